@@ -28,6 +28,22 @@ pub(super) struct Unwound {
 
 /// A panic that no joiner or scope has taken, for
 /// [`Builder::on_panic`](crate::runtime::Builder::on_panic).
+///
+/// # Examples
+/// ```
+/// use pirn::runtime::PanicInfo;
+///
+/// fn line(panic: &PanicInfo<'_>) -> String {
+///     format!("{}: {}", panic.spawned_at(), panic.message().unwrap_or("no message"))
+/// }
+///
+/// let (tx, rx) = pirn::channel::bounded(1);
+/// let builder = pirn::Runtime::builder().on_panic(move |panic| _ = tx.send(line(panic)));
+/// let runtime = builder.build()?;
+/// drop(runtime.spawn(|| panic!("unseen")));
+/// assert!(rx.recv().unwrap().ends_with(": unseen"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct PanicInfo<'a> {
     header: &'a Header,
     payload: &'a (dyn Any + Send),
@@ -59,30 +75,89 @@ impl Unwound {
 
 impl PanicInfo<'_> {
     /// Returns the fiber that has panicked.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let builder = pirn::Runtime::builder().on_panic(move |panic| _ = tx.send(panic.fiber()));
+    /// let runtime = builder.build()?;
+    /// let fiber = runtime.spawn(|| panic!("unseen"));
+    /// let id = fiber.fiber().id();
+    /// drop(fiber);
+    /// assert_eq!(rx.recv(), Ok(id));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn fiber(&self) -> FiberId {
         FiberId::from_number(self.header.id()).expect("generations start at one")
     }
 
     /// Returns the fiber's name, if it has one.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::Builder;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let runtime = pirn::Runtime::builder()
+    ///     .on_panic(move |panic| _ = tx.send(panic.name().map(str::to_owned)))
+    ///     .build()?;
+    /// let clerk = Builder::new().name("clerk");
+    /// runtime.enter(|| drop(clerk.spawn(|| panic!("unseen"))));
+    /// assert_eq!(rx.recv(), Ok(Some("clerk".to_owned())));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.header.name()
     }
 
     /// Returns where the fiber was spawned.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let runtime = pirn::Runtime::builder()
+    ///     .on_panic(move |panic| _ = tx.send(panic.spawned_at().file()))
+    ///     .build()?;
+    /// drop(runtime.spawn(|| panic!("unseen")));
+    /// assert_eq!(rx.recv(), Ok(file!()));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn spawned_at(&self) -> &'static Location<'static> {
         self.header.location()
     }
 
     /// Returns the value with which the panic was raised.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let runtime = pirn::Runtime::builder()
+    ///     .on_panic(move |panic| _ = tx.send(panic.payload().downcast_ref::<u32>().copied()))
+    ///     .build()?;
+    /// drop(runtime.spawn(|| std::panic::panic_any(7_u32)));
+    /// assert_eq!(rx.recv(), Ok(Some(7)));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn payload(&self) -> &(dyn Any + Send) {
         self.payload
     }
 
-    /// Returns the panic's message, if it was raised with one.
+    /// Returns the panic's message, if it was raised with one; `None` for other payloads.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let runtime = pirn::Runtime::builder()
+    ///     .on_panic(move |panic| _ = tx.send(panic.message().map(str::to_owned)))
+    ///     .build()?;
+    /// drop(runtime.spawn(|| panic!("unseen")));
+    /// assert_eq!(rx.recv(), Ok(Some("unseen".to_owned())));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn message(&self) -> Option<&str> {
         text_of(self.payload)

@@ -33,7 +33,18 @@ const STACK_CACHE: usize = 256;
 /// The default limit of a runtime's threads. The same as Tokio's for blocking work.
 const MOST_THREADS: usize = 512;
 
-/// Configures a [`Runtime`]. Settings here take precedence over the environment.
+/// The settings of a new [`Runtime`]. They take precedence over the environment.
+///
+/// # Examples
+/// ```
+/// use pirn::Runtime;
+///
+/// let runtime = Runtime::builder().name("web").workers(2).stack_size(64 << 10).build()?;
+/// let fiber = runtime.spawn(|| (1..=4).product::<u32>());
+/// assert_eq!(fiber.join().unwrap(), 24);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "ThreadPoolBuilder")]
 #[must_use]
 pub struct Builder {
     name: String,
@@ -62,7 +73,17 @@ pub struct Builder {
     pub(super) watching: Watching,
 }
 
-/// Why a runtime was not installed as the default one.
+/// The error of [`Builder::install`]: why the runtime was not installed as the default one.
+///
+/// # Examples
+/// ```
+/// use pirn::runtime::{Builder, InstallError};
+///
+/// // There is a default runtime since the first use.
+/// pirn::run(|| {});
+/// let error = Builder::new().install().unwrap_err();
+/// assert!(matches!(error, InstallError::Exists));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InstallError {
@@ -73,7 +94,16 @@ pub enum InstallError {
 }
 
 impl Builder {
-    /// Returns a builder with default settings.
+    /// Creates a builder with default settings.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::runtime::Builder;
+    ///
+    /// let runtime = Builder::new().build()?;
+    /// assert_eq!(runtime.run(|| 7), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new() -> Builder {
         Builder {
             name: "pirn".to_owned(),
@@ -101,6 +131,15 @@ impl Builder {
     }
 
     /// Sets the prefix of the threads' names; by default `pirn`.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().name("web").workers(1).build()?;
+    /// let name = runtime.run(|| std::thread::current().name().map(str::to_owned));
+    /// assert_eq!(name.as_deref(), Some("web-0"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "thread_name")]
     pub fn name(mut self, name: impl Into<String>) -> Builder {
         self.name = name.into();
         self
@@ -132,6 +171,22 @@ impl Builder {
     /// * On systems other than Linux with glibc, thread-locals first used after the end of the
     ///   thread's first drive may be destroyed before its fibers have ended. There, fibers must not
     ///   outlive the drives of a thread that ends.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(2).build()?;
+    /// assert_eq!(runtime.workers(), 2);
+    ///
+    /// // Without workers, this thread drives the runtime.
+    /// let runtime = pirn::Runtime::builder().workers(0).build()?;
+    /// let fiber = runtime.spawn(|| 7);
+    /// runtime.run_until_idle();
+    /// assert_eq!(fiber.join().unwrap(), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "worker_threads")]
+    #[doc(alias = "num_threads")]
+    #[doc(alias = "GOMAXPROCS")]
     pub fn workers(mut self, workers: usize) -> Builder {
         self.workers = Some(workers);
         self
@@ -151,6 +206,19 @@ impl Builder {
     /// clamped to 512, or to the number of workers if that is more.
     /// [`Handle::set_workers`](super::Handle::set_workers) is not bound by this limit. Has no
     /// effect on a deterministic runtime and on one without workers.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(1).max_threads(4).build()?;
+    /// let (tx, rx) = std::sync::mpsc::channel();
+    /// let blocks = runtime.spawn(move || rx.recv()); // blocks its thread
+    /// let sends = runtime.spawn(move || tx.send(7)); // starts on an additional thread
+    /// assert_eq!(blocks.join().unwrap(), Ok(7));
+    /// assert!(sends.join().unwrap().is_ok());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "max_blocking_threads")]
+    #[doc(alias = "SetMaxThreads")]
     pub fn max_threads(mut self, threads: usize) -> Builder {
         self.max_threads = Some(threads);
         self
@@ -163,6 +231,17 @@ impl Builder {
     /// [`Scheduler::SingleQueue`], and where fibers may [migrate](Self::free_migration). There a
     /// fiber starts on the worker that finds it first.
     /// [`Handle::spawn_lines`](super::Handle::spawn_lines) returns the history.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::runtime::Spread;
+    ///
+    /// let runtime = pirn::Runtime::builder().workers(2).spread(Spread::Evenly).build()?;
+    /// let fibers: Vec<_> = (0..4).map(|n| runtime.spawn(move || n)).collect();
+    /// let sum: i32 = fibers.into_iter().map(|fiber| fiber.join().unwrap()).sum();
+    /// assert_eq!(sum, 6);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn spread(mut self, spread: Spread) -> Builder {
         self.spread = spread;
         self
@@ -172,6 +251,15 @@ impl Builder {
     /// the n-th processor available to the thread that builds the runtime, modulo their number;
     /// additional threads continue the count. Useful where no other work runs on the machine.
     /// Otherwise a worker may wait for its processor while another one is free.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(1).pin_workers(true).build()?;
+    /// let processors = runtime.run(std::thread::available_parallelism)?;
+    /// # #[cfg(target_os = "linux")]
+    /// assert_eq!(processors.get(), 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn pin_workers(mut self, pinned: bool) -> Builder {
         self.pinned = pinned;
         self
@@ -181,6 +269,15 @@ impl Builder {
     /// built. So the first burst of fibers does not wait for them. Useful for at most as many
     /// stacks as [`stack_cache`](Self::stack_cache) keeps. By default both are created when they
     /// are needed.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(2).prewarm(16).build()?;
+    /// let fibers: Vec<_> = (0..16).map(|n| runtime.spawn(move || n)).collect();
+    /// let sum: i32 = fibers.into_iter().map(|fiber| fiber.join().unwrap()).sum();
+    /// assert_eq!(sum, 120);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn prewarm(mut self, stacks: usize) -> Builder {
         self.prewarm = Some(stacks);
         self
@@ -188,12 +285,33 @@ impl Builder {
 
     /// Sets the stack size of each fiber in bytes; by default 256 KiB, from 16 KiB to 1 TiB. Memory
     /// is committed only as a stack is touched. Overrides `PIRN_STACK_SIZE`.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().stack_size(1 << 20).build()?;
+    /// let sum = runtime.run(|| [1_u8; 300 << 10].iter().map(|&n| u64::from(n)).sum::<u64>());
+    /// assert_eq!(sum, 300 << 10);
+    ///
+    /// let too_small = pirn::Runtime::builder().stack_size(1 << 10).build();
+    /// assert!(too_small.is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "thread_stack_size")]
+    #[doc(alias = "SetMaxStack")]
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.stack_size = Some(bytes);
         self
     }
 
     /// Sets how many idle stacks keep their memory; by default 256.
+    ///
+    /// # Examples
+    /// ```
+    /// // Memory is scarce: at most eight idle stacks keep theirs.
+    /// let runtime = pirn::Runtime::builder().stack_cache(8).build()?;
+    /// assert_eq!(runtime.run(|| pirn::spawn(|| 7).join().unwrap()), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn stack_cache(mut self, stacks: usize) -> Builder {
         self.stack_cache = stacks;
         self
@@ -211,6 +329,17 @@ impl Builder {
     /// Fibers that wait for each other in other ways, as by a channel, need their stacks at the
     /// same time. A bound below their number can make them wait indefinitely. A message on standard
     /// error reports once that fibers wait for a stack.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().max_stacks(2).build()?;
+    /// let sum = runtime.run(|| {
+    ///     let fibers: Vec<_> = (0..8).map(|n| pirn::spawn(move || n)).collect();
+    ///     fibers.into_iter().map(|fiber| fiber.join().unwrap()).sum::<i32>()
+    /// });
+    /// assert_eq!(sum, 28);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn max_stacks(mut self, stacks: usize) -> Builder {
         self.max_stacks = stacks;
         self
@@ -219,6 +348,13 @@ impl Builder {
     /// Sets whether positioned file reads ([`FileExt`](std::os::unix::fs::FileExt)) that must wait
     /// for a disk use io_uring, on Linux 6.1 and later; by default yes. If the system refuses
     /// io_uring, they run on a thread, as without it. Overrides `PIRN_IO_URING`, which is 0 or 1.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().io_uring(false).build()?;
+    /// assert_eq!(runtime.run(|| 7), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[cfg(feature = "io_uring")]
     pub fn io_uring(mut self, yes: bool) -> Builder {
         self.io_uring = Some(yes);
@@ -226,6 +362,15 @@ impl Builder {
     }
 
     /// Sets the scheduler; by default work stealing.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::runtime::Scheduler;
+    ///
+    /// let runtime = pirn::Runtime::builder().scheduler(Scheduler::SingleQueue).build()?;
+    /// assert_eq!(runtime.run(|| pirn::spawn(|| 7).join().unwrap()), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn scheduler(mut self, scheduler: Scheduler) -> Builder {
         self.scheduler = scheduler;
         self
@@ -250,6 +395,28 @@ impl Builder {
     /// not wait for them. If a thread sends to a channel, a receive with a time limit from it times
     /// out at once. Effects of threads come at any moment, and the seed does not reproduce them.
     /// Nor does it reproduce results of the system or of a fiber's own random generator.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel;
+    ///
+    /// let order = |seed| {
+    ///     let runtime = pirn::Runtime::builder().deterministic(seed).build().unwrap();
+    ///     runtime.run(|| {
+    ///         let (tx, rx) = channel::unbounded();
+    ///         for n in 0..8 {
+    ///             let tx = tx.clone();
+    ///             drop(pirn::spawn(move || tx.send(n)));
+    ///         }
+    ///         drop(tx);
+    ///         rx.iter().collect::<Vec<i32>>()
+    ///     })
+    /// };
+    /// assert_eq!(order(7), order(7));
+    /// ```
+    #[doc(alias = "start_paused")]
+    #[doc(alias = "rng_seed")]
+    #[doc(alias = "synctest")]
     pub fn deterministic(mut self, seed: u64) -> Builder {
         self.seed = Some(seed);
         self
@@ -267,13 +434,23 @@ impl Builder {
     ///   before as well. A thread that waits elsewhere may wake a fiber, so there is no standstill
     ///   then. For a thread that waits here and may wake one, see
     ///   [`external_wait`](crate::diag::external_wait). Standstill is detected on Linux only.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::runtime::Deadlock;
+    ///
+    /// // In production: a process that cannot make progress is to be restarted.
+    /// let runtime = pirn::Runtime::builder().deadlock(Deadlock::Abort).build()?;
+    /// assert_eq!(runtime.run(|| pirn::spawn(|| 7).join().unwrap()), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn deadlock(mut self, deadlock: Deadlock) -> Builder {
         self.deadlock = Some(deadlock);
         self
     }
 
-    /// Lets started fibers resume on any worker, and not only on the one that started them. So a
-    /// fiber need not wait behind another that blocks its thread or computes. This needs a free
+    /// Allows started fibers to resume on any worker, and not only on the one that started them. So
+    /// a fiber need not wait behind another that blocks its thread or computes. This needs a free
     /// worker, or an additional thread within [`max_threads`](Self::max_threads) (by default none
     /// with one worker). At most twice as many fibers compute at a time as there are workers; if
     /// more compute, others wait. In return a wake or a timer costs one or two locks more, and two
@@ -298,6 +475,15 @@ impl Builder {
     /// * a value that belongs to a thread: a guard of a lock of `std` (including that of standard
     ///   output), a `std::thread::scope`, an entered span, or a handle of a system library that
     ///   must be used on the thread that created it.
+    ///
+    /// # Examples
+    /// ```
+    /// let builder = pirn::Runtime::builder().workers(2);
+    /// // SAFETY: the fibers below keep nothing of a thread across a wait.
+    /// let runtime = unsafe { builder.free_migration() }.build()?;
+    /// assert_eq!(runtime.run(|| pirn::spawn(|| 7).join().unwrap()), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub unsafe fn free_migration(mut self) -> Builder {
         self.free = true;
         self
@@ -309,6 +495,22 @@ impl Builder {
     /// very thread. [`run`](super::Handle::run), scopes and [`wait_idle`](super::Handle::wait_idle)
     /// of this runtime panic in it, and so does joining any fiber that has not ended. A panic in
     /// the hook is caught.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let started = Arc::new(AtomicUsize::new(0));
+    /// let count = Arc::clone(&started);
+    /// let runtime = pirn::Runtime::builder()
+    ///     .workers(1)
+    ///     .on_thread_start(move || _ = count.fetch_add(1, Ordering::Relaxed))
+    ///     .build()?;
+    /// runtime.run(|| assert_eq!(started.load(Ordering::Relaxed), 1));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "start_handler")]
     pub fn on_thread_start(mut self, hook: impl Fn() + Send + Sync + 'static) -> Builder {
         self.on_thread_start = Some(Arc::new(hook));
         self
@@ -317,6 +519,24 @@ impl Builder {
     /// Sets a hook that is called on each worker's thread after it has run its last fiber. The
     /// thread is a plain one again, and a drop of the runtime waits for it. A panic in the hook is
     /// caught.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let stopped = Arc::new(AtomicUsize::new(0));
+    /// let count = Arc::clone(&stopped);
+    /// let runtime = pirn::Runtime::builder()
+    ///     .workers(1)
+    ///     .on_thread_stop(move || _ = count.fetch_add(1, Ordering::Relaxed))
+    ///     .build()?;
+    /// runtime.run(|| {});
+    /// drop(runtime);
+    /// assert_eq!(stopped.load(Ordering::Relaxed), 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "exit_handler")]
     pub fn on_thread_stop(mut self, hook: impl Fn() + Send + Sync + 'static) -> Builder {
         self.on_thread_stop = Some(Arc::new(hook));
         self
@@ -343,6 +563,8 @@ impl Builder {
     /// assert_eq!(rx.recv(), Ok(Some("unseen".to_owned())));
     /// # Ok::<(), std::io::Error>(())
     /// ```
+    #[doc(alias = "panic_handler")]
+    #[doc(alias = "unhandled_panic")]
     pub fn on_panic(
         mut self,
         hook: impl Fn(&PanicInfo<'_>) + Send + Sync + 'static,
@@ -363,6 +585,18 @@ impl Builder {
     /// * The system's error if it has no memory or no thread available. Also the system's error for
     ///   the file of a [`trace`](Self::trace) or the socket of [`inspect`](Self::inspect); the
     ///   message names it.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::ErrorKind;
+    ///
+    /// let runtime = pirn::Runtime::builder().workers(2).build()?;
+    /// assert_eq!(runtime.run(|| 7), 7);
+    ///
+    /// let error = pirn::Runtime::builder().max_stacks(0).build().unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn build(self) -> io::Result<Runtime> {
         self.pool().map(Runtime::of)
     }
@@ -467,6 +701,15 @@ impl Builder {
     ///
     /// # Errors
     /// If there is a default runtime already, or as [`build`](Self::build).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::runtime::{Builder, Handle};
+    ///
+    /// Builder::new().workers(3).install().expect("the first use of the default runtime");
+    /// assert_eq!(pirn::run(|| Handle::current().workers()), 3);
+    /// ```
+    #[doc(alias = "build_global")]
     pub fn install(self) -> Result<(), InstallError> {
         global::install(self)
     }

@@ -23,6 +23,22 @@ impl Handle {
     ///
     /// # Blocking
     /// Until no fiber is ready: indefinitely, if one always is.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(0).build()?;
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let fiber = runtime.spawn(move || rx.recv());
+    /// runtime.run_until_idle();
+    /// assert!(!fiber.is_finished());
+    ///
+    /// tx.send(7).unwrap();
+    /// runtime.run_until_idle();
+    /// assert_eq!(fiber.join().unwrap(), Ok(7));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "run_until_stalled")]
+    #[doc(alias = "LocalSet")]
     #[track_caller]
     pub fn run_until_idle(&self) {
         let pool = self.pool();

@@ -46,8 +46,8 @@ pub(super) fn install(builder: Builder) -> Result<(), InstallError> {
     Ok(())
 }
 
-/// Shuts the default runtime down, as [`Runtime::shutdown`] does. `Ok` if there is none. The next
-/// use of a default runtime creates a new one.
+/// Shuts down the default runtime, as [`Runtime::shutdown`] does. Returns `Ok` if there is none.
+/// The next use of a default runtime creates a new one.
 ///
 /// The default runtime is not ended otherwise: without this call its fibers stop at an arbitrary
 /// point when `main` returns.
@@ -61,6 +61,16 @@ pub(super) fn install(builder: Builder) -> Result<(), InstallError> {
 ///
 /// # Blocking
 /// As [`Runtime::shutdown`]. It first waits if another thread is creating the default runtime.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// let fiber = pirn::spawn(|| pirn::sleep(Duration::from_secs(60)));
+/// pirn::runtime::shutdown_default(Duration::from_secs(5)).expect("it ends when interrupted");
+/// assert!(fiber.is_finished());
+/// ```
+#[doc(alias = "shutdown_timeout")]
 pub fn shutdown_default(timeout: Duration) -> Result<(), Unfinished> {
     let runtime = DEFAULT.lock().take();
     runtime.map_or(Ok(()), |runtime| runtime.shutdown(timeout))

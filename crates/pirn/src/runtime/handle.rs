@@ -17,6 +17,15 @@ use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Interrupt, Reason, Spec, limit};
 
 /// A reference to a runtime. It is cheap to clone and does not keep the runtime from ending.
+///
+/// # Examples
+/// ```
+/// let runtime = pirn::Runtime::new()?;
+/// let handle = runtime.handle();
+/// let thread = std::thread::spawn(move || handle.spawn(|| 7).join().unwrap());
+/// assert_eq!(thread.join().unwrap(), 7);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Handle {
     pool: Arc<Pool>,
@@ -42,6 +51,7 @@ std::thread_local! {
 /// Not an interruption point: `f` may borrow, so this returns only when it has ended. Blocks a
 /// plain thread.
 ///
+/// # Examples
 /// ```
 /// let mut sum = 0;
 /// pirn::run(|| {
@@ -50,6 +60,7 @@ std::thread_local! {
 /// });
 /// assert_eq!(sum, 5050);
 /// ```
+#[doc(alias = "block_on")]
 #[track_caller]
 pub fn run<F, T>(f: F) -> T
 where
@@ -76,13 +87,37 @@ impl Handle {
     ///
     /// # Panics
     /// If the default runtime does not exist and cannot be created.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::runtime::Handle;
+    ///
+    /// let runtime = pirn::Runtime::builder().workers(3).build()?;
+    /// assert_eq!(runtime.run(|| Handle::current().workers()), 3);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn current() -> Handle {
         Handle::try_current().unwrap_or_else(global::handle)
     }
 
-    /// As [`current`](Self::current), but without the default runtime.
+    /// Returns the runtime of the calling fiber; else the one that the thread has entered; else
+    /// `None`, also if there is a default one.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::runtime::Handle;
+    ///
+    /// assert!(Handle::try_current().is_none());
+    /// assert!(pirn::run(Handle::try_current).is_some());
+    /// ```
     #[must_use]
     pub fn try_current() -> Option<Handle> {
         match place::pool_of(current::local()) {
@@ -105,6 +140,16 @@ impl Handle {
     /// # Cancellation
     /// Not an interruption point: `f` may borrow, so this returns only when it has ended.
     /// Parks a fiber of another runtime, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(2).build()?;
+    /// let words = ["one", "two"];
+    /// let len = runtime.run(|| words.iter().map(|word| word.len()).sum::<usize>());
+    /// assert_eq!(len, 6);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "block_on")]
     #[track_caller]
     pub fn run<F, T>(&self, f: F) -> T
     where
@@ -132,6 +177,19 @@ impl Handle {
     ///
     /// # Panics
     /// With the panic of `f`.
+    ///
+    /// # Cancellation
+    /// Not an interruption point itself; suspends only if `f` does.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::runtime::Handle;
+    ///
+    /// let runtime = pirn::Runtime::builder().workers(3).build()?;
+    /// let fiber = runtime.enter(|| pirn::spawn(|| Handle::current().workers()));
+    /// assert_eq!(fiber.join().unwrap(), 3);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn enter<T>(&self, f: impl FnOnce() -> T) -> T {
         struct Leave;
         impl Drop for Leave {
@@ -169,6 +227,19 @@ impl Handle {
     /// # Cancellation
     /// An interruption point, but not if no fiber is left. Parks a fiber, blocks a plain
     /// thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::new()?;
+    /// let (tx, rx) = pirn::channel::unbounded();
+    /// for n in 0..4 {
+    ///     let tx = tx.clone();
+    ///     drop(runtime.spawn(move || tx.send(n)));
+    /// }
+    /// assert_eq!(runtime.wait_idle(), Ok(()));
+    /// assert_eq!(rx.len(), 4);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn wait_idle(&self) -> Result<(), Interrupt> {
         self.pool.wait_idle().interrupt().map_or(Ok(()), Err)

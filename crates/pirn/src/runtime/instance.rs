@@ -36,6 +36,17 @@ use crate::wait;
 /// runtime and blocks a plain thread. At the end it blocks the thread in either case until the
 /// workers' threads have ended, which includes `on_thread_stop` and the destructors of
 /// thread-locals. [`shutdown`](Runtime::shutdown) has a time limit.
+///
+/// # Examples
+/// ```
+/// let runtime = pirn::Runtime::builder().workers(2).build()?;
+/// let (tx, rx) = pirn::channel::unbounded();
+/// drop(runtime.spawn(move || tx.send(7)));
+/// drop(runtime); // waits for the fiber
+/// assert_eq!(rx.recv(), Ok(7));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "ThreadPool")]
 pub struct Runtime {
     handle: Handle,
     /// `shutdown` has been called, so `drop` has nothing to do.
@@ -44,7 +55,25 @@ pub struct Runtime {
     made_unwinding: bool,
 }
 
-/// The fibers that had not ended when a shutdown timed out.
+/// The error of [`Runtime::shutdown`]: the fibers that had not ended when it timed out.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// let (started, waits) = pirn::channel::bounded(1);
+/// let fiber = runtime.spawn(move || {
+///     started.send(()).unwrap();
+///     pirn::park(); // not an interruption point
+/// });
+/// waits.recv().unwrap();
+/// let unfinished = runtime.shutdown(Duration::from_millis(1)).unwrap_err();
+/// assert!(unfinished.to_string().contains("did not end in time"));
+/// fiber.fiber().unpark();
+/// # fiber.join().unwrap();
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Unfinished {
     fibers: Vec<FiberInfo>,
@@ -55,11 +84,25 @@ impl Runtime {
     ///
     /// # Errors
     /// As [`Builder::build`].
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::new()?;
+    /// assert_eq!(runtime.spawn(|| 7).join().unwrap(), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new() -> io::Result<Runtime> {
         Builder::new().build()
     }
 
     /// Returns a builder of a runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(2).build()?;
+    /// assert_eq!(runtime.workers(), 2);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn builder() -> Builder {
         Builder::new()
     }
@@ -73,14 +116,22 @@ impl Runtime {
     }
 
     /// Returns a handle to this runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::new()?;
+    /// let handle = runtime.handle();
+    /// assert_eq!(handle.run(|| 7), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Accepts no more fibers, cancels the present ones and waits for them, for at most `timeout`.
-    /// A fiber that has not started is dropped unrun. A started one is interrupted in its present
-    /// wait and in all later ones.
+    /// Shuts down the runtime: accepts no more fibers, cancels the present ones and waits for them,
+    /// for at most `timeout`. A fiber that has not started is dropped unrun. A started one is
+    /// interrupted in its present wait and in all later ones.
     ///
     /// # Errors
     /// The fibers that have not ended. They continue, on threads that are not waited for. If the
@@ -89,6 +140,7 @@ impl Runtime {
     ///
     /// One of the runtime's own fibers cannot wait for its own end: its call returns an error at
     /// once, without a list of fibers. The runtime ends by itself then.
+    ///
     /// # Cancellation
     /// Not an interruption point.
     ///
@@ -98,6 +150,18 @@ impl Runtime {
     /// takes 50 ms, in which workers can report them. Otherwise it takes until the workers' threads
     /// have ended, including `on_thread_stop` and the destructors of thread-locals. The call can
     /// exceed `timeout` by that much.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = pirn::Runtime::new()?;
+    /// let fiber = runtime.spawn(|| pirn::sleep(Duration::from_secs(60)));
+    /// assert!(runtime.shutdown(Duration::from_secs(5)).is_ok());
+    /// assert!(fiber.is_finished());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "shutdown_timeout")]
     pub fn shutdown(mut self, timeout: Duration) -> Result<(), Unfinished> {
         self.ended = true;
         let pool = self.handle.pool();
@@ -153,6 +217,24 @@ impl fmt::Debug for Runtime {
 impl Unfinished {
     /// Returns the fibers that are known. Of a worker that computes or is in a system call only the
     /// running fiber is known; of one that gets no processor for 50 ms, none.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = pirn::Runtime::builder().workers(1).build()?;
+    /// let (started, waits) = pirn::channel::bounded(1);
+    /// let fiber = runtime.spawn(move || {
+    ///     started.send(()).unwrap();
+    ///     pirn::park(); // not an interruption point
+    /// });
+    /// waits.recv().unwrap();
+    /// let unfinished = runtime.shutdown(Duration::from_millis(1)).unwrap_err();
+    /// assert!(unfinished.fibers().iter().all(|fiber| fiber.spawned_at.file() == file!()));
+    /// fiber.fiber().unpark();
+    /// # fiber.join().unwrap();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn fibers(&self) -> &[FiberInfo] {
         &self.fibers

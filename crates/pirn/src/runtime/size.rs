@@ -17,6 +17,17 @@ impl Handle {
     ///
     /// # Cancellation
     /// Not an interruption point; does not wait for the workers.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::num::NonZeroUsize;
+    ///
+    /// let runtime = pirn::Runtime::builder().workers(1).build()?;
+    /// runtime.set_workers(NonZeroUsize::new(4).unwrap());
+    /// assert_eq!(runtime.workers(), 4);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "GOMAXPROCS")]
     pub fn set_workers(&self, workers: NonZeroUsize) {
         assert!(
             self.pool().can_resize(),
@@ -25,7 +36,20 @@ impl Handle {
         self.pool().resize(workers.get());
     }
 
-    /// Returns the number of workers that the runtime is set to.
+    /// Returns the number of workers that the runtime is set to; 0 if it is driven by a thread of
+    /// the program.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(3).build()?;
+    /// assert_eq!(runtime.workers(), 3);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "num_workers")]
+    #[doc(alias = "current_num_threads")]
     #[must_use]
     pub fn workers(&self) -> usize {
         match self.pool().is_by_hand() {

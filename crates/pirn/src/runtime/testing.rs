@@ -97,6 +97,8 @@ impl Testing {
 ///     assert_eq!(now() - start, Duration::from_secs(3600));
 /// });
 /// ```
+#[doc(alias = "synctest")]
+#[doc(alias = "start_paused")]
 #[track_caller]
 pub fn test<T: Send>(f: impl FnOnce(&Handle) -> T + Send) -> T {
     Runtime::builder().name("pirn-test").test(f)
@@ -146,6 +148,14 @@ impl Builder {
     /// library cannot know whether the wait would end. For longer waits of this kind use
     /// [`blocking`](crate::blocking()), or a larger limit. If the system does not report in which
     /// call a thread waits, there is only the report. Has no effect outside of tests.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let seven = pirn::Runtime::builder().stuck_limit(Duration::from_secs(60)).test(|_| 7);
+    /// assert_eq!(seven, 7);
+    /// ```
     pub fn stuck_limit(mut self, limit: Duration) -> Builder {
         self.testing.stuck_limit = limit;
         self
@@ -163,6 +173,16 @@ impl Builder {
     ///
     /// # Blocking
     /// As [`runtime::test`](super::test).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// pirn::Runtime::builder().deterministic(7).name("timers").test(|runtime| {
+    ///     let fiber = runtime.spawn(|| pirn::sleep(Duration::from_secs(3_600)));
+    ///     assert_eq!(fiber.join().unwrap(), Ok(())); // takes no time
+    /// });
+    /// ```
     #[track_caller]
     pub fn test<T: Send>(mut self, f: impl FnOnce(&Handle) -> T + Send) -> T {
         let thread = thread::current();

@@ -28,21 +28,41 @@ pub(super) struct Watching {
 }
 
 impl Builder {
-    /// Writes the runtime's [counters](crate::diag::Metrics) to standard error when it ends, or
-    /// when the process exits before that. Overrides `PIRN_STATS`, which is 0 or 1.
+    /// Sets whether the runtime's [counters](crate::diag::Metrics) are written to standard error
+    /// when it ends, or when the process exits before that. Overrides `PIRN_STATS`, which is 0 or
+    /// 1.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().stats_at_exit(true).build()?;
+    /// assert_eq!(runtime.run(|| 7), 7);
+    /// drop(runtime); // writes the counters
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "RuntimeMetrics")]
     pub fn stats_at_exit(mut self, yes: bool) -> Builder {
         self.watching.stats = Some(yes);
         self
     }
 
-    /// Reports the runtime's settings on standard error when it starts (workers, stacks, scheduler,
-    /// diagnostics), and a summary when it ends. Overrides `PIRN_VERBOSE`, which is 0 or 1.
+    /// Sets whether the runtime reports its settings on standard error when it starts (workers,
+    /// stacks, scheduler, diagnostics), and a summary when it ends. Overrides `PIRN_VERBOSE`, which
+    /// is 0 or 1.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().verbose(true).build()?; // writes the settings
+    /// assert_eq!(runtime.run(|| 7), 7);
+    /// drop(runtime); // writes the summary
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "schedtrace")]
     pub fn verbose(mut self, yes: bool) -> Builder {
         self.watching.verbose = Some(yes);
         self
     }
 
-    /// Keeps the last 65,536 events of each worker and writes them to this file when the runtime
+    /// Sets the file to which the last 65,536 events of each worker are written when the runtime
     /// ends, or when the process exits before that. They show when and on which worker each fiber
     /// ran, what it waited for and which party woke it. The format is the trace-event format that
     /// `about:tracing` and Perfetto open. Overrides `PIRN_TRACE`.
@@ -54,13 +74,35 @@ impl Builder {
     /// Each event reads the clock, and fibers no longer switch to each other directly but through
     /// their worker. Together this costs some 50 ns for each switch, and 2.5 MiB for each worker.
     /// [`Handle::write_trace`](super::Handle::write_trace) writes the same at any time.
+    ///
+    /// # Examples
+    /// ```
+    /// let name = format!("pirn-doc-trace-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let runtime = pirn::Runtime::builder().trace(&path).build()?;
+    /// runtime.run(pirn::yield_now);
+    /// drop(runtime);
+    /// assert!(std::fs::read_to_string(&path)?.contains("traceEvents"));
+    /// std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn trace(mut self, path: impl Into<PathBuf>) -> Builder {
         self.watching.trace = Some(path.into());
         self
     }
 
-    /// Writes a line to standard error for each event of these categories, as it happens. Overrides
-    /// `PIRN_LOG`, which contains their names separated by commas, or `all`.
+    /// Sets the categories of events that are written to standard error as they happen, a line for
+    /// each. Overrides `PIRN_LOG`, which contains their names separated by commas, or `all`.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::diag::LogMask;
+    ///
+    /// let mask = LogMask::JOIN | LogMask::CHAN;
+    /// let runtime = pirn::Runtime::builder().log(mask).build()?;
+    /// assert_eq!(runtime.run(|| pirn::spawn(|| 7).join().unwrap()), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn log(mut self, categories: LogMask) -> Builder {
         self.watching.log = Some(categories);
         self
@@ -83,6 +125,16 @@ impl Builder {
     ///
     /// Has no effect on a [deterministic](Self::deterministic) runtime, and on one without workers.
     /// See [the guide](crate::guide::debugging).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let limit = Duration::from_millis(20);
+    /// let runtime = pirn::Runtime::builder().slow_fiber(Some(limit)).build()?;
+    /// assert_eq!(runtime.metrics().slow_fibers, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn slow_fiber(mut self, threshold: Option<Duration>) -> Builder {
         self.watching.slow = Some(threshold);
         self
@@ -97,23 +149,37 @@ impl Builder {
     /// restarted, except those that end with `EINTR` at any signal: sleeps, `poll`, and waits with a
     /// time limit. `std` retries these by itself. Without the signal a report has no frames, and may
     /// not name the system call.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().stall_signal(false).build()?;
+    /// assert_eq!(runtime.run(|| 7), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn stall_signal(mut self, yes: bool) -> Builder {
         self.watching.signals = Some(yes);
         self
     }
 
-    /// Checks at each switch that the state of the fiber is allowed there, and aborts with a
-    /// message if not: that is a bug of this library. Overrides `PIRN_ASSERT`, which is 0 or 1.
-    /// Debug builds, and the feature `diagnostics`, also check every step.
+    /// Sets whether each switch checks that the state of the fiber is allowed there. The process is
+    /// aborted with a message if it is not: that is a bug of this library. Overrides `PIRN_ASSERT`,
+    /// which is 0 or 1. Debug builds, and the feature `diagnostics`, also check every step.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().assertions(true).build()?;
+    /// assert_eq!(runtime.run(|| pirn::spawn(|| 7).join().unwrap()), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn assertions(mut self, yes: bool) -> Builder {
         self.watching.assertions = Some(yes);
         self
     }
 
-    /// Opens a Unix socket at this path for queries, from when the runtime is built until it ends
-    /// or the process exits. It answers with the state of its workers and fibers, their waits, its
-    /// counters, and the frames of a fiber. `pirn-top PATH` shows it; `docs/inspect-format.md`
-    /// specifies the queries. Overrides `PIRN_INSPECT`.
+    /// Sets the path of a Unix socket for queries. It is open from when the runtime is built until
+    /// it ends or the process exits. It answers with the state of the workers and fibers, their
+    /// waits, the counters, and the frames of a fiber. `pirn-top PATH` shows it;
+    /// `docs/inspect-format.md` specifies the queries. Overrides `PIRN_INSPECT`.
     ///
     /// Only processes of the same user, and the administrator's, may connect. The file's
     /// permissions and the system's credentials of the peer ensure that. They can read, and change
@@ -127,6 +193,14 @@ impl Builder {
     /// A thread answers, and sleeps between queries. A query makes each worker go through its
     /// fibers, as for [`diag::fibers`](crate::diag::fibers()); without queries there is no cost. On
     /// systems other than Unix, [`build`](Self::build) fails.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// let runtime = pirn::Runtime::builder().inspect("/run/user/1000/web.socket").build()?;
+    /// assert_eq!(runtime.run(|| 7), 7);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "console_subscriber")]
     pub fn inspect(mut self, path: impl Into<PathBuf>) -> Builder {
         self.watching.inspect = Some(path.into());
         self

@@ -12,7 +12,17 @@ use super::trial::Trial;
 use crate::context::StackConfig;
 use crate::fiber::unwound::Witness;
 
-/// Which scheduler a runtime uses.
+/// The scheduler of a runtime.
+///
+/// # Examples
+/// ```
+/// use pirn::runtime::Scheduler;
+///
+/// assert_eq!(Scheduler::default(), Scheduler::WorkStealing);
+/// let runtime = pirn::Runtime::builder().scheduler(Scheduler::SingleQueue).build()?;
+/// assert_eq!(runtime.run(|| 7), 7);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Scheduler {
@@ -24,7 +34,17 @@ pub enum Scheduler {
     SingleQueue,
 }
 
-/// What to do about fibers that can never resume.
+/// The response to fibers that can never resume.
+///
+/// # Examples
+/// ```
+/// use pirn::runtime::Deadlock;
+///
+/// assert_eq!(Deadlock::default(), Deadlock::Report);
+/// let runtime = pirn::Runtime::builder().deadlock(Deadlock::Off).build()?;
+/// assert_eq!(runtime.run(|| 7), 7);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Deadlock {

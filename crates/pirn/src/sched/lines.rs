@@ -91,10 +91,20 @@ pub enum LineClass {
     Blocks = 5,
 }
 
-/// How a runtime spreads the fibers of a spawn line over its workers.
+/// The distribution of the fibers of a spawn line over the workers of a runtime.
 ///
 /// A fiber stays on the worker that starts it, unless it may
 /// [migrate](crate::runtime::Builder::free_migration).
+///
+/// # Examples
+/// ```
+/// use pirn::runtime::Spread;
+///
+/// assert_eq!(Spread::default(), Spread::ByHistory);
+/// let runtime = pirn::Runtime::builder().workers(2).spread(Spread::Never).build()?;
+/// assert_eq!(runtime.spawn(|| 7).join().unwrap(), 7);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Spread {
