@@ -10,25 +10,66 @@ use crate::base::mutant::mutant;
 
 /// The right to end one wait of one fiber, once.
 ///
-/// Copies are equal: the first one used wins, and the others have no effect at any later time. Headers are
-/// never returned to the system and every wait has an epoch of its own (ST1, ST2 in `fiber::state`). So a
-/// ticket can be kept and used anywhere.
+/// Copies are equal: the first one used wins, and the others have no effect at any later time. A
+/// ticket can be kept and used anywhere, also after its fiber has ended.
+///
+/// # Examples
+/// A gate notes the tickets of its waiters, and uses them when it opens.
+/// [`Waitable`](crate::wait::Waitable) has the rest of it.
+/// ```
+/// # use std::sync::Mutex;
+/// # use pirn::wait::{Ticket, Waitable};
+/// #[derive(Default)]
+/// struct Gate(Mutex<(bool, Vec<Ticket>)>);
+///
+/// impl Gate {
+///     fn open(&self) {
+///         let mut gate = self.0.lock().unwrap();
+///         gate.0 = true;
+///         gate.1.drain(..).for_each(|ticket| _ = ticket.wake());
+///     }
+/// }
+/// # impl Waitable for Gate {
+/// #     type Output = ();
+/// #     fn try_complete(&self) -> Option<()> {
+/// #         self.0.lock().unwrap().0.then_some(())
+/// #     }
+/// #     fn publish(&self, ticket: Ticket) -> bool {
+/// #         let mut gate = self.0.lock().unwrap();
+/// #         if !gate.0 {
+/// #             gate.1.push(ticket);
+/// #         }
+/// #         !gate.0
+/// #     }
+/// #     fn unpublish(&self, ticket: Ticket) {
+/// #         self.0.lock().unwrap().1.retain(|other| *other != ticket);
+/// #     }
+/// # }
+/// let gate = Gate::default();
+/// pirn::scope(|s| {
+///     s.spawn(|| assert_eq!(pirn::wait::on(&gate), Ok(())));
+///     gate.open();
+/// });
+/// ```
+// Headers are never returned to the system and every wait has an epoch of its own (ST1, ST2 in
+// `fiber::state`).
+#[doc(alias = "Waker")]
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub struct Ticket {
     fiber: NonNull<Header>,
     epoch: Epoch,
 }
 
-// SAFETY: H1 (`fiber::header`): headers are type-stable and never freed, and a ticket accesses only the
-// atomic state word of a header until it has won the claim.
+// SAFETY: H1 (`fiber::header`): headers are type-stable and never freed, and a ticket accesses only
+// the atomic state word of a header until it has won the claim.
 unsafe impl Send for Ticket {}
 // SAFETY: as above; a ticket has no interior state.
 unsafe impl Sync for Ticket {}
 
 /// The duty to enqueue a fiber after its wait has been claimed while it was parked.
 ///
-/// Separate from the claim because a waker claims and transfers under the lock of the object that is waited
-/// for, and enqueues after releasing that lock.
+/// Separate from the claim because a waker claims and transfers under the lock of the object that
+/// is waited for, and enqueues after releasing that lock.
 #[must_use = "a claimed fiber that nobody enqueues sleeps for ever"]
 #[derive(Debug)]
 pub(crate) struct Wake(Option<NonNull<Header>>);
@@ -64,8 +105,39 @@ impl Ticket {
 
     /// Ends the wait of this ticket and makes its fiber ready.
     ///
-    /// Returns false, and does nothing, if that wait has already ended, for any reason. Works from any
-    /// thread, never blocks.
+    /// Returns false, and does nothing, if that wait has already ended, for any reason. Works from
+    /// any thread, never blocks.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::Mutex;
+    ///
+    /// use pirn::wait::{Ticket, Waitable, on};
+    ///
+    /// /// Completes with the ticket of its waiter.
+    /// struct Kept(Mutex<Option<Ticket>>);
+    ///
+    /// impl Waitable for Kept {
+    ///     type Output = Ticket;
+    ///
+    ///     fn try_complete(&self) -> Option<Ticket> {
+    ///         *self.0.lock().unwrap()
+    ///     }
+    ///
+    ///     fn publish(&self, ticket: Ticket) -> bool {
+    ///         *self.0.lock().unwrap() = Some(ticket);
+    ///         false
+    ///     }
+    ///
+    ///     fn unpublish(&self, _: Ticket) {}
+    /// }
+    ///
+    /// let ticket = on(&Kept(Mutex::new(None))).unwrap();
+    /// assert!(!ticket.wake(), "the wait is over");
+    /// ```
     pub fn wake(self) -> bool {
         self.wake_with(Code::RETRY)
     }

@@ -19,6 +19,21 @@ use std::io;
 /// ([`Scope::wait`](crate::scope::Scope::wait)), of the fibers of a group
 /// ([`TaskGroup::wait`](crate::scope::TaskGroup::wait)), of the fibers of a runtime
 /// ([`Handle::wait_idle`](crate::runtime::Handle::wait_idle)).
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// use pirn::Interrupt;
+/// use pirn::cancel::Token;
+///
+/// let token = Token::new();
+/// token.cancel();
+/// let slept = token.enter(|| pirn::sleep(Duration::from_secs(60)));
+/// assert_eq!(slept, Err(Interrupt::Cancelled));
+/// ```
+#[doc(alias = "Canceled")]
+#[doc(alias = "DeadlineExceeded")]
 #[non_exhaustive]
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 pub enum Interrupt {
@@ -30,6 +45,21 @@ pub enum Interrupt {
 
 impl Interrupt {
     /// Finds an interrupt in an error or its sources, also inside an [`io::Error`].
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io;
+    ///
+    /// use pirn::Interrupt;
+    ///
+    /// let error = io::Error::from(Interrupt::TimedOut);
+    /// assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    /// assert_eq!(Interrupt::of(&error), Some(Interrupt::TimedOut));
+    /// assert_eq!(Interrupt::of(&io::Error::from(io::ErrorKind::TimedOut)), None);
+    /// ```
     pub fn of(error: &(dyn Error + 'static)) -> Option<Interrupt> {
         let mut next = Some(error);
         while let Some(error) = next {

@@ -81,6 +81,8 @@ struct Place {
 ///     unpark_all(key);
 /// });
 /// ```
+#[doc(alias = "futex")]
+#[doc(alias = "atomic_wait")]
 #[track_caller]
 pub fn park_on(key: usize, validate: impl FnOnce() -> bool) -> Result<bool, Interrupt> {
     spend();
@@ -107,6 +109,27 @@ pub fn park_on(key: usize, validate: impl FnOnce() -> bool) -> Result<bool, Inte
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// use pirn::wait::{park_on, unpark_one};
+///
+/// static OPEN: AtomicBool = AtomicBool::new(false);
+/// let key = &raw const OPEN as usize;
+/// assert!(!unpark_one(key), "no caller waits");
+/// pirn::scope(|s| {
+///     s.spawn(|| {
+///         while !OPEN.load(Ordering::Acquire) {
+///             park_on(key, || !OPEN.load(Ordering::Acquire)).unwrap();
+///         }
+///     });
+///     OPEN.store(true, Ordering::Release);
+///     unpark_one(key);
+/// });
+/// ```
+#[doc(alias = "wake_one")]
 pub fn unpark_one(key: usize) -> bool {
     let mut bucket = bucket(key).lock();
     let wake = bucket
@@ -124,6 +147,28 @@ pub fn unpark_one(key: usize) -> bool {
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// use pirn::wait::{park_on, unpark_all};
+///
+/// static OPEN: AtomicBool = AtomicBool::new(false);
+/// let key = &raw const OPEN as usize;
+/// pirn::scope(|s| {
+///     for _ in 0..2 {
+///         s.spawn(|| {
+///             while !OPEN.load(Ordering::Acquire) {
+///                 park_on(key, || !OPEN.load(Ordering::Acquire)).unwrap();
+///             }
+///         });
+///     }
+///     OPEN.store(true, Ordering::Release);
+///     assert!(unpark_all(key) <= 2);
+/// });
+/// ```
+#[doc(alias = "wake_all")]
 pub fn unpark_all(key: usize) -> usize {
     let bucket = bucket(key);
     let limit = bucket.lock().arrivals;

@@ -6,9 +6,35 @@ use super::choice::{Call, Case, Needs, Outcome};
 use super::prize::Prize;
 use super::waitable::Waitable;
 
-/// Completes a [`Waitable`] as a case of a select; made by [`case`].
+/// A case of a select that completes a [`Waitable`]; made by [`case`].
 ///
 /// A result that was won and not taken is kept: the case wins again with it the next time.
+///
+/// # Examples
+/// With a waitable that completes at once:
+/// ```
+/// # use pirn::wait::{Ticket, Waitable};
+/// # /// Completes at once.
+/// # struct Ready(u32);
+/// # impl Waitable for Ready {
+/// #     type Output = u32;
+/// #     fn try_complete(&self) -> Option<u32> {
+/// #         Some(self.0)
+/// #     }
+/// #     fn publish(&self, _: Ticket) -> bool {
+/// #         false
+/// #     }
+/// #     fn unpublish(&self, _: Ticket) {}
+/// # }
+/// use pirn::select::Select;
+///
+/// let ready = Ready(7);
+/// let mut case = pirn::wait::case(&ready);
+/// let mut select = Select::new();
+/// select.add(&mut case);
+/// assert_eq!(select.wait(), Ok(0));
+/// assert_eq!(case.take(), 7);
+/// ```
 pub struct WaitCase<'a, W: Waitable + ?Sized> {
     waitable: &'a W,
     prize: Prize<W::Output>,
@@ -18,6 +44,35 @@ pub struct WaitCase<'a, W: Waitable + ?Sized> {
 ///
 /// Its three functions are called without any lock held. If one of them panics, the select does,
 /// and all its cases are withdrawn; if `unpublish` panics as well, the process ends.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
+///
+/// # Examples
+/// With a waitable that completes at once:
+/// ```
+/// # use pirn::wait::{Ticket, Waitable};
+/// # /// Completes at once.
+/// # struct Ready(u32);
+/// # impl Waitable for Ready {
+/// #     type Output = u32;
+/// #     fn try_complete(&self) -> Option<u32> {
+/// #         Some(self.0)
+/// #     }
+/// #     fn publish(&self, _: Ticket) -> bool {
+/// #         false
+/// #     }
+/// #     fn unpublish(&self, _: Ticket) {}
+/// # }
+/// use std::time::Duration;
+///
+/// let ready = Ready(7);
+/// pirn::select! {
+///     case(pirn::wait::case(&ready)) -> value => assert_eq!(value, 7),
+///     after(Duration::from_secs(60)) => panic!("nothing for a minute"),
+///     cancelled(interrupt) => panic!("{interrupt}"),
+/// }
+/// ```
 pub fn case<W: Waitable + ?Sized>(waitable: &W) -> WaitCase<'_, W> {
     WaitCase {
         waitable,
@@ -26,10 +81,39 @@ pub fn case<W: Waitable + ?Sized>(waitable: &W) -> WaitCase<'_, W> {
 }
 
 impl<W: Waitable + ?Sized> WaitCase<'_, W> {
-    /// Returns the waitable's result.
+    /// Returns the result of the waitable.
     ///
     /// # Panics
     /// If the case has not won since the last call.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// With a waitable that completes at once:
+    /// ```
+    /// # use pirn::wait::{Ticket, Waitable};
+    /// # /// Completes at once.
+    /// # struct Ready(u32);
+    /// # impl Waitable for Ready {
+    /// #     type Output = u32;
+    /// #     fn try_complete(&self) -> Option<u32> {
+    /// #         Some(self.0)
+    /// #     }
+    /// #     fn publish(&self, _: Ticket) -> bool {
+    /// #         false
+    /// #     }
+    /// #     fn unpublish(&self, _: Ticket) {}
+    /// # }
+    /// use pirn::select::Select;
+    ///
+    /// let ready = Ready(7);
+    /// let mut case = pirn::wait::case(&ready);
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// assert_eq!(case.take(), 7);
+    /// ```
     pub fn take(&mut self) -> W::Output {
         self.prize.take()
     }

@@ -11,11 +11,80 @@ use crate::fiber::Ticket;
 /// The three functions are called without any lock of the runtime held, and may hold locks of their
 /// own briefly, those of `std` for instance. None of them may block or wait; a lock of
 /// [`sync`](crate::sync) waits.
+///
+/// # Examples
+/// ```
+/// use std::sync::Mutex;
+///
+/// use pirn::wait::{Ticket, Waitable};
+///
+/// #[derive(Default)]
+/// struct Gate(Mutex<(bool, Vec<Ticket>)>);
+///
+/// impl Gate {
+///     fn open(&self) {
+///         let mut gate = self.0.lock().unwrap();
+///         gate.0 = true;
+///         gate.1.drain(..).for_each(|ticket| _ = ticket.wake());
+///     }
+/// }
+///
+/// impl Waitable for Gate {
+///     type Output = ();
+///
+///     fn try_complete(&self) -> Option<()> {
+///         self.0.lock().unwrap().0.then_some(())
+///     }
+///
+///     fn publish(&self, ticket: Ticket) -> bool {
+///         let mut gate = self.0.lock().unwrap();
+///         if !gate.0 {
+///             gate.1.push(ticket);
+///         }
+///         !gate.0
+///     }
+///
+///     fn unpublish(&self, ticket: Ticket) {
+///         self.0.lock().unwrap().1.retain(|other| *other != ticket);
+///     }
+/// }
+///
+/// // The fiber waits until the gate is open.
+/// let gate = Gate::default();
+/// pirn::scope(|s| {
+///     s.spawn(|| assert_eq!(pirn::wait::on(&gate), Ok(())));
+///     gate.open();
+/// });
+/// ```
 pub trait Waitable {
     /// The result of a completed wait.
     type Output;
 
     /// Completes now if that is possible, without waiting.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::wait::{Ticket, Waitable};
+    ///
+    /// /// Completes at once.
+    /// struct Ready(u32);
+    ///
+    /// impl Waitable for Ready {
+    ///     type Output = u32;
+    ///
+    ///     fn try_complete(&self) -> Option<u32> {
+    ///         Some(self.0)
+    ///     }
+    ///
+    ///     fn publish(&self, _: Ticket) -> bool {
+    ///         false
+    ///     }
+    ///
+    ///     fn unpublish(&self, _: Ticket) {}
+    /// }
+    ///
+    /// assert_eq!(Ready(7).try_complete(), Some(7));
+    /// ```
     fn try_complete(&self) -> Option<Self::Output>;
 
     /// Registers `ticket`. The code that makes completion possible calls [`Ticket::wake`] on it.
@@ -43,6 +112,25 @@ pub trait Waitable {
 ///
 /// # Cancellation
 /// An interruption point. Parks a fiber, blocks a plain thread.
+///
+/// # Examples
+/// With a waitable that completes at once; [`Waitable`] has an example that waits:
+/// ```
+/// # use pirn::wait::{Ticket, Waitable};
+/// # /// Completes at once.
+/// # struct Ready(u32);
+/// # impl Waitable for Ready {
+/// #     type Output = u32;
+/// #     fn try_complete(&self) -> Option<u32> {
+/// #         Some(self.0)
+/// #     }
+/// #     fn publish(&self, _: Ticket) -> bool {
+/// #         false
+/// #     }
+/// #     fn unpublish(&self, _: Ticket) {}
+/// # }
+/// assert_eq!(pirn::wait::on(&Ready(7)), Ok(7));
+/// ```
 #[track_caller]
 pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
     loop {
