@@ -1,8 +1,9 @@
 //! Fiber-locals: values that belong to a fiber, or to a plain thread.
 
-// Owns: the map in a fiber's header and the [`fiber_local!`](crate::fiber_local) keys. A value is created at
-// its first use, lives as long as its fiber, and is dropped on that fiber's stack, before the fiber counts
-// as finished. Values are boxed one by one, so a reference to one stays valid while others are added.
+// Owns: the map in a fiber's header and the [`fiber_local!`](crate::fiber_local) keys. A value is
+// created at its first use, lives as long as its fiber, and is dropped on that fiber's stack,
+// before the fiber counts as finished. Values are boxed one by one, so a reference to one stays
+// valid while others are added.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -42,9 +43,27 @@ struct NoCopy(String);
 
 /// A key to one value for each fiber (and each plain thread).
 ///
-/// Declared by [`fiber_local!`](crate::fiber_local). The interface is that of [`std::thread::LocalKey`]. A
-/// value is created at its first use and dropped, newest first, when its fiber (or thread) ends; a panic of
-/// its destructor is caught.
+/// Declared by [`fiber_local!`](crate::fiber_local). The interface is that of
+/// [`std::thread::LocalKey`]. A value is created at its first use and dropped, newest first, when
+/// its fiber (or thread) ends; a panic of its destructor is caught.
+///
+/// # Examples
+/// ```
+/// use pirn::FiberLocal;
+///
+/// pirn::fiber_local! {
+///     static NAME: String = String::from("unknown");
+/// }
+///
+/// fn len(local: &'static FiberLocal<String>) -> usize {
+///     local.with(String::len)
+/// }
+///
+/// assert_eq!(pirn::run(|| len(&NAME)), 7);
+/// ```
+#[doc(alias = "LocalKey")]
+#[doc(alias = "task_local")]
+#[doc(alias = "ThreadLocal")]
 pub struct FiberLocal<T: 'static> {
     init: fn() -> T,
     inherit: Option<Inherit>,
@@ -61,8 +80,8 @@ impl<T: 'static> FiberLocal<T> {
         }
     }
 
-    /// Creates a key with values that outlast all others, also those that are dropped when the fiber ends.
-    /// For the runtime's own.
+    /// Creates a key with values that outlast all others, also those that are dropped when the
+    /// fiber ends. For the runtime's own.
     pub(crate) const fn lasting(init: fn() -> T) -> Self {
         FiberLocal {
             lasting: true,
@@ -94,6 +113,15 @@ impl<T: 'static> FiberLocal<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; suspends only if the initializer or `f` does.
+    ///
+    /// # Examples
+    /// ```
+    /// pirn::fiber_local! {
+    ///     static NAME: String = String::from("unknown");
+    /// }
+    ///
+    /// assert_eq!(pirn::run(|| NAME.with(String::len)), 7);
+    /// ```
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         let key = std::ptr::from_ref(self).addr();
         let value = match find(key) {
@@ -126,6 +154,23 @@ impl<T: 'static> FiberLocal<Cell<T>> {
     ///
     /// # Panics
     /// If the initializer does, or the destructor of the old value.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; suspends only if the initializer or the destructor does.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::cell::Cell;
+    ///
+    /// pirn::fiber_local! {
+    ///     static DEPTH: Cell<u32> = Cell::new(0);
+    /// }
+    ///
+    /// pirn::run(|| {
+    ///     DEPTH.set(3);
+    ///     assert_eq!(DEPTH.get(), 3);
+    /// });
+    /// ```
     pub fn set(&'static self, value: T) {
         self.with(|cell| cell.set(value));
     }
@@ -134,6 +179,20 @@ impl<T: 'static> FiberLocal<Cell<T>> {
     ///
     /// # Panics
     /// If the initializer does.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; suspends only if the initializer does.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::cell::Cell;
+    ///
+    /// pirn::fiber_local! {
+    ///     static DEPTH: Cell<u32> = Cell::new(1);
+    /// }
+    ///
+    /// assert_eq!(pirn::run(|| DEPTH.get()), 1);
+    /// ```
     pub fn get(&'static self) -> T
     where
         T: Copy,
@@ -145,6 +204,23 @@ impl<T: 'static> FiberLocal<Cell<T>> {
     ///
     /// # Panics
     /// If the initializer does, or `T::default`.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; suspends only if the initializer or `T::default` does.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::cell::Cell;
+    ///
+    /// pirn::fiber_local! {
+    ///     static WORDS: Cell<Vec<&'static str>> = Cell::new(vec!["one"]);
+    /// }
+    ///
+    /// pirn::run(|| {
+    ///     assert_eq!(WORDS.take(), ["one"]);
+    ///     assert!(WORDS.take().is_empty());
+    /// });
+    /// ```
     pub fn take(&'static self) -> T
     where
         T: Default,
@@ -158,6 +234,20 @@ impl<T: 'static> FiberLocal<RefCell<T>> {
     ///
     /// # Panics
     /// If the value is mutably borrowed, or as [`with`](FiberLocal::with).
+    ///
+    /// # Cancellation
+    /// Not an interruption point; suspends only if the initializer or `f` does.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::cell::RefCell;
+    ///
+    /// pirn::fiber_local! {
+    ///     static WORDS: RefCell<Vec<&'static str>> = RefCell::new(vec!["one"]);
+    /// }
+    ///
+    /// assert_eq!(pirn::run(|| WORDS.with_borrow(|words| words.join(" "))), "one");
+    /// ```
     pub fn with_borrow<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         self.with(|cell| f(&cell.borrow()))
     }
@@ -166,6 +256,23 @@ impl<T: 'static> FiberLocal<RefCell<T>> {
     ///
     /// # Panics
     /// If the value is borrowed, or as [`with`](FiberLocal::with).
+    ///
+    /// # Cancellation
+    /// Not an interruption point; suspends only if the initializer or `f` does.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::cell::RefCell;
+    ///
+    /// pirn::fiber_local! {
+    ///     static WORDS: RefCell<Vec<&'static str>> = RefCell::new(Vec::new());
+    /// }
+    ///
+    /// pirn::run(|| {
+    ///     WORDS.with_borrow_mut(|words| words.push("one"));
+    ///     assert_eq!(WORDS.with_borrow(|words| words.len()), 1);
+    /// });
+    /// ```
     pub fn with_borrow_mut<R>(&'static self, f: impl FnOnce(&mut T) -> R) -> R {
         self.with(|cell| f(&mut cell.borrow_mut()))
     }
@@ -177,7 +284,8 @@ impl<T> fmt::Debug for FiberLocal<T> {
     }
 }
 
-/// Calls `f` with the map of the running fiber, taken out of its header meanwhile. `f` runs no user code.
+/// Calls `f` with the map of the running fiber, taken out of its header meanwhile. `f` runs no user
+/// code.
 fn map<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
     let fiber = current::identity(current::local());
     // SAFETY: H1, H2: the running fiber owns its header.
@@ -205,8 +313,8 @@ fn insert(entry: Entry) -> NonNull<dyn Any> {
     })
 }
 
-/// Chooses by the type of a fiber-local, for [`fiber_local!`](crate::fiber_local). `RefCell` has a constant
-/// of its own, and every other type that of [`IsBorrowed`].
+/// Chooses by the type of a fiber-local, for [`fiber_local!`](crate::fiber_local). `RefCell` has a
+/// constant of its own, and every other type that of [`IsBorrowed`].
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Borrows<T>(PhantomData<T>);
@@ -252,8 +360,8 @@ impl Inheritance {
         }
     }
 
-    /// As [`copy`](Inheritance::copy), for the caller. Also returns the record of the thread on which the
-    /// caller runs after that: a user's clone may suspend.
+    /// As [`copy`](Inheritance::copy), for the caller. Also returns the record of the thread on
+    /// which the caller runs after that: a user's clone may suspend.
     ///
     /// # Panics
     /// As [`copy`](Inheritance::copy).
@@ -275,8 +383,8 @@ impl Inheritance {
         (inherited, current::local())
     }
 
-    /// As [`copy`](Inheritance::copy), of the values of `fiber`: the caller, or the fiber for which it acts.
-    /// If a clone panics, the child has no value, and its use panics. Does not unwind.
+    /// As [`copy`](Inheritance::copy), of the values of `fiber`: the caller, or the fiber for which
+    /// it acts. If a clone panics, the child has no value, and its use panics. Does not unwind.
     pub(crate) fn of(fiber: FiberPtr) -> Inheritance {
         Inheritance::from(fiber, copy_if_possible)
     }
@@ -315,8 +423,8 @@ fn copy(inherit: Inherit, value: &dyn Any) -> Box<dyn Any> {
     }
 }
 
-/// Returns a copy of `value`, or the reason why there is none. A borrowed `RefCell` is not cloned: the panic
-/// hook would report it.
+/// Returns a copy of `value`, or the reason why there is none. A borrowed `RefCell` is not cloned:
+/// the panic hook would report it.
 fn copy_if_possible(inherit: Inherit, value: &dyn Any) -> Box<dyn Any> {
     let why = if let Some(NoCopy(why)) = value.downcast_ref() {
         why.clone()
@@ -347,8 +455,8 @@ fn copies(
     let mut copies = Vec::new();
     let mut next = 0;
     while let Some(locals) = parent.locals.get() {
-        // SAFETY: created by `Box::leak` in `map`; borrowed for the length of this statement, in which no
-        // user code runs.
+        // SAFETY: created by `Box::leak` in `map`; borrowed for the length of this statement, in
+        // which no user code runs.
         let entry = unsafe { locals.as_ref() }
             .0
             .get(next)
@@ -371,8 +479,9 @@ fn copies(
     copies
 }
 
-/// Drops all locals of a fiber that has ended, newest first, except for lasting ones. A destructor may create
-/// new ones, which are dropped too. UNWIND: a panic in a destructor ends that destructor only.
+/// Drops all locals of a fiber that has ended, newest first, except for lasting ones. A destructor
+/// may create new ones, which are dropped too. UNWIND: a panic in a destructor ends that destructor
+/// only.
 #[inline]
 pub(crate) fn destroy(header: &Header) {
     if header.locals.get().is_some() {
@@ -400,7 +509,8 @@ pub(crate) fn destroy_all(header: &Header) {
 fn destroy_own(header: &Header) -> Vec<Entry> {
     let mut lasting = Vec::new();
     while let Some(locals) = header.locals.take() {
-        // SAFETY: created by `Box::leak` in `map`; taken out of the header, so no other code owns it.
+        // SAFETY: created by `Box::leak` in `map`; taken out of the header, so no other code owns
+        // it.
         let mut locals = unsafe { Box::from_raw(locals.as_ptr()) };
         while let Some(entry) = locals.0.pop() {
             match entry.lasting {
@@ -414,15 +524,18 @@ fn destroy_own(header: &Header) -> Vec<Entry> {
 
 /// Declares fiber-local values, as [`std::thread_local!`] declares thread-local ones.
 ///
-/// A child of a scope begins without values, like every fiber. With `, inherit` after its initializer, a
-/// value is cloned for each child that is spawned in a scope, by the fiber that spawns it, if that one has
-/// the value; `T` must be `Clone + Send` then. A panic of the clone unwinds through the `spawn`.
+/// A child of a scope begins without values, like every fiber. With `, inherit` after its
+/// initializer, a value is cloned for each child that is spawned in a scope, by the fiber that
+/// spawns it, if that one has the value; `T` must be `Clone + Send` then. A panic of the clone
+/// unwinds through the `spawn`.
 ///
-/// The second half of a [`join`](crate::par::join()) uses the caller's values, unless it becomes a fiber;
-/// then it begins with clones, made at that time. If a clone panics, or the value is a `RefCell` that is
-/// mutably borrowed, that fiber has no value, and panics if it uses it. So inside `with_borrow_mut` both
-/// halves run, and one that uses the borrowed value panics, whether it becomes a fiber or not.
+/// The second half of a [`join`](crate::par::join()) uses the caller's values, unless it becomes a
+/// fiber; then it begins with clones, made at that time. If a clone panics, or the value is a
+/// `RefCell` that is mutably borrowed, that fiber has no value, and panics if it uses it. So inside
+/// `with_borrow_mut` both halves run, and one that uses the borrowed value panics, whether it
+/// becomes a fiber or not.
 ///
+/// # Examples
 /// ```
 /// use std::cell::Cell;
 ///
@@ -436,6 +549,8 @@ fn destroy_own(header: &Header) -> Vec<Entry> {
 ///     assert_eq!(DEPTH.get(), 3);
 /// });
 /// ```
+#[doc(alias = "task_local")]
+#[doc(alias = "thread_local")]
 #[macro_export]
 macro_rules! fiber_local {
     () => {};
