@@ -9,7 +9,7 @@ use crate::sched::registry;
 use crate::sched::roll::WorkerInfo;
 
 /// Writes the workers, queues and fibers of every runtime, with what each fiber waits for, as text
-/// for people. See [`fibers`](super::fibers()) for the limits of such a report.
+/// for humans. See [`fibers`](super::fibers()) for the limits of such a report.
 ///
 /// # Errors
 /// Errors of `w`.
@@ -20,6 +20,14 @@ use crate::sched::roll::WorkerInfo;
 /// # Blocking
 /// Like [`fibers`](super::fibers()). Names of functions are also looked up in the program's file,
 /// which takes milliseconds, and tens of them the first time.
+///
+/// # Examples
+/// ```
+/// let mut text = Vec::new();
+/// pirn::run(|| pirn::diag::dump(&mut text))?;
+/// assert!(String::from_utf8_lossy(&text).contains("runtime 'pirn'"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn dump(w: &mut dyn Write) -> io::Result<()> {
     registry::pools().iter().try_for_each(|pool| {
         let pool = Handle::of(std::sync::Arc::clone(pool));
@@ -48,6 +56,15 @@ impl Handle {
     ///
     /// # Blocking
     /// Like [`diag::dump`](crate::diag::dump()).
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().name("web").workers(1).build()?;
+    /// let mut text = Vec::new();
+    /// runtime.dump(&mut text)?;
+    /// assert!(String::from_utf8_lossy(&text).starts_with("runtime 'web'"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn dump(&self, w: &mut dyn Write) -> io::Result<()> {
         let pool = self.pool();
         let roll = pool.describe_all();

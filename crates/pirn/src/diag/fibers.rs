@@ -32,6 +32,7 @@ use crate::sched::registry;
 /// }
 /// fiber.fiber().unpark();
 /// ```
+#[doc(alias = "GoroutineProfile")]
 #[must_use]
 pub fn fibers() -> Vec<FiberInfo> {
     let pools = registry::pools().into_iter();
@@ -48,6 +49,22 @@ impl Handle {
     ///
     /// # Blocking
     /// Like [`diag::fibers`](crate::diag::fibers()).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::diag::State;
+    ///
+    /// let runtime = pirn::Runtime::builder().workers(1).build()?;
+    /// runtime.run(|| {
+    ///     let fiber = pirn::spawn(pirn::park);
+    ///     pirn::yield_now(); // It runs, and parks.
+    ///     let fibers = runtime.fibers();
+    ///     assert!(fibers.iter().any(|fiber| fiber.state == State::Parked));
+    ///     fiber.fiber().unpark();
+    /// });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "GoroutineProfile")]
     #[must_use]
     pub fn fibers(&self) -> Vec<FiberInfo> {
         self.pool().describe_all().fibers()

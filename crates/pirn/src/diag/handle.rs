@@ -8,6 +8,18 @@ use crate::sched::lines::SpawnLine;
 
 impl Handle {
     /// Returns the runtime's counters.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(1).build()?;
+    /// runtime.spawn(|| {}).join().unwrap();
+    /// assert_eq!(runtime.metrics().total.spawned, 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "RuntimeMetrics")]
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         Metrics::of(self.pool())
@@ -19,6 +31,10 @@ impl Handle {
     /// Without [spreading](crate::runtime::Builder::spread), a line that is listed is
     /// [`Short`](crate::diag::LineClass::Short).
     ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
     /// ```
     /// use pirn::diag::LineClass;
     ///
@@ -49,6 +65,26 @@ impl Handle {
     ///
     /// # Blocking
     /// For as long as `out` takes, which may be some seconds if it is slow.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::ErrorKind;
+    ///
+    /// let name = format!("pirn-doc-write-trace-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let runtime = pirn::Runtime::builder().trace(&path).build()?;
+    /// let mut json = Vec::new();
+    /// runtime.write_trace(&mut json)?;
+    /// assert!(String::from_utf8_lossy(&json).contains("traceEvents"));
+    ///
+    /// let other = pirn::Runtime::new()?;
+    /// let error = other.write_trace(&mut json).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Unsupported);
+    /// # drop(runtime);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "FlightRecorder")]
     pub fn write_trace(&self, out: &mut dyn io::Write) -> io::Result<()> {
         if !self.pool().keeps_events() {
             let why = "the runtime keeps no events: see Builder::trace";

@@ -13,6 +13,21 @@ use crate::signal::{Reaction, Signal, Watch, watch};
 ///
 /// # Errors
 /// The operating system's error, for a pipe, a thread or the handler.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```no_run
+/// fn main() -> std::io::Result<()> {
+///     pirn::diag::dump_on_quit()?;
+///     // From now on, Ctrl-\ shows all fibers.
+///     let rest = pirn::run(|| pirn::sleep(std::time::Duration::from_secs(3_600)));
+///     assert!(rest.is_ok());
+///     Ok(())
+/// }
+/// ```
+#[doc(alias = "SIGQUIT")]
 pub fn dump_on_quit() -> io::Result<()> {
     let mut arranged = ARRANGED.lock();
     if arranged.is_none() {

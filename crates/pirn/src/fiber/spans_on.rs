@@ -1,15 +1,16 @@
 //! Spans of the crate `tracing` that a fiber is in.
 //!
-//! A subscriber keeps, for each thread, the spans that were entered and not yet exited, in stack order. A
-//! fiber that waits inside a span would leave its own on that stack, under those of its neighbors. So a fiber
-//! exits its spans, innermost first, before it waits, and enters them again, outermost first, when it
-//! resumes. Fibers that run meanwhile find the thread's stack as it was before.
+//! A subscriber keeps, for each thread, the spans that were entered and not yet exited, in stack
+//! order. A fiber that waits inside a span would leave its own on that stack, under those of its
+//! neighbors. So a fiber exits its spans, innermost first, before it waits, and enters them again,
+//! outermost first, when it resumes. Fibers that run meanwhile find the thread's stack as it was
+//! before.
 //!
-//! The subscriber is foreign code that runs between the publishing of a ticket and the parking. So it waits
-//! as a plain thread would (`set_fiber`), and its panics are caught.
+//! The subscriber is foreign code that runs between the publishing of a ticket and the parking. So
+//! it waits as a plain thread would (`set_fiber`), and its panics are caught.
 //!
-//! Invariant SN1: the record of an entered span is in the frame of `in_span`, which removes it from the list
-//! before it returns or unwinds, in stack order. The list is the fiber's own.
+//! Invariant SN1: the record of an entered span is in the frame of `in_span`, which removes it from
+//! the list before it returns or unwinds, in stack order. The list is the fiber's own.
 
 use std::cell::Cell;
 use std::fmt;
@@ -57,16 +58,14 @@ impl fmt::Debug for Spans {
     }
 }
 
-/// Runs `f` in `span`, which follows the fiber: whenever the fiber waits or yields it exits the span, and
-/// enters it again when it resumes. So the events of `f` are in the span, and those of other fibers on the
-/// same thread are not. The guard of [`Span::enter`] does not ensure that: do not keep such a guard across a
-/// wait. On a plain thread this is [`Span::in_scope`].
+/// Runs `f` in `span`, which follows the fiber: whenever the fiber waits or yields it exits the
+/// span, and enters it again when it resumes. So the events of `f` are in the span, and those of
+/// other fibers on the same thread are not. The guard of [`Span::enter`] does not ensure that: do
+/// not keep such a guard across a wait. On a plain thread this is [`Span::in_scope`].
 ///
-/// Fibers that `f` spawns are not in the span: clone it for those. If the subscriber panics when the fiber
-/// waits or resumes, the panic is caught. With the feature `tracing`.
+/// Fibers that `f` spawns are not in the span: clone it for those. If the subscriber panics when
+/// the fiber waits or resumes, the panic is caught. With the feature `tracing`.
 ///
-/// # Panics
-/// With the panic of `f`, or of the subscriber at the first entrance and the last exit.
 /// # Panics
 /// With the panic of `f`, or of the subscriber at the first entrance and the last exit.
 ///
@@ -74,9 +73,10 @@ impl fmt::Debug for Spans {
 /// Not an interruption point; suspends only if `f` does.
 ///
 /// # Blocking
-/// While the subscriber runs. It waits as a plain thread, and so blocks the worker: it must not wait for
-/// fibers.
+/// While the subscriber runs. It waits as a plain thread, and so blocks the worker: it must not
+/// wait for fibers.
 ///
+/// # Examples
 /// ```
 /// use pirn::diag::in_span;
 ///
@@ -91,6 +91,8 @@ impl fmt::Debug for Spans {
 /// .join()
 /// .unwrap();
 /// ```
+#[doc(alias = "instrument")]
+#[doc(alias = "in_scope")]
 pub fn in_span<T>(span: &Span, f: impl FnOnce() -> T) -> T {
     let Some(fiber) = current::local().fiber() else {
         return span.in_scope(f);

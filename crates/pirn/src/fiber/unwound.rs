@@ -1,9 +1,9 @@
 //! The result of a panic: its payload, and the function that is notified if the panic is not taken.
 //!
-//! It is in the header's payload, as a result would be (H5). The joiner of the fiber takes the panic; a scope
-//! takes the first of its children's. In every other case it is dropped by the owner of the outcome, which
-//! notifies the witness first. That is the fiber itself if it was detached at its end, else the owner of the
-//! last right to join it.
+//! It is in the header's payload, as a result would be (H5). The joiner of the fiber takes the
+//! panic; a scope takes the first of its children's. In every other case it is dropped by the owner
+//! of the outcome, which notifies the witness first. That is the fiber itself if it was detached at
+//! its end, else the owner of the last right to join it.
 
 use std::any::Any;
 use std::fmt;

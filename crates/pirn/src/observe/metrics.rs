@@ -9,6 +9,18 @@ use crate::sched::scale::ScaleReason;
 use crate::sched::standing::WorkerState;
 
 /// The counters of a runtime since its start. Not consistent to one moment while it runs.
+///
+/// # Examples
+/// ```
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// drop(runtime.spawn(|| {}));
+/// runtime.wait_idle().unwrap();
+/// let metrics = runtime.metrics();
+/// assert_eq!(metrics.total.spawned, metrics.total.completed);
+/// assert_eq!(metrics.pressure, 0);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "RuntimeMetrics")]
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -38,6 +50,17 @@ pub struct Metrics {
 }
 
 /// The counters of one worker.
+///
+/// # Examples
+/// ```
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// drop(runtime.spawn(|| {}));
+/// runtime.wait_idle().unwrap();
+/// let metrics = runtime.metrics();
+/// assert_eq!(metrics.workers[0].index, 0);
+/// assert_eq!(metrics.workers[0].counters.completed, 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WorkerMetrics {

@@ -15,6 +15,15 @@ impl Metrics {
     ///
     /// # Errors
     /// Errors of `out`.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(1).build()?;
+    /// let mut text = Vec::new();
+    /// runtime.metrics().prometheus(&mut text)?;
+    /// assert!(String::from_utf8_lossy(&text).contains("pirn_workers 1\n"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn prometheus(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let mut names = Vec::new();
         self.total

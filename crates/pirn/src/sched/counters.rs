@@ -106,7 +106,7 @@ macro_rules! counters {
             $(pub(crate) $peak: Tally,)*
         }
 
-        /// What a runtime, or one of its workers, has done since it started.
+        /// The counters of a runtime, or of one of its workers, since it started.
         ///
         /// Each worker counts for itself, by plain stores, so a number may be old, but is never wrong.
         /// At any time `remote_wakes <= fiber_wakes <= fiber_parks` (where fibers may migrate, of all
@@ -128,6 +128,16 @@ macro_rules! counters {
         /// | average, maximum run ticks | [`run_average`](Counters::run_average), `run_nanos_max` |
         /// | positive, negative pressure samples | `surplus_found`, `surplus_missed` |
         /// | gate passes, promotions | `wakes` |
+        ///
+        /// # Examples
+        /// ```
+        /// let runtime = pirn::Runtime::builder().workers(1).build()?;
+        /// runtime.run(pirn::yield_now);
+        /// let total = runtime.metrics().total;
+        /// assert_eq!(total.spawned, 1);
+        /// assert!(total.dispatched >= 1);
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
         #[derive(Debug, Clone, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counters {
@@ -221,8 +231,20 @@ counters! {
 }
 
 impl Counters {
-    /// Returns how long a fiber runs on average from one switch to the next, by the timed runs; `None`
-    /// before the first.
+    /// Returns how long a fiber runs on average from one switch to the next, by the timed runs;
+    /// `None` before the first.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = pirn::Runtime::builder().workers(1).build()?;
+    /// runtime.run(|| (0..1_000).for_each(|_| pirn::yield_now()));
+    /// let average = runtime.metrics().total.run_average();
+    /// assert!(average.is_none_or(|average| average < Duration::from_secs(1)));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "mean_poll_time")]
     #[must_use]
     pub fn run_average(&self) -> Option<Duration> {
         let average = self.run_nanos.checked_div(self.run_samples)?;

@@ -25,7 +25,25 @@ use crate::wait::Reason;
 use crate::wait::notice::{self, Subject};
 use crate::wait::object::{Object, ObjectKind};
 
-/// What a fiber was doing at the moment of a report.
+/// A fiber at the time of a report: its state, its wait, its stack and its worker.
+///
+/// # Examples
+/// ```
+/// use pirn::diag::Reason;
+/// use pirn::spawn::Builder;
+///
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// runtime.run(|| {
+///     let clerk = Builder::new().name("clerk").spawn(pirn::park).unwrap();
+///     pirn::yield_now(); // It runs, and parks.
+///     let fibers = runtime.fibers();
+///     let info = fibers.iter().find(|info| info.name.as_deref() == Some("clerk")).unwrap();
+///     assert_eq!(info.reason, Some(Reason::Park));
+///     assert_eq!(info.worker, 0);
+///     clerk.fiber().unpark();
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FiberInfo {

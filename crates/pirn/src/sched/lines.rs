@@ -70,7 +70,21 @@ const PERIOD: Duration = Duration::from_millis(250);
 /// How long a line stays `Computes` or `Blocks` after the last evidence.
 const MEMORY: Duration = Duration::from_secs(60);
 
-/// The class of a spawn line: decides where its fibers start.
+/// The class of a spawn line, which decides where its fibers start.
+///
+/// # Examples
+/// ```
+/// use pirn::diag::LineClass;
+///
+/// assert_eq!(LineClass::Spread.to_string(), "spread");
+/// let runtime = pirn::Runtime::builder().workers(2).build()?;
+/// let fiber = runtime.spawn(|| 7);
+/// let lines = runtime.spawn_lines();
+/// let held = lines.iter().filter(|line| line.class == LineClass::Blocks);
+/// assert_eq!(held.count(), 0);
+/// assert_eq!(fiber.join().unwrap(), 7);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
@@ -141,7 +155,18 @@ const CLASSES: [LineClass; 6] = [
     LineClass::Blocks,
 ];
 
-/// The history of one spawn line.
+/// The history of the fibers that one line of code has spawned.
+///
+/// # Examples
+/// ```
+/// let runtime = pirn::Runtime::builder().workers(2).build()?;
+/// let fiber = runtime.spawn(|| 7);
+/// let lines = runtime.spawn_lines();
+/// let line = lines.iter().find(|line| line.location.file() == file!()).unwrap();
+/// assert_eq!(line.held, 0);
+/// assert_eq!(fiber.join().unwrap(), 7);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpawnLine {

@@ -46,7 +46,19 @@ pub(super) const LONG: Duration = Duration::from_millis(100);
 /// nothing from an earlier start: both compute for equally long, and the first ends later.
 pub(super) const SOON: Duration = Duration::from_millis(2);
 
-/// Reason why the number of a runtime's threads was, or was not, changed.
+/// The reason why the number of a runtime's threads was, or was not, changed.
+///
+/// # Examples
+/// ```
+/// use pirn::diag::ScaleReason;
+///
+/// assert_eq!(ScaleReason::AtLimit.to_string(), "at_limit");
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// let metrics = runtime.metrics();
+/// let started = metrics.scale.iter().find(|(reason, _)| *reason == ScaleReason::Started);
+/// assert_eq!(started, Some(&(ScaleReason::Started, 0)));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ScaleReason {

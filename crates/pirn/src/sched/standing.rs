@@ -21,6 +21,16 @@ use crate::shim::atomic::{AtomicU32, Ordering};
 ///
 /// A worker that has been sent away is `Draining` in any case. In debug builds each change is checked,
 /// and one that is not in the picture ends the process with a message.
+///
+/// # Examples
+/// ```
+/// use pirn::diag::WorkerState;
+///
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// let state = runtime.run(|| runtime.metrics().workers[0].state);
+/// assert_eq!(state, WorkerState::Active);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum WorkerState {
@@ -47,6 +57,14 @@ impl WorkerState {
     ];
 
     /// Returns true if a worker in this state may be in `next` after one change.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::diag::WorkerState;
+    ///
+    /// assert!(WorkerState::Asleep.may_become(WorkerState::Active));
+    /// assert!(!WorkerState::Dead.may_become(WorkerState::Asleep));
+    /// ```
     #[must_use]
     pub const fn may_become(self, next: WorkerState) -> bool {
         use WorkerState::{Active, Asleep, Dead, Draining, Spinning};

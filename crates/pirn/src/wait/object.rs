@@ -13,6 +13,23 @@ use crate::fiber::waiter::WaitQueue;
 use crate::shim::StaticLock;
 
 /// An object that fibers wait for, at the time of a report.
+///
+/// # Examples
+/// ```
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// let (tx, rx) = pirn::channel::bounded::<u8>(4);
+/// pirn::diag::name_object(&rx, "orders");
+/// runtime.run(|| {
+///     let fiber = pirn::spawn(move || rx.recv());
+///     pirn::yield_now(); // It runs, and waits.
+///     let fibers = runtime.fibers();
+///     let object = fibers.iter().find_map(|fiber| fiber.waits_for.as_ref()).unwrap();
+///     assert_eq!(object.name, Some("orders"));
+///     drop(tx);
+///     assert!(fiber.join().unwrap().is_err());
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Object {
@@ -25,6 +42,24 @@ pub struct Object {
 }
 
 /// The kind and state of an [`Object`]. Counts of waiters stop at 1,000.
+///
+/// # Examples
+/// ```
+/// use pirn::diag::ObjectKind;
+///
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// let (tx, rx) = pirn::channel::bounded::<u8>(4);
+/// runtime.run(|| {
+///     let fiber = pirn::spawn(move || rx.recv());
+///     pirn::yield_now(); // It runs, and waits.
+///     let fibers = runtime.fibers();
+///     let object = fibers.iter().find_map(|fiber| fiber.waits_for.as_ref()).unwrap();
+///     assert!(matches!(object.kind, ObjectKind::Channel { receiving: 1, .. }));
+///     drop(tx);
+///     assert!(fiber.join().unwrap().is_err());
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ObjectKind {
@@ -183,6 +218,23 @@ impl<P> Describe for WaitQueue<P> {
 }
 
 /// An object that can have a name in reports: fibers and threads wait for it.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+///
+/// use pirn::diag::{Nameable, name_object};
+/// use pirn::sync::Semaphore;
+///
+/// fn named<T: Nameable>(object: T, name: &'static str) -> Arc<T> {
+///     let object = Arc::new(object);
+///     name_object(&*object, name);
+///     object
+/// }
+///
+/// let slots = named(Semaphore::new(4), "slots");
+/// assert_eq!(Arc::strong_count(&slots), 1);
+/// ```
 pub trait Nameable {
     /// Returns the address that identifies it in reports.
     #[doc(hidden)]

@@ -1,6 +1,23 @@
 //! The reason of a wait: data for diagnostics, never part of a protocol.
 
 /// The reason for which a fiber is parked.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// use pirn::diag::Reason;
+///
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// runtime.run(|| {
+///     let fiber = pirn::spawn(|| pirn::sleep(Duration::from_secs(60)));
+///     pirn::yield_now(); // It runs, and waits.
+///     let fibers = runtime.fibers();
+///     assert!(fibers.iter().any(|fiber| fiber.reason == Some(Reason::Sleep)));
+///     fiber.cancel();
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[repr(u32)]
 #[non_exhaustive]

@@ -13,12 +13,27 @@
 ///  Cancelled
 /// ```
 ///
-/// A [report](crate::diag::FiberInfo) shows fibers that have started and not ended: `Runnable`, `Running` and
-/// `Parked`. It counts those in `Init`. A fiber is `Parking` for some instructions; if a claim comes in that
-/// time, it continues at once.
+/// A [report](crate::diag::FiberInfo) shows fibers that have started and not ended: `Runnable`,
+/// `Running` and `Parked`. It counts those in `Init`. A fiber is `Parking` for some instructions; if
+/// a claim comes in that time, it continues at once.
 ///
-/// Debug builds check each step of each fiber. A step that is not in the picture ends the process with a
-/// message.
+/// Debug builds check each step of each fiber. A step that is not in the picture ends the process
+/// with a message.
+///
+/// # Examples
+/// ```
+/// use pirn::diag::State;
+///
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// runtime.run(|| {
+///     drop(pirn::spawn(|| {}));
+///     // The other fiber has not started, so it is not in the list.
+///     let fibers = runtime.fibers();
+///     assert_eq!(fibers.len(), 1);
+///     assert_eq!(fibers[0].state, State::Running);
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum State {
@@ -50,7 +65,15 @@ impl State {
         State::Cancelled,
     ];
 
-    /// Returns whether a fiber in this state may be in `next` after one step.
+    /// Returns true if a fiber in this state may be in `next` after one step.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::diag::State;
+    ///
+    /// assert!(State::Parked.may_become(State::Runnable));
+    /// assert!(!State::Done.may_become(State::Running));
+    /// ```
     #[must_use]
     pub const fn may_become(self, next: State) -> bool {
         use State::{Cancelled, Done, Init, Parked, Parking, Runnable, Running};

@@ -12,8 +12,10 @@ use super::event::{Event, Kind};
 use crate::base::clock;
 use crate::context::SignalWriter;
 
-/// Which events are written to standard error as they happen: the categories of `PIRN_LOG`.
+/// A set of categories of events, which are written to standard error as they happen: the
+/// categories of `PIRN_LOG`.
 ///
+/// # Examples
 /// ```
 /// use pirn::diag::LogMask;
 ///
@@ -24,7 +26,15 @@ use crate::context::SignalWriter;
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Default)]
 pub struct LogMask(u8);
 
-/// A name that is no category.
+/// The error of parsing a [`LogMask`]: a name that is no category.
+///
+/// # Examples
+/// ```
+/// use pirn::diag::LogMask;
+///
+/// let error = "wake,nap".parse::<LogMask>().unwrap_err();
+/// assert!(error.to_string().starts_with("'nap' is no category"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownCategory(String);
 
@@ -47,12 +57,29 @@ impl LogMask {
     pub const ALL: LogMask = LogMask((1 << 6) - 1);
 
     /// Returns true if it has any of the categories of `other`.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::diag::LogMask;
+    ///
+    /// let mask = LogMask::PARK | LogMask::WAKE;
+    /// assert!(mask.intersects(LogMask::WAKE));
+    /// assert!(!mask.intersects(LogMask::JOIN | LogMask::CHAN));
+    /// ```
     #[must_use]
     pub const fn intersects(self, other: LogMask) -> bool {
         self.0 & other.0 != 0
     }
 
     /// Returns true if it has no category.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::diag::LogMask;
+    ///
+    /// assert!(LogMask::default().is_empty());
+    /// assert!(!LogMask::ALL.is_empty());
+    /// ```
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
