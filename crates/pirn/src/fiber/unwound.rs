@@ -74,7 +74,7 @@ impl Unwound {
 }
 
 impl PanicInfo<'_> {
-    /// Returns the fiber that has panicked.
+    /// Returns the identity of the fiber that has panicked.
     ///
     /// # Examples
     /// ```
@@ -112,7 +112,7 @@ impl PanicInfo<'_> {
         self.header.name()
     }
 
-    /// Returns where the fiber was spawned.
+    /// Returns the line of code that spawned the fiber.
     ///
     /// # Examples
     /// ```

@@ -23,7 +23,8 @@ use crate::blocking::file_call;
 pub struct DirBuilder(pub(super) fs::DirBuilder);
 
 impl DirBuilder {
-    /// Returns the default options: one directory is created, in an existing parent.
+    /// Creates options with the defaults, like [`std::fs::DirBuilder::new`]: one directory is
+    /// created, in an existing parent.
     ///
     /// # Examples
     /// ```

@@ -28,7 +28,7 @@ use crate::blocking::file_call;
 pub struct OpenOptions(pub(super) fs::OpenOptions);
 
 impl OpenOptions {
-    /// Returns options with everything unset, like [`std::fs::OpenOptions::new`].
+    /// Creates options with everything unset, like [`std::fs::OpenOptions::new`].
     ///
     /// # Examples
     /// ```

@@ -35,6 +35,9 @@ pub trait HalfClose {
     /// # Errors
     /// Returns the operating system's error.
     ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
     /// # Examples
     /// ```
     /// use std::io::Read;

@@ -78,6 +78,7 @@ static STDERR: Stream = Stream::new();
 /// It has no buffer: put one [`BufReader`](std::io::BufReader) around it. Data in the buffer of
 /// [`std::io::stdin`] are not read here.
 ///
+/// # Cancellation
 /// A read is an interruption point until input is available. An interrupted read has taken nothing.
 ///
 /// # Examples
@@ -97,8 +98,11 @@ pub fn stdin() -> Stdin {
 /// Returns a handle to the process's standard output, through the buffer of [`std::io::stdout`], so
 /// that the order with `println!` is kept. A write parks a fiber, and blocks a plain thread.
 ///
-/// Each call is handed to another thread; [`fs`](crate::fs) has the cost. A write is an
-/// interruption point until the stream accepts data. An interrupted write has written nothing.
+/// Each call is handed to another thread; [`fs`](crate::fs) has the cost.
+///
+/// # Cancellation
+/// A write is an interruption point until the stream accepts data. An interrupted write has written
+/// nothing.
 ///
 /// # Examples
 /// ```

@@ -247,6 +247,15 @@ impl TcpListener {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::TcpListener;
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// assert_ne!(listener.ttl()?, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn ttl(&self) -> io::Result<u32> {
         self.socket.inner().ttl()
     }

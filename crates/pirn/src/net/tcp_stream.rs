@@ -299,6 +299,16 @@ impl TcpStream {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let stream = TcpStream::connect(listener.local_addr()?)?;
+    /// assert_ne!(stream.ttl()?, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn ttl(&self) -> io::Result<u32> {
         self.socket.inner().ttl()
     }

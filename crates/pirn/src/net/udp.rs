@@ -382,6 +382,15 @@ impl UdpSocket {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::UdpSocket;
+    ///
+    /// let socket = UdpSocket::bind("127.0.0.1:0")?;
+    /// assert_ne!(socket.ttl()?, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn ttl(&self) -> io::Result<u32> {
         self.socket.inner().ttl()
     }
@@ -445,6 +454,19 @@ impl UdpSocket {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use std::net::Ipv4Addr;
+    ///
+    /// use pirn::net::UdpSocket;
+    ///
+    /// let socket = UdpSocket::bind("0.0.0.0:5353")?;
+    /// let group = Ipv4Addr::new(224, 0, 0, 251);
+    /// socket.join_multicast_v4(&group, &Ipv4Addr::UNSPECIFIED)?;
+    /// socket.leave_multicast_v4(&group, &Ipv4Addr::UNSPECIFIED)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[doc(alias = "IP_DROP_MEMBERSHIP")]
     pub fn leave_multicast_v4(
         &self,
@@ -461,6 +483,19 @@ impl UdpSocket {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use std::net::Ipv6Addr;
+    ///
+    /// use pirn::net::UdpSocket;
+    ///
+    /// let socket = UdpSocket::bind("[::]:5353")?;
+    /// let group = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0xfb);
+    /// socket.join_multicast_v6(&group, 0)?;
+    /// socket.leave_multicast_v6(&group, 0)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[doc(alias = "IPV6_DROP_MEMBERSHIP")]
     pub fn leave_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> io::Result<()> {
         self.socket.inner().leave_multicast_v6(group, interface)
@@ -557,6 +592,16 @@ impl UdpSocket {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use pirn::net::UdpSocket;
+    ///
+    /// let socket = UdpSocket::bind("[::1]:0")?;
+    /// socket.set_multicast_loop_v6(false)?;
+    /// assert!(!socket.multicast_loop_v6()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[doc(alias = "IPV6_MULTICAST_LOOP")]
     pub fn set_multicast_loop_v6(&self, yes: bool) -> io::Result<()> {
         self.socket.inner().set_multicast_loop_v6(yes)
@@ -569,6 +614,15 @@ impl UdpSocket {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use pirn::net::UdpSocket;
+    ///
+    /// let socket = UdpSocket::bind("[::1]:0")?;
+    /// assert!(socket.multicast_loop_v6()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn multicast_loop_v6(&self) -> io::Result<bool> {
         self.socket.inner().multicast_loop_v6()
     }

@@ -155,6 +155,9 @@ impl UnixListener {
     /// Returns an iterator over incoming connections, like
     /// [`TcpListener::incoming`](super::TcpListener::incoming).
     ///
+    /// # Errors
+    /// As for [`TcpListener::incoming`](super::TcpListener::incoming).
+    ///
     /// # Cancellation
     /// Each step is an interruption point.
     ///

@@ -16,6 +16,9 @@ impl Metrics {
     /// # Errors
     /// Errors of `out`.
     ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends, unless `out` does.
+    ///
     /// # Examples
     /// ```
     /// let runtime = pirn::Runtime::builder().workers(1).build()?;

@@ -127,7 +127,7 @@ impl Child {
         self.child().kill()
     }
 
-    /// Returns the exit status if the child has ended.
+    /// Returns the exit status if the child has ended, else `None`.
     ///
     /// # Errors
     /// Returns the operating system's error.

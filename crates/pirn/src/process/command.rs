@@ -35,7 +35,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// Returns a command that starts `program` without arguments, in this process's environment and
+    /// Creates a command that starts `program` without arguments, in this process's environment and
     /// directory. A name without a slash is searched in `PATH`.
     ///
     /// # Examples

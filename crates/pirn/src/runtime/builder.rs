@@ -586,6 +586,13 @@ impl Builder {
     ///   the file of a [`trace`](Self::trace) or the socket of [`inspect`](Self::inspect); the
     ///   message names it.
     ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Blocking
+    /// While the system creates a thread and reserves memory. With [`prewarm`](Self::prewarm) that
+    /// is done for all workers.
+    ///
     /// # Examples
     /// ```
     /// use std::io::ErrorKind;
@@ -701,6 +708,12 @@ impl Builder {
     ///
     /// # Errors
     /// If there is a default runtime already, or as [`build`](Self::build).
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Blocking
+    /// As [`build`](Self::build). It first waits if another thread is creating the default runtime.
     ///
     /// # Examples
     /// ```

@@ -21,6 +21,9 @@ impl Handle {
     /// If the runtime has workers, if another thread has driven it, or on a thread that runs
     /// fibers.
     ///
+    /// # Cancellation
+    /// Not an interruption point.
+    ///
     /// # Blocking
     /// Until no fiber is ready: indefinitely, if one always is.
     ///

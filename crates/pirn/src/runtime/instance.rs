@@ -85,6 +85,12 @@ impl Runtime {
     /// # Errors
     /// As [`Builder::build`].
     ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Blocking
+    /// As [`Builder::build`].
+    ///
     /// # Examples
     /// ```
     /// let runtime = pirn::Runtime::new()?;

@@ -44,7 +44,8 @@ pub enum Interrupt {
 }
 
 impl Interrupt {
-    /// Finds an interrupt in an error or its sources, also inside an [`io::Error`].
+    /// Returns the interrupt in an error or its sources, also inside an [`io::Error`]; `None` if
+    /// there is none.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

@@ -60,7 +60,7 @@ pub trait Waitable {
     /// The result of a completed wait.
     type Output;
 
-    /// Completes now if that is possible, without waiting.
+    /// Completes the wait if that is possible now, and returns its result, else `None`. Does not wait.
     ///
     /// # Examples
     /// ```
@@ -92,7 +92,7 @@ pub trait Waitable {
     /// [`try_complete`](Waitable::try_complete) is called again.
     ///
     /// After this has returned true, every event that makes completion possible wakes the ticket,
-    /// until [`unpublish`](Waitable::unpublish).
+    /// until [`unpublish`](Waitable::unpublish). The [trait](Waitable) has an example.
     fn publish(&self, ticket: Ticket) -> bool;
 
     /// Deregisters `ticket`. Called once after each successful `publish`, also when the ticket has
