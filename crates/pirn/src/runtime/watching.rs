@@ -145,10 +145,10 @@ impl Builder {
     /// 0 or 1.
     ///
     /// The signal goes to that one thread, once for each report. It is used on Linux on x86-64
-    /// only, and never if the program has a handler of its own for it. A system call of the thread is
-    /// restarted, except those that end with `EINTR` at any signal: sleeps, `poll`, and waits with a
-    /// time limit. `std` retries these by itself. Without the signal a report has no frames, and may
-    /// not name the system call.
+    /// only, and never if the program has a handler of its own for it. A system call of the thread
+    /// is restarted, except those that end with `EINTR` at any signal: sleeps, `poll`, and waits
+    /// with a time limit. `std` retries these by itself. Without the signal a report has no frames,
+    /// and may not name the system call.
     ///
     /// # Examples
     /// ```

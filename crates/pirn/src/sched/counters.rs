@@ -108,11 +108,12 @@ macro_rules! counters {
 
         /// The counters of a runtime, or of one of its workers, since it started.
         ///
-        /// Each worker counts for itself, by plain stores, so a number may be old, but is never wrong.
-        /// At any time `remote_wakes <= fiber_wakes <= fiber_parks` (where fibers may migrate, of all
-        /// workers together and at rest only) and `steals <= steal_attempts`. In the total of a runtime
-        /// without fibers, `spawned == completed`, `fiber_wakes == fiber_parks`, `started <=
-        /// dispatched`, `next_hits <= dispatched`, `steals <= stolen`, `unparks <= wakes`.
+        /// Each worker counts for itself, by plain stores, so a number may be old, but is never
+        /// wrong. At any time `remote_wakes <= fiber_wakes <= fiber_parks` (where fibers may
+        /// migrate, of all workers together and at rest only) and `steals <= steal_attempts`. In
+        /// the total of a runtime without fibers, `spawned == completed`, `fiber_wakes ==
+        /// fiber_parks`, `started <= dispatched`, `next_hits <= dispatched`, `steals <= stolen`,
+        /// `unparks <= wakes`.
         ///
         /// | name elsewhere | name here |
         /// |---|---|

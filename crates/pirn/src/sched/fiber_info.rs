@@ -56,9 +56,9 @@ pub struct FiberInfo {
     /// Kind of the thing it waits for; `None` if it does not wait.
     pub reason: Option<Reason>,
     /// How long it has waited; zero if it does not. Counted from when its worker had last read the
-    /// clock, which it does at least every 61 runs of fibers. So it may be too long by the duration of
-    /// those runs. On a [deterministic](crate::runtime::Builder::deterministic) runtime it is real time
-    /// too.
+    /// clock, which it does at least every 61 runs of fibers. So it may be too long by the duration
+    /// of those runs. On a [deterministic](crate::runtime::Builder::deterministic) runtime it is
+    /// real time too.
     pub since: Duration,
     /// Where it was spawned.
     pub spawned_at: &'static Location<'static>,
@@ -74,8 +74,8 @@ pub struct FiberInfo {
     pub stack_size: usize,
     /// The number of its worker.
     pub worker: usize,
-    /// The frames of a fiber that waits, innermost first. Only for some hundred fibers of each worker,
-    /// and only on x86-64 Unix; empty under sanitizers.
+    /// The frames of a fiber that waits, innermost first. Only for some hundred fibers of each
+    /// worker, and only on x86-64 Unix; empty under sanitizers.
     pub backtrace: Option<Backtrace>,
     /// The number of its current wait.
     pub(crate) wait: u64,

@@ -19,8 +19,8 @@ use crate::shim::atomic::{AtomicU32, Ordering};
 ///    └──────────────── Draining ◀
 /// ```
 ///
-/// A worker that has been sent away is `Draining` in any case. In debug builds each change is checked,
-/// and one that is not in the picture ends the process with a message.
+/// A worker that has been sent away is `Draining` in any case. In debug builds each change is
+/// checked, and one that is not in the picture ends the process with a message.
 ///
 /// # Examples
 /// ```

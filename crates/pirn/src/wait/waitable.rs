@@ -60,7 +60,8 @@ pub trait Waitable {
     /// The result of a completed wait.
     type Output;
 
-    /// Completes the wait if that is possible now, and returns its result, else `None`. Does not wait.
+    /// Completes the wait if that is possible now, and returns its result, else `None`. Does not
+    /// wait.
     ///
     /// # Examples
     /// ```

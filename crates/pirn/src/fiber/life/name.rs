@@ -14,8 +14,8 @@
 /// ```
 ///
 /// A [report](crate::diag::FiberInfo) shows fibers that have started and not ended: `Runnable`,
-/// `Running` and `Parked`. It counts those in `Init`. A fiber is `Parking` for some instructions; if
-/// a claim comes in that time, it continues at once.
+/// `Running` and `Parked`. It counts those in `Init`. A fiber is `Parking` for some instructions;
+/// if a claim comes in that time, it continues at once.
 ///
 /// Debug builds check each step of each fiber. A step that is not in the picture ends the process
 /// with a message.

@@ -47,7 +47,8 @@ impl LogMask {
     pub const WAKE: LogMask = LogMask(1 << 1);
     /// Fibers that move between workers: from outside, through the injector, by stealing.
     pub const INJECT: LogMask = LogMask(1 << 2);
-    /// Waits in channels and selects: a fiber is enqueued, signalled, dequeued; and closed channels.
+    /// Waits in channels and selects: a fiber is enqueued, signalled, dequeued; and closed
+    /// channels.
     pub const CHAN: LogMask = LogMask(1 << 3);
     /// All waits.
     pub const PARK: LogMask = LogMask(1 << 4);
