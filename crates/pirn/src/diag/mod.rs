@@ -2,6 +2,22 @@
 //! [`name_object`]), counters of a runtime ([`Metrics`]), traces
 //! ([`Builder::trace`](crate::runtime::Builder::trace)), and threads that may still wake a fiber
 //! ([`external_wait`]). Reads everything, changes nothing.
+//!
+//! # Examples
+//! ```
+//! use pirn::diag::State;
+//!
+//! let runtime = pirn::Runtime::builder().workers(1).build()?;
+//! runtime.run(|| {
+//!     let fiber = pirn::spawn(pirn::park);
+//!     pirn::yield_now(); // It runs, and parks.
+//!     let fibers = runtime.fibers();
+//!     assert!(fibers.iter().any(|fiber| fiber.state == State::Parked));
+//!     fiber.fiber().unpark();
+//! });
+//! assert_eq!(runtime.metrics().total.spawned, 2);
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod dump;
 mod external;

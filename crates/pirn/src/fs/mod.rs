@@ -43,6 +43,11 @@
 //! The contents of a `BufWriter` are lost if its fiber is cancelled before they are flushed under a
 //! [`shield`](crate::cancel::shield). The flush on drop is interrupted too and reports nothing.
 //!
+//! # Panics
+//!
+//! Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, a call panics if it may
+//! have to be handed over, whether its data are in memory or not.
+//!
 //! # Errors
 //!
 //! These types are `std`'s, unchanged.

@@ -1,7 +1,23 @@
 //! Standard input and output, and copying between streams.
 //!
 //! [`stdin`], [`stdout`] and [`stderr`] park the calling fiber where those of `std` block its
-//! thread. [`copy()`] and [`copy_bidirectional`] work with any `Read` and `Write`.
+//! thread. [`copy()`] and [`copy_bidirectional`] work with any `Read` and `Write`. Inside the
+//! [poll](crate::future#inside-a-poll) of a future on a fiber, a call that has to wait panics.
+//!
+//! # Examples
+//! ```
+//! use std::io::Write;
+//!
+//! let mut text: &[u8] = b"some text\n";
+//! let len = pirn::run(|| {
+//!     let mut stdout = pirn::io::stdout();
+//!     let len = pirn::io::copy(&mut text, &mut stdout)?;
+//!     stdout.flush()?;
+//!     std::io::Result::Ok(len)
+//! })?;
+//! assert_eq!(len, 10);
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod copy;
 mod half_close;

@@ -3,6 +3,7 @@
 //! A call that would block parks the calling fiber. On a plain thread it blocks the thread, as in
 //! `std`. Several fibers and threads may use one object at once, also for the same direction.
 //!
+//! # Examples
 //! ```
 //! use std::io::{Read, Write};
 //!
@@ -40,6 +41,12 @@
 //! `set_read_timeout` and `set_write_timeout` limit each single call. The time is counted from when
 //! the call has to wait. The error is of kind `TimedOut`, also where `std`'s is `WouldBlock`. The
 //! limits belong to the socket, so clones share them.
+//!
+//! # Panics
+//!
+//! Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, a call that has to wait
+//! panics. With the feature `futures`, the streams implement `AsyncRead` and `AsyncWrite` of
+//! `futures-io` for use there.
 //!
 //! # Clones
 //!

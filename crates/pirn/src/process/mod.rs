@@ -1,8 +1,10 @@
 //! Child processes, in the shapes of [`std::process`].
 //!
 //! Waiting for the end of a child, reading its output and writing its input park the calling fiber
-//! and hold no thread. On a plain thread they block the thread.
+//! and hold no thread. On a plain thread they block the thread. Inside the
+//! [poll](crate::future#inside-a-poll) of a future on a fiber, a call that has to wait panics.
 //!
+//! # Examples
 //! ```
 //! use std::io::Write;
 //!

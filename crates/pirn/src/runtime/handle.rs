@@ -133,9 +133,10 @@ impl Handle {
     /// It runs even if the caller has been cancelled.
     ///
     /// # Panics
-    /// With the panic of `f`, or if the runtime has been shut down before `f` could start
-    /// (not on a fiber of this runtime), or in this runtime's
-    /// [`on_thread_start`](super::Builder::on_thread_start) hook.
+    /// With the panic of `f`. Except on a fiber of this runtime, also if the runtime has been shut
+    /// down before `f` could start, in this runtime's
+    /// [`on_thread_start`](super::Builder::on_thread_start) hook, and inside the
+    /// [poll](crate::future#inside-a-poll) of a future on a fiber.
     ///
     /// # Cancellation
     /// Not an interruption point: `f` may borrow, so this returns only when it has ended.
@@ -222,7 +223,8 @@ impl Handle {
     /// The interrupt of the caller. It returns `Ok` even then if no fiber is left.
     ///
     /// # Panics
-    /// In this runtime's [`on_thread_start`](super::Builder::on_thread_start) hook.
+    /// In this runtime's [`on_thread_start`](super::Builder::on_thread_start) hook, and inside the
+    /// [poll](crate::future#inside-a-poll) of a future on a fiber.
     ///
     /// # Cancellation
     /// An interruption point, but not if no fiber is left. Parks a fiber, blocks a plain

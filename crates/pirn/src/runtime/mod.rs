@@ -1,4 +1,19 @@
 //! Runtimes: creating, configuring and ending a set of workers.
+//!
+//! A [`Runtime`] is a set of workers as a value; a [`Builder`] configures one. A [`Handle`] spawns
+//! fibers on it. [`run`] and [`spawn`](crate::spawn()) use the default runtime, which is created when
+//! it is first needed. [`test()`] runs a test on a runtime of its own, with virtual time.
+//!
+//! # Examples
+//! ```
+//! let runtime = pirn::Runtime::builder().name("web").workers(2).build()?;
+//! let sum = runtime.run(|| {
+//!     let half = pirn::spawn(|| (1..=50).sum::<u32>());
+//!     (51..=100).sum::<u32>() + half.join().unwrap()
+//! });
+//! assert_eq!(sum, 5_050);
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 #[expect(unsafe_code, reason = "a method whose contract the caller keeps")]
 mod builder;

@@ -5,6 +5,16 @@
 //! A signal that is waited for here has no other effect: SIGTERM does not end the process. When its
 //! last [`SignalGuard`] or receiver is dropped, its earlier effect returns. Each signal that is
 //! waited for has a thread, which sleeps until the signal comes.
+//!
+//! # Examples
+//! ```no_run
+//! use pirn::signal::{Signal, listen};
+//!
+//! let signals = listen(&[Signal::INT, Signal::TERM])?;
+//! let signal = pirn::run(|| signals.recv()).unwrap();
+//! println!("received {signal}");
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod cancel;
 mod kind;

@@ -58,7 +58,8 @@ struct Place {
 /// The caller's interrupt; `validate` may not have been called.
 ///
 /// # Panics
-/// If `validate` does; the caller does not wait then, and the key stays usable.
+/// If `validate` does; the caller does not wait then, and the key stays usable. Inside the
+/// [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
 ///
 /// # Cancellation
 /// An interruption point. Parks a fiber, blocks a plain thread.

@@ -2,8 +2,30 @@
 //!
 //! [`park_on`] waits on a number until [`unpark_one`] or [`unpark_all`]. [`on`] waits for a
 //! [`Waitable`], which wakes its waiters through [`Ticket`]s; [`case`] makes it a case of a select.
-//! [`Interrupt`] is the reason why an interruptible call returns early. [`Reason`] is the reason of a
-//! wait in reports.
+//! [`Interrupt`] is the reason why an interruptible call returns early. [`Reason`] is the reason of
+//! a wait in reports.
+//!
+//! # Examples
+//! A gate of one byte:
+//! ```
+//! use std::sync::atomic::{AtomicBool, Ordering};
+//!
+//! use pirn::wait::{park_on, unpark_all};
+//!
+//! static OPEN: AtomicBool = AtomicBool::new(false);
+//! let key = &raw const OPEN as usize;
+//! pirn::scope(|s| {
+//!     let fiber = s.spawn(|| {
+//!         while !OPEN.load(Ordering::Acquire) {
+//!             park_on(key, || !OPEN.load(Ordering::Acquire))?;
+//!         }
+//!         Ok::<(), pirn::Interrupt>(())
+//!     });
+//!     OPEN.store(true, Ordering::Release);
+//!     unpark_all(key);
+//!     assert_eq!(fiber.join().unwrap(), Ok(()));
+//! });
+//! ```
 
 // The one module that suspends fibers and puts threads to sleep.
 //

@@ -111,6 +111,8 @@ pub trait Waitable {
 /// panic of `publish`, `unpublish` is not called. After a panic of `try_complete` it is, and if it
 /// panics as well the process ends. If `unpublish` panics, the result of `try_complete` is dropped.
 ///
+/// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+///
 /// # Cancellation
 /// An interruption point. Parks a fiber, blocks a plain thread.
 ///
