@@ -19,13 +19,13 @@ use crate::signal::{Reaction, Signal, Watch, watch};
 ///
 /// # Examples
 /// ```no_run
-/// fn main() -> std::io::Result<()> {
-///     pirn::diag::dump_on_quit()?;
-///     // From now on, Ctrl-\ shows all fibers.
-///     let rest = pirn::run(|| pirn::sleep(std::time::Duration::from_secs(3_600)));
-///     assert!(rest.is_ok());
-///     Ok(())
-/// }
+/// use std::time::Duration;
+///
+/// pirn::diag::dump_on_quit()?;
+/// // From now on, Ctrl-\ shows all fibers.
+/// let slept = pirn::run(|| pirn::sleep(Duration::from_secs(3_600)));
+/// assert_eq!(slept, Ok(()));
+/// # Ok::<(), std::io::Error>(())
 /// ```
 #[doc(alias = "SIGQUIT")]
 pub fn dump_on_quit() -> io::Result<()> {

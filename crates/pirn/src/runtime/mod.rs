@@ -1,8 +1,8 @@
 //! Runtimes: creating, configuring and ending a set of workers.
 //!
 //! A [`Runtime`] is a set of workers as a value; a [`Builder`] configures one. A [`Handle`] spawns
-//! fibers on it. [`run`] and [`spawn`](crate::spawn()) use the default runtime, which is created when
-//! it is first needed. [`test()`] runs a test on a runtime of its own, with virtual time.
+//! fibers on it. [`run`] and [`spawn`](crate::spawn()) use the default runtime, which is created
+//! when it is first needed. [`test()`] runs a test on a runtime of its own, with virtual time.
 //!
 //! # Examples
 //! ```
