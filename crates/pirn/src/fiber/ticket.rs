@@ -70,7 +70,7 @@ unsafe impl Sync for Ticket {}
 ///
 /// Separate from the claim because a waker claims and transfers under the lock of the object that
 /// is waited for, and enqueues after releasing that lock.
-#[must_use = "a claimed fiber that nobody enqueues sleeps for ever"]
+#[must_use = "a claimed fiber that is not enqueued sleeps indefinitely"]
 #[derive(Debug)]
 pub(crate) struct Wake(Option<NonNull<Header>>);
 
