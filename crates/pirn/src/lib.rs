@@ -164,6 +164,11 @@
 //! Preemption of computing fibers, segmented or moving stacks, colored functions, macros on `main`.
 //! Building a runtime fails on CPUs with an active hardware shadow stack.
 
+// The code of the repository's first page is compiled and run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 mod shim;
 
 mod base;
