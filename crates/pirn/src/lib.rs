@@ -62,21 +62,22 @@
 //!    alternatives).
 //! 2. A function is an *interruption point* if and only if its error type can carry an
 //!    [`Interrupt`]. Functions that return `()`, a guard or a plain value never are. An `io::Error`
-//!    can carry one; of those functions the ones that may wait are interruption points, and their
-//!    docs state it. Exceptions: the iterators of a receiver end on an interrupt, and report it on
-//!    request; [`TryJoinHandle::join`](scope::TryJoinHandle::join) returns `None`;
+//!    can carry an interrupt: of the functions that return one, those that may wait are
+//!    interruption points, and their docs state it. There are three exceptions. The iterators of a
+//!    receiver end on an interrupt, and report it on request.
+//!    [`TryJoinHandle::join`](scope::TryJoinHandle::join) returns `None`.
 //!    [`TaskGroup::spawn`](scope::TaskGroup::spawn) with a limit returns
 //!    [`Rejected::Cancelled`](spawn::Rejected).
-//! 3. An interrupt stays. A cancellation of the fiber itself stays until the fiber ends; that of a
-//!    [token](cancel::Token), and a deadline, until the code under it is left. An interrupted call
-//!    has done nothing and returns its arguments. An interrupted `join` leaves the other fiber
-//!    running. An operation of several steps, such as `write_all` or `Command::output`, has done
-//!    some of them.
+//! 3. An interrupt stays. A cancellation of the fiber itself stays until the fiber ends. A
+//!    cancellation of a [token](cancel::Token), and a deadline, stay until control leaves the code
+//!    under it. An interrupted call has done nothing and returns its arguments. An interrupted
+//!    `join` leaves the other fiber running. An operation of several steps, such as `write_all` or
+//!    `Command::output`, may have done some of them.
 //! 4. A limit of the call itself is reported as such (`Timeout`, `Elapsed`), a deadline of the code
 //!    around it ([`timeout`], [`cancel::with_deadline`]) as an interrupt. The nearest deadline
 //!    applies; a cancellation has precedence. Children of a scope are under the deadline of the
 //!    scope; other fibers start without one.
-//! 5. A fiber yields after 128 waiting operations that never have to wait, or after 17 if it
+//! 5. A fiber yields after 128 operations that may wait and did not have to, or after 17 if it
 //!    computes for 0.2 ms or more between two. Functions with the prefix `try_` never yield.
 //! 6. Functions that take borrowing closures (`scope`, `run`, `blocking`) return only when the
 //!    closure has ended.
@@ -90,48 +91,47 @@
 //!    thread from then on.
 //! 9. A failed allocation ends the process, as in `std`.
 //!
-//! # If you know…
+//! # If you know another library
 //!
-//! | | std | Go | tokio | rayon | pirn |
-//! |---|---|---|---|---|---|
-//! | start | `thread::spawn` | `go f()` | `tokio::spawn(async {…})` | `rayon::spawn` | [`spawn(\|\| …)`](spawn()) |
-//! | wait for the end | `join()` | `WaitGroup` | `.await` | – | [`JoinHandle::join`] |
-//! | borrow | `thread::scope` | – | – | `rayon::scope` | [`scope()`] |
-//! | cancel | – | `ctx.Done()` | `abort()`, `CancellationToken` | – | [`JoinHandle::cancel`], [`cancel::Token`] |
-//! | fail together | – | `errgroup` | `try_join!` | – | [`try_scope()`], [`scope::all`] |
-//! | a graph of tasks | – | – | – | – | [`par::graph`] |
-//! | a set of tasks | – | – | `JoinSet` | – | [`scope::TaskGroup`] |
-//! | channel | `mpsc` | `make(chan T, n)` | `mpsc::channel` | – | [`channel::bounded`] |
-//! | to all receivers | – | – | `broadcast`, `watch` | – | [`channel::broadcast`], [`channel::watch`] |
-//! | choose | – | `select` | `select!` | – | [`select!`] |
-//! | lock | `Mutex` | `sync.Mutex` | `sync::Mutex` | – | [`sync::Mutex`] |
-//! | at most n | – | `semaphore.Weighted` | `Semaphore` | – | [`sync::Semaphore`] |
-//! | once | `OnceLock` | `sync.Once` | `OnceCell` | – | [`sync::OnceLock`] |
-//! | sleep | `thread::sleep` | `time.Sleep` | `sleep().await` | – | [`sleep`] |
-//! | tick | – | `time.Ticker` | `interval` | – | [`time::interval`](time::interval()), [`channel::tick`] |
-//! | limit | – | `context.WithTimeout` | `timeout(…).await` | – | [`timeout`], [`cancel::with_deadline`] |
-//! | test with time | – | `synctest` | `start_paused` | – | [`runtime::test`] |
-//! | compute in parallel | – | – | – | `join`, `par_iter()` | [`par`] |
-//! | a long computation | – | – | `spawn_blocking` | – | [`compute`] |
-//! | blocking work | – | – | `spawn_blocking` | – | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) |
-//! | sockets | `net` | `net` | `net` | – | `net` |
-//! | a future | – | – | `.await` | – | [`future::wait`] |
-//! | files | `fs` | `os` | `fs` | – | [`fs`] |
-//! | processes | `process` | `os/exec` | `process` | – | [`process`] |
-//! | block in place | – | – | `block_in_place` | – | [`block_in_place`](blocking::block_in_place) |
-//! | find what hangs | – | SIGQUIT dump | `tokio-console` | – | [`diag::dump()`], [`diag::dump_on_quit`] |
-//! | counters | – | `runtime/metrics` | `RuntimeMetrics` | – | [`Handle::metrics`](runtime::Handle::metrics) |
-//! | number of threads | the OS | GOMAXPROCS | worker threads | `ThreadPoolBuilder` | `PIRN_WORKERS`, [`runtime::Builder`] |
+//! | | pirn | std | Go | tokio |
+//! |---|---|---|---|---|
+//! | start | [`spawn(\|\| …)`](spawn()) | `thread::spawn` | `go f()` | `tokio::spawn(async {…})` |
+//! | wait for the end | [`JoinHandle::join`] | `join()` | `WaitGroup` | `.await` |
+//! | borrow | [`scope()`] | `thread::scope` | | |
+//! | cancel | [`JoinHandle::cancel`], [`cancel::Token`] | | `ctx.Done()` | `abort()`, `CancellationToken` |
+//! | fail together | [`try_scope()`], [`scope::all`] | | `errgroup` | `try_join!` |
+//! | a graph of tasks | [`par::graph`] | | | |
+//! | a set of tasks | [`scope::TaskGroup`] | | | `JoinSet` |
+//! | channel | [`channel::bounded`] | `mpsc` | `make(chan T, n)` | `mpsc::channel` |
+//! | channel to all | [`channel::broadcast`], [`channel::watch`] | | | `broadcast`, `watch` |
+//! | select | [`select!`] | | `select` | `select!` |
+//! | lock | [`sync::Mutex`] | `Mutex` | `sync.Mutex` | `sync::Mutex` |
+//! | at most n | [`sync::Semaphore`] | | `semaphore.Weighted` | `Semaphore` |
+//! | once | [`sync::OnceLock`] | `OnceLock` | `sync.Once` | `OnceCell` |
+//! | sleep | [`sleep`] | `thread::sleep` | `time.Sleep` | `sleep().await` |
+//! | ticks | [`time::interval`](time::interval()), [`channel::tick`] | | `time.Ticker` | `interval` |
+//! | time limit | [`timeout`], [`cancel::with_deadline`] | | `context.WithTimeout` | `timeout(…).await` |
+//! | test with time | [`runtime::test`] | | `synctest` | `start_paused` |
+//! | compute in parallel | [`par`] | | | |
+//! | a long computation | [`compute`] | | | `spawn_blocking` |
+//! | blocking work | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) | | | `spawn_blocking` |
+//! | sockets | `net` | `net` | `net` | `net` |
+//! | a future | [`future::wait`] | | | `.await` |
+//! | files | [`fs`] | `fs` | `os` | `fs` |
+//! | processes | [`process`] | `process` | `os/exec` | `process` |
+//! | block in place | [`block_in_place`](blocking::block_in_place) | | | `block_in_place` |
+//! | find a hang | [`diag::dump()`], [`diag::dump_on_quit`] | | SIGQUIT dump | `tokio-console` |
+//! | counters | [`Handle::metrics`](runtime::Handle::metrics) | | `runtime/metrics` | `RuntimeMetrics` |
+//! | threads | `PIRN_WORKERS`, [`runtime::Builder`] | the OS | GOMAXPROCS | worker threads |
 //!
-//! The [`guide`] has chapters on [channels](guide::channels), [select](guide::select),
-//! [structure](guide::structure), [locks](guide::sync), [time](guide::time) and more. It has tables
-//! for users of [rayon](guide::from_rayon), [crossbeam](guide::from_crossbeam),
-//! [`std`](guide::from_std), [Go](guide::from_go) and [tokio](guide::from_tokio).
+//! The [`guide`] has a chapter for users of each: [`std`](guide::from_std), [Go](guide::from_go),
+//! [tokio](guide::from_tokio), [crossbeam](guide::from_crossbeam), [rayon](guide::from_rayon). Its
+//! other chapters begin with [running](guide::running): where fibers run, and what delays them.
 //!
 //! # Environment
 //!
-//! Read when a runtime is built. A value that cannot be used is an error that names the variable. A
-//! method of [`runtime::Builder`] takes precedence over it.
+//! These variables are read when a runtime is built. A method of [`runtime::Builder`] takes
+//! precedence. An invalid value is always an error that names the variable.
 //!
 //! | variable | value | method |
 //! |---|---|---|
@@ -150,19 +150,25 @@
 //!
 //! # Features
 //!
-//! None is on by default. `tracing`: spans follow fibers (`diag::in_span`). `prometheus`:
-//! `Metrics::prometheus`. `diagnostics`: stacks and states are checked at each switch.
-//! `corosensei`: that crate's switch, on x86-64 too. `tokio`: futures that need tokio's runtime
-//! (`future::tokio`, `Builder::tokio`). `futures`: a channel as a `Stream`
-//! (`Receiver::into_stream`), `TcpStream` and `UnixStream` as `AsyncRead` and `AsyncWrite` of
-//! `futures-io`. `hyper`: an executor, timers and streams for the crate of that name
-//! (`future::hyper`), with `futures`. `io_uring`: on Linux, reads at an offset of a file that have
-//! to wait for the disk need no thread ([`fs`]).
+//! None is on by default.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `futures` | a channel as a `Stream` (`Receiver::into_stream`); `TcpStream` and `UnixStream` as `AsyncRead` and `AsyncWrite` of `futures-io` |
+//! | `hyper` | an executor, timers and streams for hyper (`future::hyper`); includes `futures` |
+//! | `tokio` | futures that need tokio's runtime (`future::tokio`, `Builder::tokio`) |
+//! | `tracing` | spans that follow fibers (`diag::in_span`) |
+//! | `prometheus` | the counters as text (`Metrics::prometheus`) |
+//! | `io_uring` | on Linux, reads of a file at an offset wait for the disk without a thread ([`fs`]) |
+//! | `diagnostics` | checks of stacks and states at each switch |
+//! | `corosensei` | the switch of that crate, on x86-64 too |
 //!
 //! # Not included
 //!
-//! Preemption of computing fibers, segmented or moving stacks, colored functions, macros on `main`.
-//! Building a runtime fails on CPUs with an active hardware shadow stack.
+//! * Preemption: a fiber that computes is never interrupted.
+//! * Stacks that grow or move.
+//! * Attributes on `main`, and a second kind of function.
+//! * Hardware shadow stacks: building a runtime fails if they are enabled for the process.
 
 // The code of the repository's first page is compiled and run with the doc tests.
 #[cfg(doctest)]
