@@ -1,3 +1,8 @@
-//! Async crates on fibers, and fibers in async code.
+//! Futures on fibers, fibers in async code, hyper and tokio.
+//!
+//! [README.md]: crate::guide
+//! [cpu.md]: crate::guide::cpu
+//! [running.md]: crate::guide::running
+//! [servers.md]: crate::guide::servers
 
 #![doc = include_str!("../../guide/async_crates.md")]

@@ -1,3 +1,9 @@
-//! Parallel computation: joins, loops, sorts, and the use of locks.
+//! Parallel computation: joins, loops and sorts; stacks, cancellation, locks.
+//!
+//! [README.md]: crate::guide
+//! [async_crates.md]: crate::guide::async_crates
+//! [debugging.md]: crate::guide::debugging
+//! [from_rayon.md]: crate::guide::from_rayon
+//! [running.md]: crate::guide::running
 
 #![doc = include_str!("../../guide/cpu.md")]

@@ -1,3 +1,9 @@
-//! pirn for users of rayon: the same program there and here, and the meaning of the same words.
+//! For users of rayon: equivalents, and words that mean something else.
+//!
+//! [README.md]: crate::guide
+//! [channels.md]: crate::guide::channels
+//! [cpu.md#locks]: crate::guide::cpu#locks
+//! [cpu.md]: crate::guide::cpu
+//! [from_crossbeam.md]: crate::guide::from_crossbeam
 
 #![doc = include_str!("../../guide/from_rayon.md")]

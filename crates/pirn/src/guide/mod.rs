@@ -1,18 +1,23 @@
 //! A guide in chapters, with examples that run.
 //!
-//! * [`channels`]: all kinds, how they end, and what happens to their values.
-//! * [`select`]: waiting for the first of several events.
-//! * [`servers`]: connections, limits, graceful shutdown, exhausted resources.
-//! * [`running`]: workers, dispatchers, and how fibers delay each other.
-//! * [`cpu`]: parallel computation: joins, loops and sorts; cancellation, stacks, locks.
-//! * [`migration`]: fibers that may change threads, and the promise that this needs.
-//! * [`async_crates`]: futures on fibers, fibers in async code, tokio.
-//! * [`debugging`]: waits, deadlocks, slow fibers.
-//! * [`structure`]: scopes, groups, tokens, and the reach of a cancellation.
-//! * [`sync`]: locks and barriers, and the order in which waiters resume.
-//! * [`time`]: sleeping, limits, deadlines, ticks, virtual time in tests.
-//! * [`from_rayon`], [`from_go`], [`from_std`], [`from_crossbeam`], [`from_tokio`]: the same
-//!   program there and here, and the differences.
+//! [async_crates.md]: self::async_crates
+//! [channels.md]: self::channels
+//! [cpu.md]: self::cpu
+//! [debugging.md]: self::debugging
+//! [from_crossbeam.md]: self::from_crossbeam
+//! [from_go.md]: self::from_go
+//! [from_rayon.md]: self::from_rayon
+//! [from_std.md]: self::from_std
+//! [from_tokio.md]: self::from_tokio
+//! [migration.md]: self::migration
+//! [running.md]: self::running
+//! [select.md]: self::select
+//! [servers.md]: self::servers
+//! [structure.md]: self::structure
+//! [sync.md]: self::sync
+//! [time.md]: self::time
+
+#![doc = include_str!("../../guide/README.md")]
 
 // Owns: texts. They are in `guide/`, inside the package, so that they are available wherever the
 // library's documentation is built.

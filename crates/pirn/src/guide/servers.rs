@@ -1,3 +1,7 @@
-//! Servers: connections, limits, graceful shutdown, exhausted resources.
+//! Connections, time limits, graceful shutdown, exhausted resources.
+//!
+//! [README.md]: crate::guide
+//! [async_crates.md]: crate::guide::async_crates
+//! [time.md]: crate::guide::time
 
 #![doc = include_str!("../../guide/servers.md")]

@@ -1,3 +1,7 @@
-//! Scopes, groups, tokens: what waits for what, and what is cancelled together.
+//! Scopes, groups and tokens: what waits for what, and what is cancelled together.
+//!
+//! [README.md]: crate::guide
+//! [channels.md]: crate::guide::channels
+//! [running.md]: crate::guide::running
 
 #![doc = include_str!("../../guide/structure.md")]

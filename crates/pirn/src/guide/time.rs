@@ -1,3 +1,8 @@
-//! Sleeping, limits and deadlines, ticks, and tests in which time is virtual.
+//! Sleeps, time limits, deadlines, ticks, and virtual time in tests.
+//!
+//! [README.md]: crate::guide
+//! [debugging.md]: crate::guide::debugging
+//! [servers.md]: crate::guide::servers
+//! [sync.md]: crate::guide::sync
 
 #![doc = include_str!("../../guide/time.md")]
