@@ -20,7 +20,9 @@
 #![doc = include_str!("../../guide/README.md")]
 
 // Owns: texts. They are in `guide/`, inside the package, so that they are available wherever the
-// library's documentation is built.
+// library's documentation is built. The links between chapters work there and in the view of the
+// repository: each file defines them as names of files, and each module, before it, as items. The
+// first definition counts.
 
 pub mod async_crates;
 pub mod channels;
@@ -44,3 +46,6 @@ pub mod servers;
 pub mod structure;
 pub mod sync;
 pub mod time;
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;
