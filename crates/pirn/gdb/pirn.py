@@ -39,7 +39,7 @@ def place(value):
 def worker_of(frame):
     """The worker whose loop this frame is, if it is one."""
     while frame is not None:
-        if frame.name() == "pirn::sched::worker::main":
+        if frame.name() == "pirn::sched::worker::run::main":
             try:
                 return frame.read_var("worker")
             except ValueError:
@@ -61,7 +61,7 @@ def fibers():
         shared = word(place(worker["commons"]))
         if shared:
             # Where fibers may migrate.
-            commons = gdb.lookup_type("pirn::sched::commons::Commons").pointer()
+            commons = gdb.lookup_type("pirn::sched::migrate::shared_queues::Commons").pointer()
             lists.append(gdb.Value(shared).cast(commons).dereference()["started"])
         for started in lists:
             at = word(place(find(started, "head")))

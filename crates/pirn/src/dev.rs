@@ -12,7 +12,7 @@ pub use wire::{FarEnd, Wire, ask_common, ring_common};
 
 use crate::fiber::current;
 use crate::readiness;
-use crate::sched::ring::Ring;
+use crate::sched::queue::ring::Ring;
 
 /// An item of a [`StealRing`].
 #[derive(Debug)]

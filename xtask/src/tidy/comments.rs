@@ -7,7 +7,7 @@ use super::tree::{Finding, Tree};
 const WRAPPED: &[&str] = &[
     "crates/pirn/src/fiber/jobs.rs",
     "crates/pirn/src/par/",
-    "crates/pirn/src/sched/beat.rs",
+    "crates/pirn/src/sched/worker/heartbeat.rs",
 ];
 /// Maximum width of a line of a comment, except rows of tables.
 const WIDTH: usize = 90;

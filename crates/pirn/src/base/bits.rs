@@ -3,7 +3,7 @@
 //!
 //! Every 64 numbers have a cache line of their own, so one load reads a whole set of up to 64. The set gives
 //! no order beyond that of its read-modify-writes (all `SeqCst`). A thread that changes the set and then
-//! looks elsewhere needs a fence between ([`sched::idle`](crate::sched::idle) has one).
+//! looks elsewhere needs a fence between ([`sched::pool::idle`](crate::sched::pool::idle) has one).
 
 use crate::base::pad::CachePadded;
 use crate::shim::atomic::{AtomicU64, Ordering};

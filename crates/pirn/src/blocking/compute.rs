@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use crate::fiber::current;
-use crate::sched::place;
+use crate::sched::worker::enqueue;
 use crate::scope::scope;
 use crate::spawn::Builder;
 
@@ -47,7 +47,7 @@ where
     T: Send,
 {
     let local = current::local();
-    if local.fiber().is_none() || !place::may_start_apart(local) {
+    if local.fiber().is_none() || !enqueue::may_start_apart(local) {
         return f();
     }
     let location = Location::caller();

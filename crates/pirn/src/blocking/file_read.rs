@@ -1,7 +1,7 @@
 //! Reads of files that are made in place if the bytes are in memory.
 //!
 //! Owns: which reads are tried in place. Does not own: the attempt (`sys`), reads that the system
-//! completes by itself (`sched::queued`), nor the others (`file_call`).
+//! completes by itself (`sched::io::queued`), nor the others (`file_call`).
 //!
 //! Handing a read over costs two wake-ups of a thread, ten times as much as copying a page. So a
 //! fiber tries first, if the size is small enough to copy without delaying other fibers.
@@ -11,7 +11,7 @@ use std::io;
 
 use super::file_call::hand_over;
 use crate::fiber::current;
-use crate::sched::queued::read_queued;
+use crate::sched::io::queued::read_queued;
 use crate::sys::{Cached, Rest, read_cached};
 use crate::wait::begin;
 use crate::wait::polling::refuse_in_poll;

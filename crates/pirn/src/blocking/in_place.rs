@@ -1,7 +1,7 @@
 //! [`block_in_place`]: announces that a fiber is about to block its thread.
 
 use crate::fiber::current;
-use crate::sched::place::Absence;
+use crate::sched::worker::enqueue::Absence;
 
 /// Runs `f`, which blocks its thread or computes for long, on the calling fiber, and returns its
 /// result. Other workers take over the fibers of this worker that have not started.

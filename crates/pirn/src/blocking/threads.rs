@@ -20,7 +20,7 @@ use std::time::Duration;
 use crate::fiber::Ticket;
 use crate::fiber::unwound::Panic;
 use crate::fiber::vigil;
-use crate::sched::seeded::outside;
+use crate::sched::deterministic::seeded::outside;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::{self, Condvar, Mutex};
 use crate::wait::park::{park, ticket};

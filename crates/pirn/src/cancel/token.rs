@@ -7,7 +7,7 @@ use crate::fiber::current;
 use crate::fiber::region::Region;
 use crate::fiber::token::Node;
 use crate::runtime::Handle;
-use crate::sched::place;
+use crate::sched::worker::enqueue;
 use crate::wait::{Attempt, Reason, Spec, limit, spend, wait_in};
 
 use super::case::CancelCase;
@@ -119,7 +119,7 @@ impl Token {
                 return Token::new();
             }
         }
-        match place::pool_of(local) {
+        match enqueue::pool_of(local) {
             Some(pool) => Token(Arc::clone(pool.root())),
             None => Token::new(),
         }

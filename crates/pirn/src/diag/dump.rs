@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use crate::fiber::vigil::{self, Sleep};
 use crate::runtime::Handle;
-use crate::sched::pool::Pool;
-use crate::sched::registry;
-use crate::sched::roll::WorkerInfo;
+use crate::sched::pool::registry;
+use crate::sched::pool::shared::Pool;
+use crate::sched::report::snapshot::WorkerInfo;
 
 /// Writes the workers, queues and fibers of every runtime, with what each fiber waits for, as text
 /// for humans. See [`fibers`](super::fibers()) for the limits of such a report.

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::observe::{self, Metrics};
 use crate::runtime::Handle;
-use crate::sched::lines::SpawnLine;
+use crate::sched::placement::lines::SpawnLine;
 
 impl Handle {
     /// Returns the runtime's counters.

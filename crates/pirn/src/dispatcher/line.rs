@@ -2,7 +2,7 @@
 //! others wait in order of arrival.
 //!
 //! A fiber takes its turn when it is given to the pool and has it until it ends. Fibers that wait
-//! here are already counted in the pool (`place::admit`), so the pool does not end before them.
+//! here are already counted in the pool (`enqueue::admit`), so the pool does not end before them.
 //!
 //! Lines may be chained: a fiber that has its turn here then waits in the next line, and gives up
 //! both turns at its end.
@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use crate::base::list::Fifo;
 use crate::fiber::{FiberLocal, FiberPtr, Header, current};
-use crate::sched::place;
-use crate::sched::pool::Pool;
+use crate::sched::pool::shared::Pool;
+use crate::sched::worker::enqueue;
 use crate::shim::Lock;
 
 /// The queue in which fibers of one limited dispatcher wait for their turn.
@@ -93,7 +93,7 @@ impl Line {
     fn let_through(&self, fiber: FiberPtr) {
         match &self.further {
             Some(further) => further.submit(fiber),
-            None => place::queue(&self.pool, current::local(), fiber),
+            None => enqueue::queue(&self.pool, current::local(), fiber),
         }
     }
 

@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use crate::runtime::{Builder, Scheduler};
-use crate::sched::pool::Pool;
+use crate::sched::pool::shared::Pool;
 use crate::shim::StaticLock;
 
 /// A pool that ends with its last dispatcher.

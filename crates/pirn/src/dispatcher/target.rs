@@ -17,8 +17,8 @@ use super::pools::{self, Owned};
 use super::room::{Room, Seat};
 use crate::fiber::{FiberPtr, current, entry};
 use crate::runtime::{Handle, Scheduler, visit};
-use crate::sched::place;
-use crate::sched::pool::Pool;
+use crate::sched::pool::shared::Pool;
+use crate::sched::worker::enqueue;
 use crate::spawn::JoinHandle;
 use crate::spawn::Unqueued;
 use crate::wait;
@@ -356,7 +356,7 @@ impl Dispatcher {
         let Some(pool) = self.pool() else {
             return publish_unconfined(fiber);
         };
-        if !place::admit(pool, local) {
+        if !enqueue::admit(pool, local) {
             if let Some(line) = &self.line {
                 line.submit_none();
             }
@@ -365,7 +365,7 @@ impl Dispatcher {
         }
         match &self.line {
             Some(line) => line.submit(fiber),
-            None => place::queue(pool, local, fiber),
+            None => enqueue::queue(pool, local, fiber),
         }
     }
 
@@ -489,7 +489,7 @@ where
 
 /// Starts `fiber` on the caller's worker, and yields to it.
 fn publish_unconfined(fiber: FiberPtr) {
-    match place::settle_here(current::local(), fiber) {
+    match enqueue::settle_here(current::local(), fiber) {
         Ok(()) => wait::yield_now(),
         Err(fiber) => {
             // Panics if there is no runtime and none can be created.

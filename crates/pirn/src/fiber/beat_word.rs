@@ -1,7 +1,7 @@
 //! The word by which other threads notify the joins of a worker.
 //!
 //! Owns: the reasons of a beat, and the order in which they become visible. Does not own: the effect of each
-//! (`sched::beat`).
+//! (`sched::worker::heartbeat`).
 //!
 //! Not of `shim`, except under loom: under shuttle an access is not a scheduling point.
 
@@ -13,7 +13,7 @@ use crate::base::mutant::{mutant, or_relaxed};
 #[cfg(loom)]
 use crate::shim::atomic::AtomicU32;
 
-/// Why the next join is to handle a beat: any of these reasons, or none. The effect of each: `sched::beat`.
+/// Why the next join is to handle a beat: any of these reasons, or none. The effect of each: `sched::worker::heartbeat`.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Beat(u32);
 

@@ -155,7 +155,7 @@ pub(crate) struct Header {
     pub(crate) life: Life,
     /// Boolean flags of the fiber and its current wait. Owner, then the handle (H5).
     pub(crate) marks: Marks,
-    /// How its spawn line counts and places it (`sched::lines`); 0 if it does not, and after its end. The
+    /// How its spawn line counts and places it (`sched::placement::lines`); 0 if it does not, and after its end. The
     /// spawner, then the owner.
     pub(crate) placement: Cell<u32>,
     /// The spans of `tracing` that its code is in. Owner.
@@ -576,7 +576,7 @@ impl std::fmt::Debug for Header {
 
 /// Writes the owner of a stack, for a report from a signal handler: no allocation, no lock.
 pub(crate) fn describe_owner(owner: NonNull<()>, out: &mut dyn std::fmt::Write) {
-    // SAFETY: H1; stacks are owned by headers (`sched::worker`).
+    // SAFETY: H1; stacks are owned by headers (`sched::worker::run`).
     let header = unsafe { owner.cast::<Header>().as_ref() };
     let name = header.name().unwrap_or("unnamed");
     let location = header.location();

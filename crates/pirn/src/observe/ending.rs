@@ -13,7 +13,7 @@ use super::inspect::Inspector;
 use super::metrics::Metrics;
 use super::trace_file::TraceFile;
 use crate::sched::config::AtEnd;
-use crate::sched::pool::Pool;
+use crate::sched::pool::shared::Pool;
 use crate::shim::StaticLock;
 use crate::sys;
 

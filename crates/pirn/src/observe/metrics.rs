@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::sched::counters::Counters;
-use crate::sched::pool::Pool;
-use crate::sched::scale::ScaleReason;
-use crate::sched::standing::WorkerState;
+use crate::sched::policy::scale::ScaleReason;
+use crate::sched::pool::counters::Counters;
+use crate::sched::pool::shared::Pool;
+use crate::sched::worker::worker_state::WorkerState;
 
 /// The counters of a runtime since its start. Not consistent to one moment while it runs.
 ///

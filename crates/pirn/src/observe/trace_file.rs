@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::trace::write_trace;
-use crate::sched::pool::Pool;
+use crate::sched::pool::shared::Pool;
 
 /// An open, empty file.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 //!
 //! Owns: the order of these steps, and the results and panics of both halves. Does not
 //! own: the job (`task`), the list (`fiber::jobs`), nor how a caller serves a request
-//! (`sched::beat`).
+//! (`sched::worker::heartbeat`).
 //!
 //! The common path has no call except those of the halves, no read-modify-write and no
 //! fence. It reads the request word, and links the task in and out with plain loads and
@@ -16,7 +16,7 @@ use crate::base::dropping::drop_caught;
 use crate::fiber::current;
 use crate::fiber::jobs::Jobs;
 use crate::fiber::unwound::Panic;
-use crate::sched::beat::{Place, beat, place};
+use crate::sched::worker::heartbeat::{Place, beat, place};
 
 /// Runs `a` and `b` and returns their results; `b` may run on another fiber. `context` is
 /// lent to `a`, and then to `b` if it runs here.

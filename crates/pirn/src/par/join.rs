@@ -7,7 +7,7 @@ use std::panic::Location;
 
 use super::fork::{fork, fork_when_due};
 use crate::fiber::current;
-use crate::sched::beat::{Place, place};
+use crate::sched::worker::heartbeat::{Place, place};
 
 /// Runs `a` and `b`, in parallel if another worker is idle, and returns both results.
 ///

@@ -11,7 +11,7 @@ use std::panic::Location;
 use super::fork::{fork, fork_when_due};
 use crate::fiber::current;
 use crate::fiber::jobs::Jobs;
-use crate::sched::beat::{Place, place};
+use crate::sched::worker::heartbeat::{Place, place};
 
 /// The state shared by the joins of one fiber; created by [`scope`].
 ///

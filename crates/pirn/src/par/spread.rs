@@ -28,7 +28,7 @@ use std::panic::Location;
 
 use super::{Scope, Split};
 use crate::fiber::current;
-use crate::sched::beat::{Place, place};
+use crate::sched::worker::heartbeat::{Place, place};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// How one run is cut.

@@ -1,8 +1,8 @@
 //! A job in the frame of its join: the closure, and its result.
 //!
 //! Owns: the closure until it is taken, how it becomes a fiber, and the wait for that
-//! fiber. Does not own: when that happens (`sched::beat`, `fiber::jobs`), nor what the
-//! fiber inherits (`fiber::region`, `fiber::local`).
+//! fiber. Does not own: when that happens (`sched::worker::heartbeat`, `fiber::jobs`),
+//! nor what the fiber inherits (`fiber::region`, `fiber::local`).
 //!
 //! # Invariants
 //! * TA1. The closure is there until it is taken, once: by the join, if the job is
@@ -24,8 +24,8 @@ use crate::fiber::jobs::Job;
 use crate::fiber::local::Inheritance;
 use crate::fiber::region::{InForce, Region, RegionRef};
 use crate::join::{JoinError, Joined};
-use crate::sched::beat::{expect_end, queue_job, run_job, take_job_back};
-use crate::sched::place::pool_of;
+use crate::sched::worker::enqueue::pool_of;
+use crate::sched::worker::heartbeat::{expect_end, queue_job, run_job, take_job_back};
 use crate::wait::polling;
 use crate::wait::{Reason, Spec};
 

@@ -8,7 +8,7 @@ use super::{Scope, scope};
 use crate::Interrupt;
 use crate::cancel::{self, Token};
 use crate::fiber::current;
-use crate::sched::beat::{Place, place};
+use crate::sched::worker::heartbeat::{Place, place};
 use crate::shim::atomic::{AtomicBool, Ordering};
 
 /// State of the attempts at the items of one run.

@@ -17,8 +17,8 @@ use crate::context::{self, StackConfig};
 use crate::fiber::unwound::{PanicInfo, Witness};
 use crate::observe;
 use crate::sched::config::{Config, Deadlock, Scheduler};
-use crate::sched::lines::Spread;
-use crate::sched::pool::Pool;
+use crate::sched::placement::lines::Spread;
+use crate::sched::pool::shared::Pool;
 use crate::sys;
 
 /// The default size of a stack. Its address range is reserved; memory is committed page by page as

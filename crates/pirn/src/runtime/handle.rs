@@ -10,9 +10,9 @@ use super::global;
 use crate::fiber::region::InForce;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::{JoinError, Joined};
-use crate::sched::place;
-use crate::sched::pool::Pool;
-use crate::sched::seeded::outside;
+use crate::sched::deterministic::seeded::outside;
+use crate::sched::pool::shared::Pool;
+use crate::sched::worker::enqueue;
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Interrupt, Reason, Spec, limit};
 
@@ -120,7 +120,7 @@ impl Handle {
     /// ```
     #[must_use]
     pub fn try_current() -> Option<Handle> {
-        match place::pool_of(current::local()) {
+        match enqueue::pool_of(current::local()) {
             Some(pool) => Some(Handle::of(Arc::clone(pool))),
             None => ENTERED.with(|entered| entered.borrow().last().cloned()),
         }
@@ -167,7 +167,7 @@ impl Handle {
             let _ = self.pool.bind();
         }
         visit(&self.pool, f, |fiber| {
-            if let Err(fiber) = place::spawn(&self.pool, current::local(), fiber) {
+            if let Err(fiber) = enqueue::spawn(&self.pool, current::local(), fiber) {
                 entry::refuse(fiber);
             }
         })

@@ -35,7 +35,7 @@ mod watching;
 
 pub use crate::fiber::unwound::PanicInfo;
 pub use crate::sched::config::{Deadlock, Scheduler};
-pub use crate::sched::lines::Spread;
+pub use crate::sched::placement::lines::Spread;
 pub use builder::{Builder, InstallError};
 pub use global::shutdown_default;
 pub(crate) use handle::visit;

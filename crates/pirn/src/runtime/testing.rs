@@ -9,7 +9,7 @@ use super::builder::Builder;
 use super::environment::Environment;
 use super::handle::Handle;
 use super::instance::Runtime;
-use crate::sched::trial::Trial;
+use crate::sched::deadlock::trial::Trial;
 use crate::shim;
 
 /// The default for how long virtual time is held for a descriptor. Arbitrary: far more than a

@@ -5,12 +5,12 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::events::Watch;
-use super::lines::Spread;
-use super::pool::Pool;
-use super::trial::Trial;
 use crate::context::StackConfig;
 use crate::fiber::unwound::Witness;
+use crate::sched::deadlock::trial::Trial;
+use crate::sched::events::Watch;
+use crate::sched::placement::lines::Spread;
+use crate::sched::pool::shared::Pool;
 
 /// The scheduler of a runtime.
 ///

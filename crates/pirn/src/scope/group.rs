@@ -12,7 +12,7 @@ use crate::cancel::Token;
 use crate::fiber::{FiberRef, current};
 use crate::join::{Fiber, JoinError, Joined};
 use crate::runtime::Handle;
-use crate::sched::place;
+use crate::sched::worker::enqueue;
 use crate::spawn::{Builder, Rejected, SpawnError, take_back};
 use crate::wait::{How, Interrupt, Reason, Spec, begin, deadline_in, spend};
 
@@ -202,7 +202,7 @@ impl<T: Send + 'static> TaskGroup<T> {
         self.members.adopt(fiber);
         // For the caller; created before the fiber can end.
         let name = Fiber::from_ref(FiberRef::of(fiber));
-        match place::spawn(handle.pool(), local, fiber) {
+        match enqueue::spawn(handle.pool(), local, fiber) {
             Ok(()) => Ok(name),
             Err(fiber) => {
                 drop(name);

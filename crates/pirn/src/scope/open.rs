@@ -16,8 +16,8 @@ use crate::base::dropping::drop_caught;
 use crate::fiber::current;
 use crate::fiber::region::Region;
 use crate::runtime::Handle;
-use crate::sched::place;
-use crate::sched::pool::Pool;
+use crate::sched::pool::shared::Pool;
+use crate::sched::worker::enqueue;
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Reason, Spec, limit};
 
@@ -103,7 +103,7 @@ pub(super) fn prepare<'scope, 'env>(
     refuse_in_poll();
     let local = current::local();
     let fiber = current::identity(local);
-    let root = place::pool_of(local).map(|pool| pool.root());
+    let root = enqueue::pool_of(local).map(|pool| pool.root());
     let region = Region::tokened(fiber, root, pool.shares_clock(local));
     Scope::new(pool, Children::new(region, raises))
 }

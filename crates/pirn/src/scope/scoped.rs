@@ -16,8 +16,8 @@ use crate::cancel::Token;
 use crate::fiber::current::Local;
 use crate::fiber::local::Inheritance;
 use crate::fiber::{FiberPtr, current, entry};
-use crate::sched::place;
-use crate::sched::pool::Pool;
+use crate::sched::pool::shared::Pool;
+use crate::sched::worker::enqueue;
 use crate::spawn::{Builder, Rejected, SpawnError, take_back};
 use crate::wait::{Interrupt, Reason, Spec, deadline_in};
 
@@ -87,7 +87,7 @@ impl<'scope> Scope<'scope, '_> {
         // First, because a user's `clone` may suspend.
         let (inherited, local) = Inheritance::copy_here();
         let fiber = self.fresh(local, inherited, Builder::new(), f);
-        if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
+        if let Err(fiber) = enqueue::spawn(&self.pool, local, fiber) {
             entry::refuse(fiber);
         }
         // SAFETY: J1: the handle's reference, of result type `T`, to a child of this scope.
@@ -142,11 +142,11 @@ impl<'scope> Scope<'scope, '_> {
         }
         // First, because a user's `clone` may panic.
         let (inherited, local) = Inheritance::copy_here();
-        if !place::admit(&self.pool, local) {
+        if !enqueue::admit(&self.pool, local) {
             return Err(SpawnError::new(f, Rejected::ShutDown));
         }
         let fiber = self.fresh(local, inherited, Builder::new(), wrap(f));
-        place::queue(&self.pool, current::local(), fiber);
+        enqueue::queue(&self.pool, current::local(), fiber);
         // SAFETY: J1, as in `spawn`.
         Ok(unsafe { ScopedJoinHandle::new(fiber) })
     }
@@ -395,8 +395,8 @@ impl Scope<'_, '_> {
     fn publish(&self, fiber: FiberPtr, apart: Option<bool>) -> Result<(), FiberPtr> {
         let local = current::local();
         match apart {
-            None => place::spawn(&self.pool, local, fiber),
-            Some(apart) => place::spawn_placed(&self.pool, local, fiber, apart),
+            None => enqueue::spawn(&self.pool, local, fiber),
+            Some(apart) => enqueue::spawn_placed(&self.pool, local, fiber, apart),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::cancel::Token;
 use crate::dispatcher::Dispatcher;
 use crate::join::Fiber;
 use crate::runtime::Handle;
-use crate::sched::pool::Pool;
+use crate::sched::pool::shared::Pool;
 use crate::shim::Lock;
 use crate::spawn::SpawnError;
 use crate::wait::Interrupt;

@@ -11,8 +11,8 @@ use crate::fiber::header::Label;
 use crate::fiber::{FiberPtr, Header};
 use crate::fiber::{entry, local};
 use crate::runtime::Handle;
-use crate::sched::place;
-use crate::sched::pool::Pool;
+use crate::sched::pool::shared::Pool;
+use crate::sched::worker::enqueue;
 
 /// Spawns a fiber that runs `f` on the runtime of the calling fiber. On a plain thread it uses the
 /// runtime that the thread has [entered](Handle::enter), else the default one.
@@ -90,7 +90,7 @@ impl Handle {
         let local = current::local();
         // SAFETY: `F` and `T` are `Send` and borrow nothing.
         let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
-        if let Err(fiber) = place::spawn(self.pool(), local, fiber) {
+        if let Err(fiber) = enqueue::spawn(self.pool(), local, fiber) {
             entry::refuse(fiber);
         }
         // SAFETY: J1: the handle's reference, of result type `T`.
@@ -275,9 +275,9 @@ impl Builder {
     {
         let local = current::local();
         // First, because it panics if no runtime can be created, and `f` is dropped then.
-        let outside = place::pool_of(local).is_none().then(Handle::current);
+        let outside = enqueue::pool_of(local).is_none().then(Handle::current);
         let pool = outside.as_ref().map(Handle::pool);
-        let pool = pool.or_else(|| place::pool_of(local));
+        let pool = pool.or_else(|| enqueue::pool_of(local));
         if pool.is_some_and(|pool| self.asks_too_much(pool)) {
             return Err(SpawnError::new(f, Rejected::OutOfMemory));
         }
@@ -285,11 +285,11 @@ impl Builder {
         // SAFETY: the caller's promise.
         let fiber = unsafe { self.fresh(local, Location::caller(), f) };
         let queued = match (outside, placement) {
-            (None, None) => place::spawn_here(local, fiber),
-            (None, Some(apart)) => place::spawn_placed_here(local, fiber, apart),
-            (Some(handle), None) => place::spawn(handle.pool(), local, fiber),
+            (None, None) => enqueue::spawn_here(local, fiber),
+            (None, Some(apart)) => enqueue::spawn_placed_here(local, fiber, apart),
+            (Some(handle), None) => enqueue::spawn(handle.pool(), local, fiber),
             (Some(handle), Some(apart)) => {
-                place::spawn_placed(handle.pool(), local, fiber, apart)
+                enqueue::spawn_placed(handle.pool(), local, fiber, apart)
             }
         };
         match queued {
@@ -331,7 +331,7 @@ impl Builder {
 /// Queues a fresh fiber in the caller's queue; a rejected one is dropped unrun.
 #[inline]
 fn publish(local: &Local, fiber: FiberPtr) {
-    if let Err(fiber) = place::spawn_here(local, fiber) {
+    if let Err(fiber) = enqueue::spawn_here(local, fiber) {
         publish_from_outside(local, fiber);
     }
 }
@@ -342,7 +342,7 @@ fn publish_from_outside(local: &Local, fiber: FiberPtr) {
     // Panics if there is no runtime and none can be created.
     let handle = Handle::current();
     let fiber = unqueued.take();
-    if let Err(fiber) = place::spawn(handle.pool(), local, fiber) {
+    if let Err(fiber) = enqueue::spawn(handle.pool(), local, fiber) {
         entry::refuse(fiber);
     }
 }

@@ -1,7 +1,7 @@
 //! Reads that the system makes while the calling fiber waits: io_uring.
 //!
 //! Owns: one ring, that is two queues shared with the system. Does not own: when to look for completions, and
-//! what waits for one (`sched::queued`).
+//! what waits for one (`sched::io::queued`).
 //!
 //! Only the thread that created the ring submits. Completions wait until that thread fetches them
 //! (`DEFER_TASKRUN`), so the system interrupts no thread. When the first completion is pending, the system

@@ -10,12 +10,12 @@ use super::super::metrics::Metrics;
 use super::inspector::{Why, refuse};
 use super::request::Request;
 use crate::fiber::life::State;
-use crate::sched::counters::Counters;
-use crate::sched::fiber_info::FiberInfo;
-use crate::sched::glance::{Glance, Mood};
-use crate::sched::pool::Pool;
-use crate::sched::roll::Question;
-use crate::sched::walk::{LeftOut, Walked};
+use crate::sched::pool::counters::Counters;
+use crate::sched::pool::shared::Pool;
+use crate::sched::report::fiber_info::FiberInfo;
+use crate::sched::report::snapshot::Question;
+use crate::sched::report::walk::{LeftOut, Walked};
+use crate::sched::report::worker_info::{Glance, Mood};
 use crate::shim;
 
 /// The version of the format. It changes when something changes that a reader of the older one

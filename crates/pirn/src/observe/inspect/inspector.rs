@@ -2,7 +2,7 @@
 //!
 //! One thread, one answer at a time, one request for each client. So a client that reads slowly, or
 //! repeats large requests, delays other clients for a limited time only. A client that sends no
-//! request delays none. A worker describes its fibers in pieces (`sched::walk`) of less than a
+//! request delays none. A worker describes its fibers in pieces (`sched::report::walk`) of less than a
 //! millisecond each. The thread sleeps while there is no request, and counts as idle then
 //! (`vigil::rest`), so it neither wakes an idle process nor hides a deadlock.
 //!
@@ -21,7 +21,7 @@ use super::super::json::Line;
 use super::answer::answer;
 use super::request::{self, Request};
 use crate::fiber::vigil;
-use crate::sched::pool::Pool;
+use crate::sched::pool::shared::Pool;
 use crate::shim::{self, Mutex};
 use crate::sys::{Alarm, LocalClient, LocalListener};
 

@@ -19,7 +19,7 @@ use super::cycle::Cycle;
 use super::nodes::{Graph, Node};
 use super::plan::Plan;
 use crate::fiber::current;
-use crate::sched::beat::is_wanted;
+use crate::sched::worker::heartbeat::is_wanted;
 use crate::scope::{Scope, scope};
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::spawn::Builder;

@@ -14,8 +14,8 @@ use super::event::Kind;
 use super::log::{LogMask, log};
 use crate::fiber::FiberPtr;
 use crate::fiber::state::Code;
-use crate::sched::fiber_info::{self, Waiting};
-use crate::sched::worker::{Worker, header};
+use crate::sched::report::fiber_info::{self, Waiting};
+use crate::sched::worker::run::{Worker, header};
 use crate::wait::Reason;
 
 /// A step of a fiber that waits in a channel.

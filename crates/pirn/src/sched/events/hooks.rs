@@ -16,10 +16,10 @@ use crate::base::clock;
 use crate::base::tells::TELLS;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::Local;
-use crate::sched::fiber_info;
-use crate::sched::lines::{RunEnd, Tag};
-use crate::sched::pace::ROUND;
-use crate::sched::worker::{Worker, header};
+use crate::sched::placement::lines::{RunEnd, Tag};
+use crate::sched::report::fiber_info;
+use crate::sched::worker::intervals::ROUND;
+use crate::sched::worker::run::{Worker, header};
 use crate::shim;
 
 /// Events are kept in the ring.

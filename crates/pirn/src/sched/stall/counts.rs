@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::sched::counters::Counter;
-use crate::sched::pool::Pool;
+use crate::sched::pool::counters::Counter;
+use crate::sched::pool::shared::Pool;
 
 /// Buckets of the histogram: up to 1 ms, 2 ms, 4 ms … 2^20 ms (17 minutes), and the rest.
 const BUCKETS: usize = 22;

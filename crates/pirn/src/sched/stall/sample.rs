@@ -4,7 +4,7 @@ use std::backtrace::Backtrace;
 
 use crate::context::{self, Stand};
 use crate::fiber::Header;
-use crate::sched::remote::Remote;
+use crate::sched::pool::remote::Remote;
 use crate::sys::sample::{Sample, sample};
 
 /// Samples the worker's thread. `None` if it does not answer.

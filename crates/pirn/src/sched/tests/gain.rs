@@ -1,7 +1,7 @@
 //! The worth of jobs.
 
-use crate::sched::gain::Gain;
-use crate::sched::pace::{EXPECT, WORTH};
+use crate::sched::worker::intervals::{EXPECT, WORTH};
+use crate::sched::worker::steal_payoff::Gain;
 
 /// Goes to sleep, and returns whether it is worth waking.
 fn sleeps(gain: &Gain) -> bool {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::base::rng::Rng;
 use crate::base::tests::node::{Node, Nodes};
-use crate::sched::idle::Idle;
-use crate::sched::injector::Injector;
+use crate::sched::pool::idle::Idle;
+use crate::sched::queue::injector::Injector;
 use crate::shim::{self, thread};
 use crate::sys::parker::Parker;
 

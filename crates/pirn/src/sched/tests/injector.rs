@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::list::Fifo;
 use crate::base::tests::node::{Node, Nodes};
-use crate::sched::injector::{End, Injector};
+use crate::sched::queue::injector::{End, Injector};
 use crate::shim::thread;
 
 fn drain(nodes: &Nodes, mut batch: Fifo<Node>) -> Vec<usize> {

@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::time::Duration;
 
-use crate::sched::lines::{LineClass, Lines, RunEnd, Spread, Tag};
+use crate::sched::placement::lines::{LineClass, Lines, RunEnd, Spread, Tag};
 
 #[track_caller]
 fn line() -> &'static Location<'static> {

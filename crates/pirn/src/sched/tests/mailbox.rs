@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::base::list::Fifo;
 use crate::base::tests::node::{Node, Nodes, Stranger};
-use crate::sched::mailbox::Mailbox;
+use crate::sched::queue::inbox::Mailbox;
 use crate::shim::{self, thread};
 use crate::sys::poller::Events;
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
 use crate::base::tests::node::{Node, Nodes};
-use crate::sched::idle::Idle;
-use crate::sched::injector::Injector;
+use crate::sched::pool::idle::Idle;
+use crate::sched::queue::injector::Injector;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::thread::{self, JoinHandle};
 use crate::shim::{Condvar, Mutex};

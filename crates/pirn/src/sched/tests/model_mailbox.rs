@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
 use crate::base::tests::node::{Node, Nodes};
-use crate::sched::mailbox::Mailbox;
+use crate::sched::queue::inbox::Mailbox;
 use crate::shim::thread;
 use crate::sys::poller::Events;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
 use crate::base::tests::node::{Node, Nodes};
-use crate::sched::next::{Next, NextItem};
+use crate::sched::queue::next_slot::{Next, NextItem};
 use crate::shim::thread::{self, JoinHandle};
 
 use NextItem::{Fresh, Settled};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
 use crate::fiber::tests::stage::Block;
-use crate::sched::counters::{Counter, WorkerCounters};
-use crate::sched::quiet::{Quiet, balance};
+use crate::sched::pool::counters::{Counter, WorkerCounters};
+use crate::sched::pool::quiescence::{Quiet, balance};
 use crate::shim::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use crate::shim::thread::{self, JoinHandle};
 use crate::wait::{How, Reason, Spec};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
 use crate::base::tests::node::{Node, Nodes};
-use crate::sched::ring::{CAPACITY, Ring};
+use crate::sched::queue::ring::{CAPACITY, Ring};
 use crate::shim::thread::{self, JoinHandle};
 
 /// The owner's ring, and one for each thief.

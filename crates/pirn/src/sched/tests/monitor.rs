@@ -1,6 +1,6 @@
 //! Which delays the monitor counts as a lost wake.
 
-use crate::sched::monitor::{Look, since};
+use crate::sched::policy::sysmon::{Look, since};
 
 const MS: u64 = 1_000_000;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::base::rng::Rng;
 use crate::base::tests::node::{Node, Nodes};
-use crate::sched::next::{Next, NextItem};
+use crate::sched::queue::next_slot::{Next, NextItem};
 use crate::shim::thread;
 
 use NextItem::{Fresh, Settled};

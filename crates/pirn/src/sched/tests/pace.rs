@@ -1,6 +1,6 @@
 //! The decisions based on how long fibers have run.
 
-use crate::sched::pace::{Pace, SURPLUS};
+use crate::sched::worker::intervals::{Pace, SURPLUS};
 
 /// A pace after enough rounds of fibers that run for so many nanoseconds each.
 fn pace(run: u64) -> Pace {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::base::list::Fifo;
 use crate::base::rng::Rng;
 use crate::base::tests::node::{Node, Nodes};
-use crate::sched::injector::Injector;
-use crate::sched::ring::{CAPACITY, Ring};
+use crate::sched::queue::injector::Injector;
+use crate::sched::queue::ring::{CAPACITY, Ring};
 use crate::shim::thread;
 
 /// Positions wrap in the middle of each test.

@@ -1,6 +1,6 @@
 //! The decisions from the evidence.
 
-use crate::sched::scale::{Evidence, RunningLines, Scale, ScaleReason};
+use crate::sched::policy::scale::{Evidence, RunningLines, Scale, ScaleReason};
 
 /// Two members, both blocked, with work that has aged behind them.
 const BLOCKED: Evidence = Evidence {

@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use crate::sched::roll::Question;
-use crate::sched::walk::Want;
+use crate::sched::report::snapshot::Question;
+use crate::sched::report::walk::Want;
 use crate::{Runtime, shim, spawn};
 
 /// A worker that has thousands of fibers visits a fraction of them in one round, in the order of its

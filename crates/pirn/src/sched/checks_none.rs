@@ -1,9 +1,0 @@
-//! No checks on a switch.
-
-use crate::fiber::FiberPtr;
-
-#[inline]
-pub(super) fn leaving(_fiber: FiberPtr) {}
-
-#[inline]
-pub(super) fn entering(_fiber: FiberPtr) {}

@@ -1,0 +1,308 @@
+//! The watch: one thread of the process that detects fibers that can never resume.
+//!
+//! Owns: when it looks, what counts as a deadlock, and what is done about one. Does not own: which
+//! fiber waits for which (`cycle`, `report::snapshot`), or what is known of plain threads (`fiber::vigil`).
+//!
+//! It looks once a second while there is something to see, and reports two kinds (for those of a test
+//! see `trial`):
+//!
+//! * a *circle* of fibers that hold locks, join, or wait for scopes, seen in two looks in a row with
+//!   the same waits, whatever else runs;
+//! * *standstill*: fibers wait, and two looks in a row, between which nothing ran, show that every
+//!   worker sleeps with no timer armed. Besides, every thread of the process is a worker, an idle one
+//!   of the library's own, or sleeps here without a time limit. A thread that sleeps elsewhere, or is
+//!   in `diag::external_wait`, may still wake a fiber. It is no standstill either if a fiber waits for
+//!   a stack: that is reported separately.
+//!
+//! | state | period | until |
+//! |---|---|---|
+//! | watching | 1 s | two looks in a row show that nothing has run in between |
+//! | stopped | none | a worker or a plain thread goes to sleep, or wakes (`vigil::attend`) |
+//!
+//! So it causes no wake-ups in an idle process. LIVENESS: it announces that it stops and then looks
+//! whether anything has run since its last look. Anything that begins later rings. A ring may be missed
+//! if both happen at the same time; the next sleep or wake makes up for it, and only a report is
+//! delayed.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::process;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::fiber::life::State;
+use crate::fiber::vigil;
+use crate::readiness;
+use crate::sched::config::Deadlock;
+use crate::sched::deadlock::cycle::{Circle, circles};
+use crate::sched::deadlock::trial::{self, EXIT_CODE};
+use crate::sched::pool::registry::pools;
+use crate::sched::pool::remote::Remote;
+use crate::sched::pool::shared::Pool;
+use crate::sched::report::fiber_info::FiberInfo;
+use crate::sched::report::snapshot::Question;
+use crate::sched::worker::run::Worker;
+use crate::shim::atomic::Ordering;
+use crate::shim::{self, StaticLock};
+use crate::sys;
+
+/// Time between two looks. Arbitrary: a report a second late does no harm.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Looks that are repeated because some worker had no time to answer. Arbitrary: a worker that sits in
+/// a system call for longer is not waited for.
+const AGAIN: u32 = 10;
+
+/// Fibers of each worker that are searched for circles while others run. Each takes ten to a hundred
+/// nanoseconds of the worker's time, so a millisecond in all.
+const MOST: usize = 10_000;
+
+/// The worker is awake.
+const AWAKE: u32 = 0;
+/// It sleeps until it is woken.
+pub(in crate::sched) const ASLEEP: u32 = 1;
+/// It sleeps until some deadline.
+pub(in crate::sched) const TIMED: u32 = 2;
+
+/// True once the thread has been created.
+static STARTED: StaticLock<bool> = StaticLock::new(false);
+
+/// Starts the thread that watches over `pool`, unless the configuration excludes it.
+pub(in crate::sched) fn start(pool: &Pool) {
+    if pool.config.deadlock == Deadlock::Off || !shim::WATCHING_PAYS {
+        return;
+    }
+    let mut started = STARTED.lock();
+    if !*started {
+        // If no thread can be created, nothing is watched until the next pool is created.
+        *started = shim::thread::spawn("pirn-watch".to_owned(), watch).is_ok();
+    }
+    drop(started);
+    vigil::attend();
+}
+
+impl Worker {
+    /// Records that the worker is about to sleep.
+    pub(in crate::sched) fn say_asleep(&self, nap: bool) {
+        // The system ends a sleep early if something is queued, too.
+        let timer = match &self.seeded {
+            None => self.next_timer().is_some(),
+            // Others may sleep with a timer that virtual time does not reach.
+            Some(seeded) => seeded.hold.until().is_some(),
+        };
+        let timed = nap || timer || self.has_queued();
+        let sleep = if timed { TIMED } else { ASLEEP };
+        self.remote().sleep.store(sleep, Ordering::SeqCst);
+        vigil::attend();
+    }
+
+    /// Records that the worker has slept.
+    pub(in crate::sched) fn say_awake(&self) {
+        self.remote().sleep.store(AWAKE, Ordering::SeqCst);
+        vigil::attend();
+    }
+}
+
+impl Remote {
+    /// True if the worker sleeps until it is woken. One that went to sleep with a timer may have none
+    /// any more, where others take timers back.
+    pub(super) fn sleeps_for_good(&self) -> bool {
+        let timed = || {
+            self.commons
+                .is_none_or(|commons| commons.next_timer().is_some())
+        };
+        match self.sleep.load(Ordering::SeqCst) {
+            ASLEEP => true,
+            TIMED => !timed(),
+            _ => false,
+        }
+    }
+
+    /// True if the worker sleeps.
+    pub(super) fn is_asleep(&self) -> bool {
+        self.sleep.load(Ordering::SeqCst) != AWAKE
+    }
+}
+
+/// What a look at all pools shows.
+#[derive(Debug, PartialEq, Eq)]
+struct Look {
+    /// The number of switches to fibers, in all.
+    dispatched: u64,
+    pools: usize,
+    /// Nothing will ever happen by itself.
+    still: bool,
+    /// As `still`, except for what a main thread may do that has never waited here.
+    still_but_main: bool,
+}
+
+impl Look {
+    fn take(pools: &[Arc<Pool>]) -> Look {
+        // A thread that drives a pool is one of the program's own.
+        let with_threads = || pools.iter().filter(|pool| !pool.is_by_hand());
+        let remotes = || with_threads().flat_map(|pool| pool.remotes.iter());
+        let there = |ended: bool, launched: bool| launched && !ended;
+        let mut threads = 1;
+        let mut asleep = true;
+        for remote in remotes() {
+            if there(
+                remote.ended.load(Ordering::SeqCst),
+                remote.launched.load(Ordering::SeqCst),
+            ) {
+                threads += 1;
+                asleep &= remote.sleeps_for_good();
+            }
+        }
+        threads += pools.iter().filter(|pool| pool.is_monitored()).count();
+        asleep &= pools.iter().all(|pool| pool.starved.is_empty());
+        asleep &= vigil::externals() == 0 && !readiness::anybody_waits();
+        let (awake, main) = unknown(threads);
+        let quiet = |unknown| asleep && awake == Some(unknown) && !vigil::hopes();
+        Look {
+            dispatched: remotes().map(|r| r.counters.dispatched.get()).sum(),
+            pools: pools.len(),
+            still: quiet(0),
+            still_but_main: quiet(1) && main,
+        }
+    }
+}
+
+/// Returns how many threads of the process are neither `own` nor known to sleep here for good; `None`
+/// if the system does not report it. Also returns whether the main thread is one of these and has never
+/// waited here.
+fn unknown(own: usize) -> (Option<usize>, bool) {
+    let persons = vigil::persons();
+    let main = persons
+        .iter()
+        .all(|person| person.name.as_deref() != Some("main"));
+    let asleep = persons
+        .iter()
+        .filter(|person| person.sleep == vigil::Sleep::Endless);
+    let known = own + vigil::resters() + asleep.count();
+    let unknown = sys::threads().and_then(|all| all.checked_sub(known));
+    (unknown, main)
+}
+
+/// The body of the thread.
+fn watch() {
+    let mut last: Option<(Look, HashSet<Circle>)> = None;
+    let mut told = HashSet::new();
+    let mut again = 0;
+    let mut standstill_told = false;
+    loop {
+        let pools = pools();
+        let look = Look::take(&pools);
+        let unmoved = last.as_ref().is_some_and(|(last, _)| *last == look);
+        standstill_told &= unmoved;
+        let most = if unmoved { usize::MAX } else { MOST };
+        let (seen, complete) = find_circles(&pools, most);
+        if let Some((_, before)) = &last {
+            for circle in seen.intersection(before) {
+                if told.insert(circle.clone()) {
+                    tell_circle(&pools, circle);
+                }
+            }
+        }
+        again = if complete || !unmoved { 0 } else { again + 1 };
+        if !unmoved || (0 < again && again < AGAIN) {
+            last = Some((look, seen));
+            trial::look(&pools, false);
+            drop(pools);
+            vigil::await_change(Some(shim::now() + PERIOD));
+            continue;
+        }
+        if look.still && !standstill_told {
+            standstill_told = true;
+            tell_standstill(&pools);
+        }
+        if trial::look(&pools, look.still || look.still_but_main) {
+            last = Some((look, seen));
+            drop(pools);
+            vigil::await_change(Some(shim::now() + PERIOD));
+            continue;
+        }
+        drop(pools);
+        last = None;
+        vigil::stop();
+        if Look::take(&self::pools()) == look {
+            vigil::await_change(None);
+        } else {
+            vigil::attend();
+        }
+    }
+}
+
+/// Returns the circles among the first `most` fibers of each worker; false if a worker did not answer.
+fn find_circles(pools: &[Arc<Pool>], most: usize) -> (HashSet<Circle>, bool) {
+    let watched = pools.iter().filter(|pool| is_watched(pool));
+    // A pool without fibers is not woken.
+    let busy = watched.filter(|pool| pool.remotes.iter().any(|r| r.settled.get() > 0));
+    let mut complete = true;
+    let mut links = Vec::new();
+    for pool in busy {
+        let roll = pool.call_roll(Question::Links(most));
+        complete &= roll.workers.iter().all(|worker| worker.answered);
+        links.extend(roll.links());
+    }
+    (circles(&links).into_iter().collect(), complete)
+}
+
+fn is_watched(pool: &Pool) -> bool {
+    pool.config.deadlock != Deadlock::Off
+}
+
+/// Returns every fiber of these pools, if they are watched, and whether the process is to end.
+fn everybody(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
+    let watched = || pools.iter().filter(|pool| is_watched(pool));
+    let fibers = watched()
+        .flat_map(|pool| pool.call_roll(Question::Everything).fibers())
+        .collect();
+    let abort = watched().any(|pool| pool.config.deadlock == Deadlock::Abort);
+    (fibers, abort)
+}
+
+fn tell_circle(pools: &[Arc<Pool>], circle: &Circle) {
+    let (fibers, abort) = everybody(pools);
+    let n = circle.len();
+    let mut text = match n {
+        1 => "a fiber waits for itself\n".to_owned(),
+        n => format!("{n} fibers wait for each other\n"),
+    };
+    for (id, _) in circle {
+        let fiber = fibers.iter().find(|fiber| fiber.id.number() == *id);
+        let _ = fiber.map_or(Ok(()), |fiber| write!(text, "{fiber}"));
+    }
+    let is_in = |fiber: &FiberInfo| circle.iter().any(|(id, _)| fiber.id.number() == *id);
+    if !trial::fails_for_circle(pools, is_in, &text) {
+        tell(&format!("pirn: deadlock: {text}"), abort);
+    }
+}
+
+/// Reports all fibers but those of tests, which are reported separately.
+fn tell_standstill(pools: &[Arc<Pool>]) {
+    let others = pools.iter().filter(|pool| pool.trial().is_none());
+    let others: Vec<Arc<Pool>> = others.map(Arc::clone).collect();
+    let (mut fibers, abort) = everybody(&others);
+    fibers.retain(|fiber| fiber.state == State::Parked && fiber.deadline.is_none());
+    if fibers.is_empty() {
+        return;
+    }
+    let who = match fibers.len() {
+        1 => "1 fiber waits".to_owned(),
+        n => format!("{n} fibers wait"),
+    };
+    let mut text = format!(
+        "pirn: deadlock: {who}, no thread of the process is left to wake {}\n",
+        if fibers.len() == 1 { "it" } else { "them" }
+    );
+    trial::list(&fibers, &mut text);
+    tell(&text, abort);
+}
+
+fn tell(text: &str, abort: bool) {
+    let _ = io::stderr().write_all(text.as_bytes());
+    if abort {
+        process::exit(EXIT_CODE);
+    }
+}

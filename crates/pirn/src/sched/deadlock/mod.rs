@@ -1,0 +1,5 @@
+//! Detects fibers that can never resume.
+
+pub(super) mod cycle;
+pub(super) mod detector;
+pub(crate) mod trial;

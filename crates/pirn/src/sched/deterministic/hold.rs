@@ -1,0 +1,161 @@
+//! How long a deterministic runtime holds its virtual time while fibers wait for events of real time.
+//!
+//! Owns: the reasons to hold time, and for how long. Does not own: the jumps (`seeded`), nor which
+//! fiber waits for which descriptor (`readiness`).
+//!
+//! | a fiber waits for | time is held |
+//! |---|---|
+//! | a call of `blocking`, of a file, a lookup; another runtime ([`outside`](crate::sched::deterministic::seeded::outside)) | until that ends |
+//! | a descriptor: a socket, a pipe, the end of a child | until an event comes, for `limit` of real time at most |
+//! | another fiber, or a plain thread | not at all |
+//!
+//! A hold that ends without an event was in vain: for instance, with a server that waits for
+//! connections of fibers only. Each such hold halves the next one, down to [`SHARE`] of the limit. Any
+//! event while the worker rests restores the next one to the whole limit. Without that a test with an
+//! idle server would pay the limit for each jump.
+//!
+//! The worker looks for a reason to hold time only when time is about to jump, and looks at sources
+//! only if there are any. So a fiber that waits for a descriptor does no work for this.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use crate::base::clock;
+use crate::readiness;
+use crate::sched::report::snapshot::{Descriptions, Question};
+use crate::sched::worker::run::Worker;
+use crate::shim::StaticLock;
+use crate::sys;
+use crate::wait::Reason;
+
+/// The shortest hold, as a part of the limit: with the default limit a millisecond.
+const SHARE: u64 = 1_000;
+
+/// The holds of one runtime. Times are in nanoseconds of the real clock.
+pub(in crate::sched) struct Hold {
+    /// Fibers that wait for something that certainly ends, however long it takes.
+    outside: Cell<usize>,
+    limit: u64,
+    /// How long the next hold for a descriptor may last.
+    patience: Cell<u64>,
+    /// Until when time is held for a descriptor; 0 if it is not.
+    until: Cell<u64>,
+    /// The worker has found nothing ready and rests: anything that arrives now comes from outside.
+    rests: Cell<bool>,
+}
+
+impl Hold {
+    pub(in crate::sched) fn new(limit: Duration) -> Hold {
+        let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+        Hold {
+            outside: Cell::new(0),
+            limit,
+            patience: Cell::new(limit),
+            until: Cell::new(0),
+            rests: Cell::new(false),
+        }
+    }
+
+    /// Records that the worker rests: no fiber is ready, and time does not jump.
+    pub(in crate::sched) fn rest(&self) {
+        self.rests.set(true);
+    }
+
+    /// Counts a fiber that begins, or ends, to wait for something that certainly ends.
+    pub(in crate::sched) fn count(&self, change: isize) {
+        let outside = &self.outside;
+        outside.set(outside.get().wrapping_add_signed(change));
+    }
+
+    /// Returns the end of the current hold for a descriptor, if there is one.
+    pub(in crate::sched) fn until(&self) -> Option<u64> {
+        Some(self.until.get()).filter(|until| *until != 0)
+    }
+
+    /// A fiber is ready: if the worker rested, that was not in vain.
+    pub(in crate::sched) fn release(&self) {
+        if self.rests.replace(false) {
+            self.until.set(0);
+            self.patience.set(self.limit);
+        }
+    }
+
+    /// True if a hold for a descriptor continues, or begins.
+    fn goes_on(&self) -> bool {
+        let now = clock::now();
+        match self.until.get() {
+            0 if self.limit == 0 => false,
+            0 => {
+                self.until.set(now.saturating_add(self.patience.get()));
+                true
+            }
+            until => now < until,
+        }
+    }
+
+    /// Shortens the next hold: the hold for a descriptor was in vain.
+    fn give_up(&self) {
+        self.until.set(0);
+        self.rests.set(false);
+        let least = (self.limit / SHARE).max(1);
+        self.patience.set((self.patience.get() / 2).max(least));
+    }
+}
+
+impl Worker {
+    /// True if virtual time stands still though no fiber is ready.
+    pub(super) fn holds_time(&self, hold: &Hold) -> bool {
+        if hold.outside.get() > 0 {
+            return true;
+        }
+        if !self.awaits_descriptor() {
+            hold.until.set(0);
+            return false;
+        }
+        if hold.goes_on() {
+            return true;
+        }
+        if hold.limit > 0 {
+            self.tell_of_vain_hold(hold);
+            hold.give_up();
+        }
+        false
+    }
+
+    /// True if one of this worker's fibers waits for a descriptor.
+    fn awaits_descriptor(&self) -> bool {
+        readiness::awaits(self.remote().mailbox.driver(), |waiters| {
+            let mut own = false;
+            self.each_started(|fiber| own |= waiters.contains(&fiber));
+            own
+        })
+    }
+
+    /// Reports the first hold in vain of the process, to explain why a test takes so long, or saw a
+    /// limit end.
+    #[cold]
+    fn tell_of_vain_hold(&self, hold: &Hold) {
+        static TOLD: StaticLock<bool> = StaticLock::new(false);
+        if std::mem::replace(&mut *TOLD.lock(), true) {
+            return;
+        }
+        let mut fibers = Descriptions::answering(Question::Piece);
+        self.describe_started(None, &mut fibers);
+        let waits = fibers
+            .infos
+            .iter()
+            .find(|info| is_for_descriptor(info.reason));
+        let fiber = waits.map_or(String::new(), ToString::to_string);
+        sys::report(&format!(
+            "pirn: virtual time of '{}' was held for {} ms of real time, since a fiber waits for \
+             a descriptor, and nothing came; now it goes on (`Builder::outside_limit`)\n{fiber}",
+            self.pool.name(),
+            hold.patience.get() / 1_000_000,
+        ));
+    }
+}
+
+fn is_for_descriptor(reason: Option<Reason>) -> bool {
+    let reasons = [Reason::Readable, Reason::Writable, Reason::Child];
+    reason.is_some_and(|reason| reasons.contains(&reason))
+}

@@ -1,0 +1,21 @@
+//! A worker and the operations of the system that its fibers wait for.
+
+#[expect(
+    unsafe_code,
+    reason = "fields that only the worker's own thread reaches"
+)]
+pub(super) mod driver;
+#[cfg(all(
+    feature = "io_uring",
+    target_os = "linux",
+    not(any(loom, shuttle, pirn_polling))
+))]
+#[expect(unsafe_code, reason = "operations in the frames of fibers that wait")]
+pub(crate) mod queued;
+#[cfg(not(all(
+    feature = "io_uring",
+    target_os = "linux",
+    not(any(loom, shuttle, pirn_polling))
+)))]
+#[path = "queued_none.rs"]
+pub(crate) mod queued;

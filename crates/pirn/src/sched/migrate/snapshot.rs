@@ -1,0 +1,242 @@
+//! The roll of a pool with fibers that may migrate: the asker reads the lists itself.
+//!
+//! No worker has fibers of its own there that it could describe. The asker goes through the lists of
+//! started fibers. It holds the parked ones (`StateWord::hold`), all of one list at a time, reads what
+//! they wait for, and releases them. If the wait of one has ended meanwhile, the asker enqueues it,
+//! since the waker found it active and did not. Of the others it reads what is constant.
+//!
+//! A fiber that waits while it unwinds is parked and on its stack: in place, or pinned and about to
+//! leave. Its home is not the list that it is in, which the hold has ordered (H3). The stack of such a
+//! fiber is not read; its notice says what it waits for, and stays while it is held.
+//!
+//! LIVENESS: a hold ends: the asker describes objects that are waited for, which takes their locks, and
+//! no thread keeps such a lock and waits for a fiber.
+
+use std::ptr;
+
+use crate::fiber::life::State;
+use crate::fiber::state::{Hold, Parked};
+use crate::fiber::ticket::Wake;
+use crate::fiber::{FiberPtr, Header, current};
+use crate::sched::pool::remote::Remote;
+use crate::sched::pool::shared::Pool;
+use crate::sched::report::fiber_info::{self, FiberInfo};
+use crate::sched::report::snapshot::{Descriptions, Question, RollCall, WorkerInfo};
+use crate::sched::report::summary::Tally;
+use crate::sched::report::walk::{Counted, Want};
+use crate::sched::worker::run::header;
+use crate::shim::atomic::Ordering;
+
+/// A parked fiber that the asker holds.
+struct Held {
+    fiber: FiberPtr,
+    hold: Hold,
+    /// No thread is on its stack.
+    off_stack: bool,
+}
+
+/// The fibers that have started on one worker.
+struct Found {
+    held: Vec<Held>,
+    others: Vec<FiberInfo>,
+    /// The asker is one of them.
+    asker: bool,
+}
+
+impl Pool {
+    /// Answers for all workers.
+    pub(in crate::sched) fn survey(&self, question: Question) -> RollCall {
+        let asker = current::local().fiber();
+        let running = |remote: &Remote| remote.running.load(Ordering::Relaxed);
+        let running: Vec<*mut Header> = self.remotes.iter().map(running).collect();
+        let workers = self.remotes.iter().enumerate();
+        let workers = workers.filter_map(|(worker, remote)| {
+            let there = remote.launched.load(Ordering::Acquire)
+                && !remote.ended.load(Ordering::Acquire);
+            let most = match question {
+                Question::Links(most) => most,
+                _ => usize::MAX,
+            };
+            let wanted = match question {
+                Question::Fiber(id) => Some(id),
+                _ => None,
+            };
+            let all = Part::All { most, wanted };
+            let (found, _) = find(worker, remote, &running, asker, all);
+            if !there && found.is_empty() {
+                return None;
+            }
+            let mut info = WorkerInfo {
+                silent: None,
+                worker,
+                answered: true,
+                fibers: Vec::new(),
+                others: Tally::default(),
+                counted: Vec::new(),
+                visited: 0,
+                links: Vec::new(),
+                ready: remote.commons.map_or(0, |commons| commons.len()),
+                fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
+            };
+            match question {
+                Question::Links(_) => info.links = found.links(),
+                _ => {
+                    let fibers =
+                        found.describe(worker, asker, Descriptions::answering(question));
+                    info.fibers = fibers.infos;
+                }
+            }
+            Some(info)
+        });
+        RollCall {
+            workers: workers.collect(),
+        }
+    }
+}
+
+impl Pool {
+    /// Answers for the workers with a wanted piece.
+    pub(in crate::sched) fn survey_pieces(
+        &self,
+        wants: &[Option<Want>],
+    ) -> Vec<WorkerInfo> {
+        let asker = current::local().fiber();
+        let running = |remote: &Remote| remote.running.load(Ordering::Relaxed);
+        let running: Vec<*mut Header> = self.remotes.iter().map(running).collect();
+        let pieces = self.remotes.iter().zip(wants).enumerate();
+        let pieces = pieces.filter_map(|(worker, (remote, want))| {
+            let want = (*want)?;
+            let part = Part::Next(want.left.min(PIECE));
+            let (found, visited) = find(worker, remote, &running, asker, part);
+            let fibers = found.describe(worker, asker, Descriptions::of_piece(want));
+            let mut fibers = fibers.infos;
+            let more = fibers.split_off(fibers.len().min(want.describe));
+            let counted = more.into_iter().map(|fiber| Counted {
+                id: fiber.id.number(),
+                doing: (fiber.state, fiber.reason),
+            });
+            Some(WorkerInfo {
+                silent: None,
+                worker,
+                answered: true,
+                fibers,
+                others: Tally::default(),
+                counted: counted.collect(),
+                visited,
+                links: Vec::new(),
+                ready: remote.commons.map_or(0, |commons| commons.len()),
+                fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
+            })
+        });
+        pieces.collect()
+    }
+}
+
+/// Which fibers of a worker are read.
+enum Part {
+    /// This many, or the one with this number.
+    All { most: usize, wanted: Option<u64> },
+    /// The next fibers of a walk, up to this many.
+    Next(usize),
+}
+
+/// Claims the parked ones of some fibers of a worker. Also returns how many it has looked at.
+fn find(
+    worker: usize,
+    remote: &Remote,
+    running: &[*mut Header],
+    asker: Option<FiberPtr>,
+    part: Part,
+) -> (Found, usize) {
+    let mut found = Found {
+        held: Vec::new(),
+        others: Vec::new(),
+        asker: false,
+    };
+    let Some(home) = remote.commons else {
+        return (found, 0);
+    };
+    let (most, wanted) = match part {
+        Part::All { most, wanted } => (most, wanted),
+        Part::Next(n) => (n, None),
+    };
+    let expected = if wanted.is_some() { 1 } else { most };
+    found.held.reserve(remote.settled.get().min(expected));
+    let mut left = most;
+    let look = |fiber: FiberPtr| {
+        if left == 0 || wanted.is_some_and(|id| header(fiber).id() != id) {
+            return;
+        }
+        left -= 1;
+        if asker == Some(fiber) {
+            found.asker = true;
+        } else if let Some(hold) = header(fiber).state.hold() {
+            found.held.push(Held {
+                fiber,
+                hold,
+                off_stack: ptr::addr_eq(header(fiber).home(), home),
+            });
+        } else {
+            let runs = running.iter().any(|other| ptr::eq(*other, fiber.as_ptr()));
+            // SAFETY: CM1 of `shared_queues`: under the lock.
+            let info = unsafe { FiberInfo::active(worker, fiber, runs) };
+            found.others.extend(info);
+        }
+    };
+    let looked_at = match part {
+        Part::Next(n) => home.rotate_started(n, look),
+        Part::All { .. } => {
+            home.each_started(look);
+            most - left
+        }
+    };
+    (found, looked_at)
+}
+
+impl Found {
+    fn is_empty(&self) -> bool {
+        self.held.is_empty() && self.others.is_empty() && !self.asker
+    }
+
+    fn describe(
+        self,
+        worker: usize,
+        asker: Option<FiberPtr>,
+        mut fibers: Descriptions,
+    ) -> Descriptions {
+        if let Some(asker) = asker.filter(|_| self.asker) {
+            // SAFETY: it runs here.
+            unsafe { fibers.add(worker, asker, State::Running, true) };
+        }
+        for held in &self.held {
+            // SAFETY: held until `self` is dropped.
+            unsafe { fibers.add(worker, held.fiber, State::Parked, held.off_stack) };
+        }
+        self.others
+            .into_iter()
+            .for_each(|info| fibers.add_known(info));
+        fibers
+    }
+
+    fn links(self) -> Vec<crate::sched::deadlock::cycle::Link> {
+        let held = self.held.iter();
+        // SAFETY: held until `self` is dropped.
+        let links = held.filter_map(|held| unsafe { fiber_info::link(held.fiber) });
+        links.collect()
+    }
+}
+
+/// Releases the fiber.
+impl Drop for Held {
+    fn drop(&mut self) {
+        let header = header(self.fiber);
+        if let Parked::Claimed(_) = header.state.put_down(self.hold) {
+            header.marks.set_early();
+            Wake::of(self.fiber).enqueue();
+        }
+    }
+}
+
+/// Fibers of a worker that are held at a time in a walk: to describe them takes some hundred
+/// microseconds, during which the woken ones do not run. Arbitrary.
+const PIECE: usize = 32;

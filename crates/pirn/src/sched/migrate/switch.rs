@@ -1,0 +1,344 @@
+//! Fibers that may migrate: how they leave a stack, and where they are put when they are woken.
+//!
+//! Owns: what a worker does differently where fibers are free. Does not own: what workers have in
+//! common there (`shared_queues`), stealing (`park`, as for fresh fibers), what the monitor does for a worker
+//! that is stuck (`sysmon`), or reports (`migrate::snapshot`).
+//!
+//! A free fiber that may run is queued where a fresh one could be: in a `next` slot, a ring, a worker's
+//! common ready list, or the injector. Any worker may take it from each of them, so a worker that
+//! blocks or computes delays only the fiber that it runs.
+//!
+//! 1. The fiber finds its successor, leaves its pointer and its [`Wish`], and switches.
+//! 2. The successor on this thread first fulfils the wish: parks the fiber, or queues it. From then on
+//!    another thread may be on the stack that was left.
+//! 3. A waker on a worker of the pool puts the fiber there; any other waker pushes it to the injector
+//!    and wakes a worker.
+//! 4. The fiber resumes, and reads what it needs to know of its present thread again.
+//!
+//! LIVENESS: a claim before step 2's `park` enqueues nothing and is found by it; a claim after it
+//! enqueues the fiber (ST3). In between there is nothing: both are read-modify-writes of one word.
+//!
+//! Wakes are published as spawns are: a surplus wakes a sleeper, and less is left to the monitor. A
+//! wake from outside always wakes a worker.
+
+use std::ptr::{self, NonNull};
+use std::time::Instant;
+
+use crate::base::list::Fifo;
+use crate::context::{self, Stack};
+use crate::fiber::current::{self, Local};
+use crate::fiber::hunger::Wanted;
+use crate::fiber::life::State;
+use crate::fiber::state::Parked;
+use crate::fiber::ticket::Wake;
+use crate::fiber::unwound::Witness;
+use crate::fiber::{FiberPtr, FiberRef, Header, Schedule, Ticket, Wish};
+use crate::sched::events::Kind;
+use crate::sched::migrate::shared_queues::Commons;
+use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::queue::inbox::Mailbox;
+use crate::sched::queue::next_slot::NextItem;
+use crate::sched::worker::run::{Worker, header};
+use crate::timer::Timer;
+
+impl Worker {
+    /// Runs something else in place of `fiber`; returns when it is resumed, on any worker.
+    ///
+    /// # Safety
+    /// As `Schedule::leave`, on this worker.
+    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
+        crate::sched::worker::checks::leaving(fiber);
+        let due = self.until_service.get() == 0;
+        let remote = self.remote();
+        let next = self.next_on_fiber(remote);
+        if next.is_none() && !due && context::DIRECT && wish == Wish::RunAgain {
+            self.note(remote, local, fiber);
+            return;
+        }
+        let to = self.destination(remote, local, next);
+        // SAFETY: H1.
+        let from = unsafe { fiber.as_ref() }.context.get();
+        local.set_left(fiber, Some(wish));
+        if wish != Wish::RunAgain {
+            self.remote().counters.fiber_parks.increment();
+        }
+        // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of
+        // a queue and so is suspended or prepared. Nothing of this thread is used after it.
+        unsafe { context::switch(from, to) };
+        let local = current::local();
+        let worker = Worker::here(local);
+        worker.landed(local);
+        if wish != Wish::RunAgain {
+            worker.remote().counters.fiber_wakes.increment();
+        }
+    }
+
+    /// As `succeed`, not part of it.
+    ///
+    /// # Safety
+    /// As `Schedule::ended`, on this worker.
+    #[inline(never)]
+    unsafe fn succeed_free(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.succeed(local, fiber) }
+    }
+
+    /// Step 2: fulfils the wish of a fiber that has just been left here.
+    #[inline(never)]
+    pub(in crate::sched) fn fulfil(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
+        match wish {
+            Wish::RunAgain => self.publish_ready(fiber),
+            Wish::Park { epoch, accepts } => {
+                let header = header(fiber);
+                if let Parked::Claimed(_) = header.state.park(epoch, accepts) {
+                    header.life.step(State::Runnable);
+                    header.marks.set_early();
+                    self.saw(Kind::Wake, fiber);
+                    self.wake_free(local, fiber);
+                } else {
+                    header.life.parked();
+                }
+            }
+        }
+    }
+
+    /// Queues a fiber of this pool that may run, for this worker or any other.
+    fn wake_free(&self, local: &Local, fiber: FiberPtr) {
+        if self.hands_on.get() || local.fiber().is_none() {
+            self.publish_ready(fiber);
+            return;
+        }
+        if let Some(item) = self.remote().next.put(NextItem::Fresh(fiber)) {
+            self.put_back(item);
+        }
+        self.offer();
+    }
+
+    /// Queues `fiber` behind other started fibers, if it has started. A ring is short, and fibers that
+    /// spill from it are popped last in, first out.
+    #[inline(never)]
+    pub(in crate::sched) fn keep_started(&self, fiber: FiberPtr) -> bool {
+        let commons = self.commons.filter(|_| !header(fiber).is_fresh());
+        commons.inspect(|commons| commons.push(fiber)).is_some()
+    }
+
+    /// Completes a free fiber's start.
+    #[inline(never)]
+    pub(in crate::sched) fn settle_free(
+        &self,
+        commons: &'static Commons,
+        fiber: FiberPtr,
+    ) {
+        let remote = self.remote();
+        header(fiber).set_home(commons);
+        commons.enter(fiber, &remote.settled);
+        remote.counters.started.increment();
+        // After that: see `Pool::cancel_started`.
+        if self.pool.phase() >= Phase::Cancelled {
+            // An active fiber: there is nothing to enqueue.
+            header(fiber).state.cancel();
+        }
+    }
+
+    /// Removes a free fiber that has ended from the lists, also from those of the worker that it
+    /// started on.
+    #[inline(never)]
+    pub(in crate::sched) fn retire_free(&self, fiber: FiberPtr) {
+        let home = home_of(fiber);
+        header(fiber).state.finish();
+        header(fiber).life.end();
+        home.leave(fiber, &self.pool.remotes[home.worker()].settled);
+        self.remote().counters.completed.increment();
+        // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
+        unsafe { Header::release(fiber) };
+        self.pool.look_for_quiet();
+        if self.pool.phase() == Phase::Stopped {
+            // LIVENESS: they stay for the last fiber only.
+            self.pool.rouse();
+            self.pool.monitor.rouse();
+        }
+    }
+
+    /// Queues a fiber of this pool behind all others.
+    pub(in crate::sched) fn publish_ready(&self, fiber: FiberPtr) {
+        match self.commons {
+            Some(commons) if !self.hands_on.get() => {
+                commons.push(fiber);
+                self.offer();
+            }
+            _ => {
+                if self.pool.inject_from(self.index, fiber) {
+                    self.remote().counters.wakes.increment();
+                }
+            }
+        }
+    }
+
+    /// Offers what is queued here to other workers.
+    fn offer(&self) {
+        if self.pool.idle.sleepers_hint() {
+            self.offer_surplus();
+        } else {
+            self.pool.monitor.resume_if_stopped();
+        }
+    }
+
+    /// Pops the oldest free fiber that may run here.
+    #[inline(never)]
+    pub(in crate::sched) fn pop_common(&self) -> Option<FiberPtr> {
+        self.commons?.pop()
+    }
+
+    /// Wakes the free fibers with timers due by `now`.
+    pub(in crate::sched) fn fire_common_timers(&self, commons: &Commons, now: u64) {
+        if commons.next_timer().is_some_and(|next| next <= now) {
+            enqueue(commons.fire(now));
+        }
+    }
+
+    /// True if this thread cannot end, since it has timers or fibers that wait for it alone. If the
+    /// pool has stopped: since some fiber lives that only a worker could run.
+    pub(in crate::sched) fn is_needed(&self, commons: &Commons) -> bool {
+        self.pins.get() > 0
+            || commons.len() > 0
+            || commons.next_timer().is_some()
+            || (self.pool.phase() == Phase::Stopped && self.pool.has_started())
+    }
+}
+
+impl Pool {
+    /// True if fibers may migrate here.
+    pub(in crate::sched) fn is_free(&self) -> bool {
+        self.config.free
+    }
+
+    /// True if the monitor has something to watch: until the pool stops. Where fibers may migrate,
+    /// until the last of them has ended, which may be behind one that blocks.
+    pub(in crate::sched) fn is_watched(&self) -> bool {
+        self.phase() != Phase::Stopped || (self.is_free() && self.has_started())
+    }
+
+    /// True if a fiber lives that has started, where fibers may migrate.
+    pub(in crate::sched) fn has_started(&self) -> bool {
+        let mut commons = self.remotes.iter().filter_map(|remote| remote.commons);
+        commons.any(Commons::has_started)
+    }
+
+    /// Cancels every started fiber, where they may migrate: its worker may be stuck.
+    ///
+    /// A fiber that starts meanwhile is entered before its worker looks at the phase, which was set
+    /// before this: one of the two sees the other.
+    pub(in crate::sched) fn cancel_started(&self) {
+        for commons in self.remotes.iter().filter_map(|remote| remote.commons) {
+            let mut woken = Fifo::new();
+            commons.each_started(|fiber| {
+                if header(fiber).state.cancel() {
+                    // Claimed and not enqueued: its link is the caller's.
+                    woken.push_back(fiber);
+                }
+            });
+            enqueue(woken);
+        }
+    }
+}
+
+/// Enqueues fibers that the caller has claimed.
+pub(in crate::sched) fn enqueue(mut woken: Fifo<Header>) {
+    while let Some(fiber) = woken.pop_front() {
+        Wake::of(fiber).enqueue();
+    }
+}
+
+/// Returns the home of `fiber`, which has started and is not pinned, where fibers may migrate.
+pub(super) fn home_of(fiber: FiberPtr) -> &'static Commons {
+    // SAFETY: set in `settle`, to one of those; a pinned fiber has it back when it ends.
+    unsafe { &*ptr::from_ref(header(fiber).home()).cast::<Commons>() }
+}
+
+/// The home of a free fiber: the commons of the worker that it started on.
+impl Schedule for Commons {
+    fn schedule(&self, fiber: FiberPtr) {
+        let local = current::local();
+        if let Some(worker) = Worker::of(local) {
+            worker.saw(Kind::Wake, fiber);
+            if self.is_of(&worker.pool) {
+                worker.wake_free(local, fiber);
+                return;
+            }
+        }
+        // SAFETY: CM2: the caller has claimed the fiber.
+        unsafe { self.pool() }.inject_woken(fiber);
+    }
+
+    unsafe fn suspend(&self, _local: &Local, _fiber: FiberPtr) {
+        unreachable!("a free fiber parks off its stack");
+    }
+
+    unsafe fn requeue(&self, _local: &Local, _fiber: FiberPtr) {
+        unreachable!("a free fiber is queued off its stack");
+    }
+
+    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { Worker::here(local).leave(local, fiber, wish) };
+    }
+
+    fn saw_close(&self, local: &Local, fiber: FiberPtr, channel: usize) {
+        Worker::here(local).saw_close(fiber, channel);
+    }
+
+    fn pin(&self, local: &Local) -> &'static dyn Schedule {
+        let worker = Worker::here(local);
+        worker.pins.set(worker.pins.get() + 1);
+        let mailbox: &'static Mailbox<Header> = worker.remote().mailbox;
+        mailbox
+    }
+
+    fn unpin(&self, local: &Local) {
+        let worker = Worker::here(local);
+        worker.pins.set(worker.pins.get() - 1);
+    }
+
+    fn landed(&self, local: &Local) {
+        Worker::here(local).landed(local);
+    }
+
+    unsafe fn ended(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { Worker::here(local).succeed_free(local, fiber) }
+    }
+
+    unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) -> usize {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { Worker::here(current::local()).arm_common(timer, deadline) }
+    }
+
+    unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>, wheel: usize) -> bool {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { Worker::here(current::local()).disarm_common(wheel, timer) }
+    }
+
+    fn others_wait(&self) -> bool {
+        Worker::of(current::local()).is_some_and(Worker::others_wait)
+    }
+
+    fn now(&self, local: &Local) -> Instant {
+        Worker::here(local).present()
+    }
+
+    fn lend(&self, local: &Local, wanted: Wanted) -> Option<FiberRef> {
+        Worker::here(local).lend(wanted)
+    }
+
+    fn spare_stack(&self, local: &Local) -> Option<Stack> {
+        Worker::here(local).spare_stack()
+    }
+
+    fn keep_spare(&self, local: &Local, stack: Stack) {
+        Worker::here(local).keep_spare(stack);
+    }
+
+    fn witness(&self) -> Option<Witness> {
+        Worker::of(current::local())?.pool.config.on_panic.clone()
+    }
+}

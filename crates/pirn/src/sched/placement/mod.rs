@@ -1,0 +1,5 @@
+//! The worker on which a fresh fiber starts.
+
+pub(super) mod balance;
+pub(super) mod holders;
+pub(crate) mod lines;

@@ -1,0 +1,378 @@
+//! Decides when a pool has more threads than members, and when it no longer has them.
+//!
+//! Owns: the decision, and the count of every decision by its reason. Does not own: the evidence, which
+//! the monitor gathers (`sysmon`), nor the workers' part (`standby`, `threads`).
+//!
+//! A worker is *stuck* if it has not dispatched for some looks. It *waits* if its thread has waited in
+//! the system (or its fiber has announced it, by `block_in_place`) for [`STILL`] at least. It
+//! *computes* if it has run for [`LONG`] at least. Workers that wait use no processor, so they do not
+//! count among those that *run*.
+//!
+//! A worker is called in when fresh fibers have aged and no member sleeps, and
+//! * fewer run than there are members, since others wait; or
+//! * some compute for so long that the rest should not have to wait for them: for [`SOON`] if fibers of
+//!   other spawn lines wait, for [`LONG`] if only their own do.
+//!
+//! The number called in at once is at most half of the present threads, at most one for each stuck
+//! worker and for each aged fiber. It never makes more than twice as many workers run as there are
+//! members, and never exceeds the pool's maximum of threads. The half keeps a short stall from creating
+//! a hundred threads; the doubling keeps a long one from lasting.
+//!
+//! They end by themselves when they find nothing to take. If there is always something, and as many as
+//! there are members make progress without them, they are sent away.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::clock;
+use crate::sched::events::LogMask;
+use crate::sched::policy::standby::{ACTIVE, send_away};
+use crate::sched::policy::threads::{Called, Roster, is_launched};
+use crate::sched::pool::counters::Counter;
+use crate::sched::pool::shared::Pool;
+use crate::shim::atomic::{AtomicUsize, Ordering};
+
+/// How long a worker has not dispatched before its thread is checked. A thread costs about a tenth of
+/// that; arbitrary otherwise.
+pub(super) const STILL: Duration = Duration::from_millis(1);
+
+/// How long a worker computes without a dispatch before others are called in beside it. Twice the
+/// threads cost a few percent of the speed where all compute, so it is longer than the pieces that such
+/// programs work in; arbitrary otherwise.
+pub(in crate::sched) const LONG: Duration = Duration::from_millis(100);
+
+/// The same if a fiber of another line waits than those that compute. A fiber of the same line gains
+/// nothing from an earlier start: both compute for equally long, and the first ends later.
+pub(super) const SOON: Duration = Duration::from_millis(2);
+
+/// The reason why the number of a runtime's threads was, or was not, changed.
+///
+/// # Examples
+/// ```
+/// use pirn::diag::ScaleReason;
+///
+/// assert_eq!(ScaleReason::AtLimit.to_string(), "at_limit");
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// let metrics = runtime.metrics();
+/// let started = metrics.scale.iter().find(|(reason, _)| *reason == ScaleReason::Started);
+/// assert_eq!(started, Some(&(ScaleReason::Started, 0)));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ScaleReason {
+    /// Unchanged: no fiber waits to be started.
+    NoWork,
+    /// Unchanged: the fibers that seemed to wait had been started when they were counted.
+    Nonpositive,
+    /// Unchanged: the waiting fibers have not waited for long.
+    Young,
+    /// Unchanged: a worker slept, and was woken.
+    IdleCapacity,
+    /// Unchanged: no worker is stuck, or as many run as should.
+    NotStuck,
+    /// Unchanged: the maximum of threads is reached.
+    AtLimit,
+    /// Unchanged: the system could not create a thread.
+    NoThread,
+    /// One more: a thread was started.
+    Started,
+    /// One more: a thread that was about to end was called back.
+    Recalled,
+    /// One more: a thread for fibers of a spawn line that computes or blocks for long.
+    Apart,
+    /// One less to take new fibers: enough others make progress.
+    SentAway,
+    /// One less: a thread ended, for lack of fibers.
+    Retired,
+}
+
+/// The reasons, in the order of their counts.
+const REASONS: [ScaleReason; 12] = [
+    ScaleReason::NoWork,
+    ScaleReason::Nonpositive,
+    ScaleReason::Young,
+    ScaleReason::IdleCapacity,
+    ScaleReason::NotStuck,
+    ScaleReason::AtLimit,
+    ScaleReason::NoThread,
+    ScaleReason::Started,
+    ScaleReason::Recalled,
+    ScaleReason::Apart,
+    ScaleReason::SentAway,
+    ScaleReason::Retired,
+];
+
+/// The number of each decision, and whether it is logged.
+#[derive(Default)]
+pub(in crate::sched) struct Scale {
+    counts: [Counter; REASONS.len()],
+    /// The lasting refusal, as its index among the reasons plus one; 0 if none lasts. Written where
+    /// decisions are logged.
+    refusal: AtomicUsize,
+}
+
+/// What one look of the monitor has shown of all workers together.
+#[derive(Debug, Clone)]
+pub(in crate::sched) struct Evidence {
+    /// Fresh fibers that others could take.
+    pub(in crate::sched) waiting: usize,
+    /// The ones that have not been taken since the look before.
+    pub(in crate::sched) aged: usize,
+    /// A member slept, and has been woken for them; or a worker has been woken before, and is on its
+    /// way.
+    pub(in crate::sched) woken: bool,
+    /// Workers that are awake.
+    pub(in crate::sched) awake: usize,
+    /// The ones that have dispatched since the look before.
+    pub(in crate::sched) advancing: usize,
+    /// The ones that are stuck and wait.
+    pub(in crate::sched) wait: usize,
+    /// The ones that are stuck and compute.
+    pub(in crate::sched) compute: usize,
+    /// Workers that have computed for [`SOON`], and not for [`LONG`], while fibers of other lines
+    /// wait.
+    pub(in crate::sched) soon: usize,
+    /// When the next timer of a worker that may be stuck is due, where others may fire it.
+    pub(in crate::sched) fire_at: u64,
+    /// A worker slept with fibers in its mailbox and without a notification.
+    pub(in crate::sched) unaware: bool,
+    /// A fiber has pending jobs.
+    pub(in crate::sched) joining: bool,
+    /// Others wait behind such a fiber.
+    pub(in crate::sched) crowded: bool,
+    /// The spawn lines of the fibers that run on workers that are awake.
+    pub(in crate::sched) running: RunningLines,
+    /// Fibers of these lines that have not started.
+    pub(in crate::sched) alike: usize,
+}
+
+/// Spawn lines, as many as fit: others count as lines that do not run. A look allocates nothing.
+#[derive(Debug, Clone)]
+pub(in crate::sched) struct RunningLines {
+    lines: [usize; 16],
+    len: usize,
+}
+
+impl RunningLines {
+    pub(in crate::sched) const EMPTY: RunningLines = RunningLines {
+        lines: [0; 16],
+        len: 0,
+    };
+
+    /// Adds a line; false if it is there already, or does not fit.
+    pub(in crate::sched) fn add(&mut self, line: usize) -> bool {
+        let there = self.lines[..self.len].contains(&line);
+        if there || self.len == self.lines.len() {
+            return false;
+        }
+        self.lines[self.len] = line;
+        self.len += 1;
+        true
+    }
+}
+
+impl Default for Evidence {
+    fn default() -> Evidence {
+        Evidence {
+            waiting: 0,
+            aged: 0,
+            woken: false,
+            awake: 0,
+            advancing: 0,
+            wait: 0,
+            compute: 0,
+            soon: 0,
+            fire_at: u64::MAX,
+            unaware: false,
+            joining: false,
+            crowded: false,
+            running: RunningLines::EMPTY,
+            alike: 0,
+        }
+    }
+}
+
+impl Scale {
+    pub(in crate::sched) fn count(&self, reason: ScaleReason) {
+        self.counts[reason as usize].increment_shared();
+    }
+
+    /// True if the log reports a decision: each that changes the number of threads, and a refusal once,
+    /// until the number changes or no more threads are wanted.
+    pub(in crate::sched) fn is_news(&self, reason: ScaleReason) -> bool {
+        let refusal = match reason {
+            // May come between two refusals for the same reason.
+            ScaleReason::Young | ScaleReason::Nonpositive => return false,
+            ScaleReason::AtLimit | ScaleReason::NoThread => reason as usize + 1,
+            _ => 0,
+        };
+        // ORDERING: Relaxed: only the log reads it.
+        let before = self.refusal.swap(refusal, Ordering::Relaxed);
+        match reason {
+            ScaleReason::NoWork | ScaleReason::IdleCapacity | ScaleReason::NotStuck => {
+                false
+            }
+            ScaleReason::AtLimit | ScaleReason::NoThread => before != refusal,
+            _ => true,
+        }
+    }
+
+    pub(in crate::sched) fn get(&self) -> Vec<(ScaleReason, u64)> {
+        let count = |reason: ScaleReason| (reason, self.counts[reason as usize].get());
+        REASONS.into_iter().map(count).collect()
+    }
+}
+
+impl fmt::Display for ScaleReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ScaleReason::NoWork => "no_work",
+            ScaleReason::Nonpositive => "nonpositive",
+            ScaleReason::Young => "young",
+            ScaleReason::IdleCapacity => "idle_capacity",
+            ScaleReason::NotStuck => "not_stuck",
+            ScaleReason::AtLimit => "at_limit",
+            ScaleReason::NoThread => "no_thread",
+            ScaleReason::Started => "started",
+            ScaleReason::Recalled => "recalled",
+            ScaleReason::Apart => "apart",
+            ScaleReason::SentAway => "sent_away",
+            ScaleReason::Retired => "retired",
+        })
+    }
+}
+
+impl Evidence {
+    /// Returns the time until then.
+    pub(super) fn until_fire(&self) -> Duration {
+        Duration::from_nanos(self.fire_at.saturating_sub(clock::now()))
+    }
+
+    /// Returns how many workers to call in, if `members` should run and there are `threads`; or why
+    /// none.
+    pub(in crate::sched) fn wanted(
+        &self,
+        members: usize,
+        threads: usize,
+    ) -> Result<usize, ScaleReason> {
+        if self.waiting == 0 {
+            return Err(ScaleReason::NoWork);
+        }
+        if self.woken {
+            return Err(ScaleReason::IdleCapacity);
+        }
+        if self.aged == 0 {
+            return Err(ScaleReason::Young);
+        }
+        let run = self.awake - self.wait;
+        let too_few = self.wait > 0 && run < members;
+        if !too_few && self.compute + self.soon == 0 {
+            return Err(ScaleReason::NotStuck);
+        }
+        let stuck = self.wait + self.compute + self.soon;
+        let room = (2 * members).saturating_sub(run);
+        match threads.div_ceil(2).min(stuck).min(self.aged).min(room) {
+            0 => Err(ScaleReason::AtLimit),
+            n => Ok(n),
+        }
+    }
+}
+
+impl Pool {
+    /// Counts a decision, and logs it if it is news. Any thread.
+    pub(in crate::sched) fn decided(&self, reason: ScaleReason) {
+        self.scale.count(reason);
+        if self.logs(LogMask::SYSMON) && self.scale.is_news(reason) {
+            self.say(LogMask::SYSMON, || {
+                let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
+                format!("scale: {reason}, {threads} threads")
+            });
+        }
+    }
+
+    /// Decides by the evidence of the monitor. True if there are more threads now.
+    pub(in crate::sched) fn scale(self: &Arc<Self>, seen: &Evidence) -> bool {
+        if !self.is_elastic() {
+            return false;
+        }
+        let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
+        let wanted = seen.wanted(self.workers(), threads);
+        match wanted {
+            // Where fibers may migrate, the waiting ones need not be fresh.
+            Ok(_) if self.pressure() == 0 && !self.is_free() => {
+                self.decided(ScaleReason::Nonpositive);
+            }
+            Ok(n) => return self.grow(n),
+            Err(reason) => self.decided(reason),
+        }
+        false
+    }
+
+    fn grow(self: &Arc<Self>, n: usize) -> bool {
+        let mut roster = self.threads.lock();
+        (0..n).filter(|_| self.call_one_in(&mut roster)).count() > 0
+    }
+
+    fn call_one_in(self: &Arc<Self>, roster: &mut Roster) -> bool {
+        let (reason, more) = match self.call_in(roster) {
+            Called::Started => (ScaleReason::Started, true),
+            Called::Recalled => (ScaleReason::Recalled, true),
+            Called::TooMany => (ScaleReason::AtLimit, false),
+            Called::Refused => (ScaleReason::NoThread, false),
+        };
+        self.decided(reason);
+        more
+    }
+
+    /// A fiber of one of the workers has announced that it blocks its thread. If no worker is there for
+    /// fresh fibers, calls one in now.
+    pub(super) fn stand_in(self: &Arc<Self>) {
+        if !self.is_elastic() || !self.has_visible_work() || self.idle.sleepers_hint() {
+            return;
+        }
+        let mut roster = self.threads.lock();
+        let runs = |remote: &&crate::sched::pool::remote::Remote| {
+            is_launched(remote)
+                && remote.in_place.load(Ordering::Acquire) == 0
+                && !remote.mailbox.is_parked()
+        };
+        if self.remotes.iter().filter(runs).count() < self.workers() {
+            self.call_one_in(&mut roster);
+        }
+    }
+
+    /// Sends away up to `n` of the workers apart that take fresh fibers. They leave when they notice,
+    /// and the fibers that have started there have ended.
+    pub(super) fn send_away(&self, n: usize) {
+        let _roster = self.threads.lock();
+        let active = self.remotes.iter().skip(self.workers()).filter(|remote| {
+            is_launched(remote) && remote.duty.load(Ordering::Relaxed) == ACTIVE
+        });
+        for remote in active.take(n) {
+            if send_away(&remote.duty) {
+                self.decided(ScaleReason::SentAway);
+            }
+        }
+    }
+
+    /// The number of fresh fibers that have been counted in and not been started. Never too few.
+    pub(crate) fn pressure(&self) -> u64 {
+        let started = || self.remotes.iter().map(|r| r.counters.started.get());
+        let spawned = || self.remotes.iter().map(|r| r.counters.spawned.get());
+        // In this order: started fibers were counted as spawned before.
+        let gone = started().sum::<u64>() + self.refused.get();
+        spawned().sum::<u64>() + self.outside.get() - gone
+    }
+
+    /// True if there may ever be more threads than members.
+    pub(in crate::sched) fn is_elastic(&self) -> bool {
+        self.config.max_threads > self.config.workers
+    }
+
+    /// Returns the number of each decision about the number of threads.
+    pub(crate) fn scale_decisions(&self) -> Vec<(ScaleReason, u64)> {
+        self.scale.get()
+    }
+}

@@ -1,0 +1,180 @@
+//! The end of a pool, in numbered steps.
+//!
+//! 1. Admission is closed: for threads outside (Draining), or entirely, and every started fiber is
+//!    cancelled (Cancelled).
+//! 2. The pool drains: the caller that shuts it down waits until no fiber is left, or its time is up.
+//! 3. The pool stops: workers without started fibers end and are joined. A worker that still has some
+//!    reports them and continues for as long as they live: their stacks may be borrowed from, and only
+//!    this thread can resume them.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::fiber::current;
+use crate::sched::driven::by_hand::Drive;
+use crate::sched::pool::quiescence::live;
+use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::report::fiber_info::FiberInfo;
+use crate::sched::report::snapshot::Question;
+use crate::sched::worker::enqueue::pool_of;
+use crate::sched::worker::run::Worker;
+use crate::shim;
+use crate::shim::atomic::Ordering;
+use crate::wait::{How, Reason, Spec};
+
+impl Pool {
+    /// Lets everything end that has been admitted, then stops. Waits indefinitely if need be.
+    pub(crate) fn drain(self: &Arc<Self>) {
+        self.enter(Phase::Draining);
+        self.drive_to_end(None);
+        self.quiet
+            .wait(|| live(self), false, &Spec::of(Reason::Idle));
+        self.stop();
+    }
+
+    /// If the pool has no threads: runs what is left here. If the caller is a fiber and no thread has
+    /// driven the pool yet, runs it on a thread made for that. If another thread drives the pool, waits
+    /// for that thread.
+    fn drive_to_end(self: &Arc<Self>, limit: Option<Instant>) {
+        if !self.is_by_hand() || live(self) == 0 {
+            return;
+        }
+        if self.bind() {
+            self.drive(Drive::Until(&|| live(self) == 0, limit));
+        } else if self.driver.lock().is_none() {
+            self.drive_elsewhere();
+        }
+    }
+
+    /// Runs what is left of a pool that no thread drives, on a thread made for that. The thread ends
+    /// after the last fiber, whatever its creator waits for.
+    pub(in crate::sched) fn drive_elsewhere(self: &Arc<Self>) {
+        let pool = Arc::clone(self);
+        let name = format!("{}-end", self.name());
+        let end = move || {
+            if pool.bind() {
+                pool.drive(Drive::Until(&|| live(&pool) == 0, None));
+                pool.put_worker_away();
+            }
+        };
+        // Without a thread, its fibers stay where they are.
+        drop(shim::thread::spawn(name, end));
+    }
+
+    /// Cancels everything, waits until `deadline` and stops.
+    ///
+    /// # Errors
+    /// Returns the fibers that have not ended, as far as workers report them in time.
+    pub(crate) fn shut_down(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<(), Vec<FiberInfo>> {
+        self.cancel();
+        self.drive_to_end(Some(deadline));
+        let spec = Spec::of(Reason::Idle).until(Some(deadline));
+        let how = self.quiet.wait(|| live(self), false, &spec);
+        match self.stop() {
+            // A spawn that was counted, and is being refused, is not a fiber that is left.
+            Some(left) if left.is_empty() && matches!(how, How::Woken(_)) => Ok(()),
+            Some(left) => Err(left),
+            None => Ok(()),
+        }
+    }
+
+    /// Step 1 for all fibers: closes admission first, so that nothing comes after the cancellation.
+    pub(crate) fn cancel(self: &Arc<Self>) {
+        self.enter(Phase::Cancelled);
+        self.root().cancel();
+    }
+
+    /// Cancels everything and returns without waiting: called from a fiber of the pool itself, which
+    /// cannot wait for its own end. The workers stop when nothing is left.
+    pub(crate) fn abandon(self: &Arc<Self>) {
+        self.cancel();
+        self.end_alone(Phase::Cancelled);
+    }
+
+    /// Takes nothing more from outside and returns: as [`drain`](Pool::drain), for a caller that cannot
+    /// wait for it.
+    pub(crate) fn drain_alone(self: &Arc<Self>) {
+        self.end_alone(Phase::Draining);
+    }
+
+    fn end_alone(self: &Arc<Self>, phase: Phase) {
+        self.enter(phase);
+        let pool = Arc::clone(self);
+        let name = format!("{}-shutdown", self.name());
+        let waiter = shim::thread::spawn(name, move || {
+            pool.quiet
+                .wait(|| live(&pool), false, &Spec::of(Reason::Idle));
+            pool.stop();
+        });
+        // Without a thread to wait, the workers stay, asleep, until the process ends.
+        drop(waiter);
+    }
+
+    /// Waits until no fiber but the caller is left. `Err` if the wait was cancelled.
+    #[track_caller]
+    pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
+        self.refuse_in_start_hook();
+        if self.is_by_hand() && self.bind() {
+            self.drive(Drive::Until(&|| live(self) == 0, None));
+        }
+        let own = self.is_current() && current::local().fiber().is_some();
+        self.quiet
+            .wait(|| live(self), own, &Spec::interruptible(Reason::Idle))
+    }
+
+    /// True if the caller runs on one of this pool's threads.
+    pub(crate) fn is_current(self: &Arc<Self>) -> bool {
+        pool_of(current::local()).is_some_and(|pool| Arc::ptr_eq(pool, self))
+    }
+
+    /// True if the caller is this pool's start hook, on a thread that runs fibers only when the hook
+    /// has returned.
+    pub(crate) fn is_starting(self: &Arc<Self>) -> bool {
+        std::ptr::eq(current::local().starting(), Arc::as_ptr(self).cast())
+    }
+
+    /// Panics before a wait for fibers of this pool in its start hook: they may be waiting for that
+    /// hook.
+    ///
+    /// # Panics
+    /// In this pool's start hook.
+    #[track_caller]
+    pub(crate) fn refuse_in_start_hook(self: &Arc<Self>) {
+        assert!(!self.is_starting(), "{}", current::IN_START_HOOK);
+    }
+
+    /// Returns the fibers that have not ended; `None` if all have. A worker that does not answer
+    /// reports none.
+    fn stop(self: &Arc<Self>) -> Option<Vec<FiberInfo>> {
+        let alive = live(self) > 0;
+        self.enter(Phase::Stopped);
+        let left = alive.then(|| self.call_roll(Question::Everything).fibers());
+        if self.is_by_hand() {
+            self.put_worker_away();
+        }
+        if !alive {
+            self.join_threads(&[]);
+            self.tell_end();
+            return left;
+        }
+        // Only threads past their last step are waited for: a destructor of the user's may hold up any
+        // other.
+        let stay: Vec<usize> = (0..self.remotes.len())
+            .filter(|&worker| !self.remotes[worker].ended.load(Ordering::Acquire))
+            .collect();
+        self.join_threads(&stay);
+        self.tell_end();
+        left
+    }
+}
+
+impl Worker {
+    /// True if the pool has entered a phase that this worker has not acted on, or has an open roll call
+    /// that it has not answered.
+    pub(in crate::sched) fn unnoticed_phase(&self) -> bool {
+        self.seen_phase() != self.pool.phase() || self.owes_answer()
+    }
+}

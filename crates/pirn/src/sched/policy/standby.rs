@@ -1,0 +1,217 @@
+//! Workers apart: those that a pool has beside its members, while members are stuck, and those that it
+//! no longer needs.
+//!
+//! Owns: the duty of a worker, one word, and how the worker follows it. Does not own: which worker is
+//! called in or sent away, and why (`scale`), nor their threads (`threads`).
+//!
+//! A pool has as many *members* as it is meant to run at a time: the workers with the lowest numbers,
+//! which take part in the protocol of `idle`. Any other worker is apart.
+//!
+//! | duty | a member | apart |
+//! |---|---|---|
+//! | ACTIVE | takes fresh fibers | takes fresh fibers while there are any |
+//! | DRAINING | leaves the members | takes nothing new, hands on what is fresh |
+//! | DEAD | has no thread | has no thread, or one that ends |
+//!
+//! ```text
+//!            launched                sent away, or found nothing more to take
+//!   DEAD ───────────────▶ ACTIVE ────────────────────────────────▶ DRAINING
+//!     ▲                     ▲                  called in               │ │
+//!     │                     └──────────────────────────────────────────┘ │
+//!     └──── nothing has started here that lives, for KEEP long ──────────┘
+//! ```
+//!
+//! Every change but the worker's own from ACTIVE to DRAINING is made under the lock of `Threads`. So a
+//! worker that is called in is not about to end, and one that ends is not called in. A worker reads its
+//! duty whenever it serves or rests. The thread that changes it unparks the worker after that, and the
+//! token of that unpark remains if the worker is on its way to sleep.
+//!
+//! LIVENESS: nothing relies on a worker apart: no publisher counts it among the searchers or sleepers.
+//! Fibers in its ring can be stolen; what it hands on is published like anything from outside. After a
+//! worker was called in, the monitor looks again later (`sysmon`).
+
+use std::time::Duration;
+
+use crate::base::list::Fifo;
+use crate::sched::config::Scheduler;
+use crate::sched::migrate::shared_queues::Commons;
+use crate::sched::pool::shared::Pool;
+use crate::sched::queue::next_slot::NextItem;
+use crate::sched::worker::run::Worker;
+use crate::sched::worker::worker_state::WorkerState;
+use crate::shim;
+use crate::shim::atomic::{AtomicU32, Ordering};
+
+/// No thread, or one that no longer runs fibers.
+pub(in crate::sched) const DEAD: u32 = 0;
+/// Takes fresh fibers.
+pub(in crate::sched) const ACTIVE: u32 = 1;
+/// Takes nothing new.
+pub(in crate::sched) const DRAINING: u32 = 2;
+
+/// How long a worker apart stays without fibers. Arbitrary: longer than the pauses of a load that
+/// blocks now and then, short for an observer of the threads.
+const KEEP: Duration = Duration::from_secs(1);
+
+impl Worker {
+    /// Applies the worker's new duty.
+    pub(in crate::sched) fn follow_duty(&self) {
+        let duty = self.remote().duty.load(Ordering::Acquire);
+        if duty == DEAD {
+            // On its way out.
+            return;
+        }
+        if self.commons.is_some() {
+            // A block that began here with `begin_in_place` may have ended elsewhere.
+            self.set_hands_on();
+        }
+        if duty == DRAINING {
+            if self.is_member() {
+                self.part();
+            }
+            if !self.draining.replace(true) {
+                self.stand(WorkerState::Draining);
+                self.set_hands_on();
+                self.hand_on();
+            }
+            return;
+        }
+        if self.draining.replace(false) {
+            self.stand(WorkerState::Active);
+            self.set_hands_on();
+        }
+        if !self.is_member() && self.index < self.pool.workers() {
+            self.remote().member.store(true, Ordering::Relaxed);
+            self.pool.idle.join();
+        }
+    }
+
+    /// Runs when a worker apart has nothing to run.
+    pub(in crate::sched) fn rest_apart(&self) {
+        if !self.draining.get() {
+            // The injector too: it may have been called in since its last look there.
+            if let Some(fiber) = self.fetch().or_else(|| self.steal()) {
+                self.run_first(fiber);
+                return;
+            }
+            // Failure: it has been sent away meanwhile.
+            let _ = self.remote().duty.compare_exchange(
+                ACTIVE,
+                DRAINING,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
+            self.follow_duty();
+        }
+        if let Some(fiber) = self.take_from_stuck_holder() {
+            self.run_first(fiber);
+            return;
+        }
+        self.pool.idle.sleep_apart();
+        if !self.pool.idle.all_asleep() {
+            self.pool.monitor.resume();
+        }
+        let until = (!self.has_started()).then(|| shim::now() + KEEP);
+        self.sleep_alone(until);
+        self.pool.idle.wake_apart();
+        let bored = until.is_some_and(|until| shim::now() >= until);
+        if bored && self.remote().mailbox.is_empty() && self.pool.dismiss(self.index) {
+            self.leaving.set(true);
+        }
+    }
+
+    /// True if the worker takes part in the protocol of `idle`.
+    pub(in crate::sched) fn is_member(&self) -> bool {
+        self.remote().member.load(Ordering::Relaxed)
+    }
+
+    /// Leaves the members.
+    fn part(&self) {
+        self.remote().member.store(false, Ordering::Relaxed);
+        let last = self.pool.idle.part(self.searching.replace(false));
+        // LIVENESS: a search does not end in silence (`idle`).
+        if last && self.pool.has_visible_work() && self.pool.wake_one(self.index + 1) {
+            self.remote().counters.wakes.increment();
+        }
+    }
+
+    /// Gives up everything fresh that is queued here, and wakes a worker to look for it.
+    pub(super) fn hand_on(&self) {
+        let remote = self.remote();
+        let mut batch = Fifo::new();
+        if let Some(item) = remote.next.take() {
+            match item {
+                NextItem::Fresh(fiber) => batch.push_back(fiber),
+                NextItem::Settled(fiber) => self.make_ready(fiber),
+            }
+        }
+        while let Some(fiber) = remote.ring.pop() {
+            batch.push_back(fiber);
+        }
+        let shard = self.pool.shard(self.index);
+        let mut some = !batch.is_empty();
+        if some {
+            self.pool.injector.spill(shard, batch);
+        }
+        if self.commons.is_some()
+            && let Some(fiber) = self.at_once.take()
+        {
+            self.pool.injector.push(shard, fiber);
+            some = true;
+        }
+        while let Some(fiber) = self.commons.and_then(Commons::pop) {
+            self.pool.injector.push(shard, fiber);
+            some = true;
+        }
+        if some && self.pool.wake_one(self.index + 1) {
+            remote.counters.wakes.increment();
+        }
+        if self.draining.get() && !remote.is_holder() {
+            self.pool.release_placed(self.index);
+        }
+    }
+
+    /// Sets where this worker's fibers spawn to: to all workers, if it takes nothing itself.
+    pub(in crate::sched) fn set_hands_on(&self) {
+        let shared = self.pool.scheduler() == Scheduler::SingleQueue;
+        self.hands_on
+            .set(shared || self.draining.get() || self.blocks_in_place());
+    }
+
+    /// The running fiber is about to block this thread: fresh fibers go to other workers.
+    pub(in crate::sched) fn begin_in_place(&self) {
+        self.remote().in_place.fetch_add(1, Ordering::Release);
+        self.set_hands_on();
+        self.hand_on();
+        self.pool.stand_in();
+    }
+
+    /// Ends what `begin_in_place` began.
+    pub(in crate::sched) fn end_in_place(&self) {
+        self.remote().in_place.fetch_sub(1, Ordering::Release);
+        self.set_hands_on();
+    }
+
+    /// True if fibers have announced here that they block this thread.
+    fn blocks_in_place(&self) -> bool {
+        self.remote().in_place.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// Asks a worker to take nothing new; false if it already takes nothing.
+pub(super) fn send_away(duty: &AtomicU32) -> bool {
+    duty.compare_exchange(ACTIVE, DRAINING, Ordering::AcqRel, Ordering::Relaxed)
+        .is_ok()
+}
+
+impl Pool {
+    /// Returns the injector shard of this worker. Workers share shards if there are more of them than
+    /// at first; there may be only one shard.
+    #[inline]
+    pub(in crate::sched) fn shard(&self, worker: usize) -> usize {
+        match self.scheduler() {
+            Scheduler::SingleQueue => 0,
+            Scheduler::WorkStealing => worker % self.injector.shards(),
+        }
+    }
+}

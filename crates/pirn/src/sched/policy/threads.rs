@@ -1,0 +1,352 @@
+//! The threads of a pool: created when their worker is first woken or called in, ended when it has been
+//! idle for long or when the pool stops.
+//!
+//! A member without a thread counts as asleep in `idle`: waking it starts its thread.
+//! `Remote::launched` distinguishes the two.
+//!
+//! A member's thread that leaves for lack of work has taken back its bit first, so no thread can claim
+//! it any more (if one had, it stays). Then it marks itself as gone, and only then announces the worker
+//! as asleep once more, as its last act: a thread that claims the worker from then on finds no thread
+//! and starts one. The leaving thread looks for what was published before that announcement after it,
+//! as every worker does that goes to sleep (S4 of `idle`).
+
+use std::io;
+use std::sync::Arc;
+
+use crate::sched::policy::scale::ScaleReason;
+use crate::sched::policy::standby::{ACTIVE, DEAD, DRAINING, send_away};
+use crate::sched::pool::idle::Idle;
+use crate::sched::pool::remote::Remote;
+use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::worker::run;
+use crate::shim::atomic::Ordering;
+use crate::shim::{self, Mutex, MutexGuard};
+
+/// The threads of one pool.
+pub(in crate::sched) struct Threads(Mutex<Roster>);
+
+pub(in crate::sched) struct Roster {
+    /// The worker of each thread; the monitor is no worker.
+    working: Vec<(Option<usize>, shim::thread::JoinHandle<()>)>,
+    /// Threads that have left and are about to end.
+    leaving: Vec<shim::thread::JoinHandle<()>>,
+    monitored: bool,
+}
+
+/// The result of calling in one more worker.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(in crate::sched) enum Called {
+    /// It has a new thread.
+    Started,
+    /// It had one that was about to end.
+    Recalled,
+    /// The maximum of threads is reached.
+    TooMany,
+    /// The system could not create a thread.
+    Refused,
+}
+
+impl Threads {
+    pub(in crate::sched) fn new() -> Threads {
+        Threads(Mutex::new(Roster {
+            working: Vec::new(),
+            leaving: Vec::new(),
+            monitored: false,
+        }))
+    }
+
+    pub(in crate::sched) fn lock(&self) -> MutexGuard<'_, Roster> {
+        self.0.lock()
+    }
+}
+
+impl Pool {
+    /// Starts the monitor's thread, unless there is one.
+    ///
+    /// # Errors
+    /// The system's error if it cannot create a thread.
+    pub(in crate::sched) fn launch_monitor(self: &Arc<Self>) -> io::Result<()> {
+        let mut roster = self.threads.lock();
+        if roster.monitored {
+            return Ok(());
+        }
+        let pool = Arc::clone(self);
+        let name = format!("{}-monitor", self.name());
+        let thread = shim::thread::spawn(name, move || pool.monitor.watch(&pool))?;
+        roster.working.push((None, thread));
+        roster.monitored = true;
+        Ok(())
+    }
+
+    /// True if it has a monitor.
+    pub(in crate::sched) fn is_monitored(&self) -> bool {
+        self.threads.lock().monitored
+    }
+
+    /// Wakes the thread of a member that the caller has claimed, or starts it.
+    pub(in crate::sched) fn wake(self: &Arc<Self>, worker: usize) {
+        let remote = &self.remotes[worker];
+        if remote.launched.load(Ordering::Acquire) {
+            remote.mailbox.unpark();
+        } else if self.launch(worker).is_err() {
+            // No thread can be created: the others continue without it. It sleeps again, and can be
+            // woken another time.
+            let _ = self.idle.announce(worker, true);
+            self.release_placed(worker);
+            // LIVENESS: another worker must find the work that it was to look for.
+            self.rouse();
+        }
+    }
+
+    /// Starts the thread of a member, unless it has one.
+    ///
+    /// # Errors
+    /// The system's error if it cannot create a thread.
+    pub(in crate::sched) fn launch(self: &Arc<Self>, worker: usize) -> io::Result<()> {
+        let mut roster = self.threads.lock();
+        let remote = &self.remotes[worker];
+        if remote.launched.load(Ordering::Relaxed) {
+            remote.mailbox.unpark();
+            return Ok(());
+        }
+        // It may have been claimed just before the pool was made smaller.
+        let duty = match worker < self.workers() {
+            true => ACTIVE,
+            false => DRAINING,
+        };
+        self.start_thread(&mut roster, worker, duty, true, 0)
+    }
+
+    fn start_thread(
+        self: &Arc<Self>,
+        roster: &mut Roster,
+        worker: usize,
+        duty: u32,
+        member: bool,
+        holder: u32,
+    ) -> io::Result<()> {
+        let remote = &self.remotes[worker];
+        remote.holder.store(holder, Ordering::Relaxed);
+        let before = remote.duty.swap(duty, Ordering::AcqRel);
+        remote.ended.store(false, Ordering::Relaxed);
+        let pool = Arc::clone(self);
+        let name = format!("{}-{worker}", self.name());
+        match shim::thread::spawn(name, move || run::main(pool, worker, member)) {
+            Ok(thread) => {
+                roster.working.push((Some(worker), thread));
+                remote.launched.store(true, Ordering::Release);
+                Ok(())
+            }
+            Err(error) => {
+                remote.duty.store(before, Ordering::Release);
+                Err(error)
+            }
+        }
+    }
+
+    /// Calls in one more worker to replace one that is stuck.
+    pub(super) fn call_in(self: &Arc<Self>, roster: &mut Roster) -> Called {
+        let members = self.workers();
+        for remote in self.remotes.iter().skip(members) {
+            let called = is_launched(remote)
+                && !remote.is_holder()
+                && remote.mailbox.is_parked()
+                && remote
+                    .duty
+                    .compare_exchange(
+                        DRAINING,
+                        ACTIVE,
+                        Ordering::AcqRel,
+                        Ordering::Relaxed,
+                    )
+                    .is_ok();
+            if called {
+                remote.mailbox.unpark();
+                return Called::Recalled;
+            }
+        }
+        let Some(worker) = self.free_place() else {
+            return Called::TooMany;
+        };
+        self.remotes.fill(worker + 1);
+        match self.start_apart(roster, worker, ACTIVE, 0) {
+            true => Called::Started,
+            false => Called::Refused,
+        }
+    }
+
+    /// Returns a place for one more worker beside the members, if there may be one. *Under the lock.*
+    pub(in crate::sched) fn free_place(&self) -> Option<usize> {
+        let most = self.config.max_threads;
+        let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
+        let free = |worker: &usize| {
+            let row = &self.remotes;
+            *worker >= row.len()
+                || (!row[*worker].launched.load(Ordering::Relaxed)
+                    && row[*worker].placed.is_empty())
+        };
+        (self.workers()..most).find(free).filter(|_| threads < most)
+    }
+
+    /// Starts the thread of a holder (`holders`).
+    pub(in crate::sched) fn start_holder(
+        self: &Arc<Self>,
+        roster: &mut Roster,
+        worker: usize,
+        holder: u32,
+    ) -> bool {
+        self.start_apart(roster, worker, DRAINING, holder)
+    }
+
+    /// Starts the thread of a worker apart; false if the system cannot create one.
+    fn start_apart(
+        self: &Arc<Self>,
+        roster: &mut Roster,
+        worker: usize,
+        duty: u32,
+        holder: u32,
+    ) -> bool {
+        self.idle.wake_apart();
+        let started = self.start_thread(roster, worker, duty, false, holder);
+        if started.is_err() {
+            self.idle.sleep_apart();
+        }
+        started.is_ok()
+    }
+
+    /// True if an idle worker apart may end: it is dead then.
+    pub(super) fn dismiss(&self, worker: usize) -> bool {
+        let _roster = self.threads.lock();
+        let open = self.phase() != Phase::Stopped;
+        let duty = &self.remotes[worker].duty;
+        open && worker >= self.workers()
+            && self.remotes[worker].placed.is_empty()
+            && duty
+                .compare_exchange(DRAINING, DEAD, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// The last act of a worker's thread that ends while its pool lives.
+    pub(in crate::sched) fn leave(self: &Arc<Self>, worker: usize, member: bool) {
+        let (gone, needed) = {
+            let mut roster = self.threads.lock();
+            let gone = std::mem::take(&mut roster.leaving);
+            let own = roster.working.iter().position(|(w, _)| *w == Some(worker));
+            if let Some(own) = own {
+                let (_, thread) = roster.working.swap_remove(own);
+                roster.leaving.push(thread);
+            }
+            // ORDERING: Release: before the announcement, see above.
+            self.remotes[worker]
+                .launched
+                .store(false, Ordering::Release);
+            // The pool may have been made larger while this thread was ending.
+            let joins = !member && worker < self.workers();
+            if joins {
+                self.remotes[worker].member.store(true, Ordering::Relaxed);
+                self.idle.add_asleep(worker);
+            }
+            (gone, joins)
+        };
+        // LIVENESS: for what was published while this worker was no sleeper any more.
+        let look = match member {
+            true => self.idle.announce(worker, false),
+            false => needed,
+        };
+        if !member {
+            self.decided(ScaleReason::Retired);
+            self.idle.sleep_apart();
+            if !self.idle.all_asleep() {
+                self.monitor.resume();
+            }
+        }
+        if look
+            && self.has_visible_work()
+            && let Some(sleeper) = self.idle.claim_any(worker)
+        {
+            self.outside_wakes.increment_shared();
+            self.wake(sleeper);
+        }
+        for thread in gone {
+            let _ = thread.join();
+        }
+    }
+
+    /// True if the number of members may change.
+    pub(crate) fn can_resize(&self) -> bool {
+        self.config.seed.is_none() && !self.config.exclusive && !self.config.by_hand
+    }
+
+    /// Changes the number of members to `members`, or to as many as `idle` can hold.
+    pub(crate) fn resize(self: &Arc<Self>, members: usize) {
+        let members = members.min(Idle::room(self.config.workers));
+        // Without it, work that has aged stays with its worker.
+        let _ = self.launch_monitor();
+        {
+            let _roster = self.threads.lock();
+            let before = self.workers();
+            self.remotes.fill(members);
+            self.set_members(members);
+            for worker in before..members {
+                let remote = &self.remotes[worker];
+                remote.holder.store(0, Ordering::Relaxed);
+                if !is_launched(remote) {
+                    // Unless it has been claimed before it could be removed.
+                    if !remote.member.swap(true, Ordering::Relaxed) {
+                        self.idle.add_asleep(worker);
+                    }
+                    continue;
+                }
+                // A worker that is ending handles it itself (`leave`).
+                let _ = remote.duty.compare_exchange(
+                    DRAINING,
+                    ACTIVE,
+                    Ordering::AcqRel,
+                    Ordering::Relaxed,
+                );
+                remote.mailbox.unpark();
+            }
+            for worker in members..before {
+                let remote = &self.remotes[worker];
+                if !is_launched(remote) {
+                    let removed = self.idle.remove_asleep(worker);
+                    remote.member.store(!removed, Ordering::Relaxed);
+                } else {
+                    send_away(&remote.duty);
+                    remote.mailbox.unpark();
+                }
+            }
+        }
+        self.monitor.attend();
+        if self.has_visible_work() && self.wake_one(0) {
+            self.outside_wakes.increment_shared();
+        }
+    }
+
+    /// Waits for the threads, which are about to end, except those of the workers in `except`, which
+    /// are left alone.
+    pub(in crate::sched) fn join_threads(&self, except: &[usize]) {
+        let (working, leaving) = {
+            let mut roster = self.threads.lock();
+            let working = std::mem::take(&mut roster.working);
+            (working, std::mem::take(&mut roster.leaving))
+        };
+        let working = working
+            .into_iter()
+            // The monitor continues for those that may migrate.
+            .filter(|(worker, _)| match worker {
+                None => !self.is_watched(),
+                Some(worker) => !except.contains(worker),
+            })
+            .map(|(_, thread)| thread);
+        for thread in working.chain(leaving) {
+            // A worker's panic would be a bug; the panic hook has printed it.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// True if the worker has a thread.
+pub(in crate::sched) fn is_launched(remote: &Remote) -> bool {
+    remote.launched.load(Ordering::Relaxed)
+}

@@ -1,0 +1,200 @@
+//! What other threads see of each worker, and the row of all of them.
+//!
+//! A place in the row is filled when its worker is first needed, and stays where it is as long as the
+//! pool lives. A worker's thread may end and another take its place later: the counters continue then,
+//! each still written by one thread at a time.
+
+use std::ops::Index;
+use std::ptr;
+use std::sync::{Arc, OnceLock};
+
+use crate::base::clock;
+use crate::base::pad::CachePadded;
+use crate::fiber::jobs::Jobs;
+use crate::fiber::{Header, Ticket};
+use crate::sched::events::{Watch, Watched};
+use crate::sched::migrate::shared_queues::Commons;
+use crate::sched::placement::lines::LineCounts;
+use crate::sched::policy::standby::DEAD;
+use crate::sched::pool::counters::{Gauge, WorkerCounters};
+use crate::sched::queue::inbox::Mailbox;
+use crate::sched::queue::injector::Injector;
+use crate::sched::queue::next_slot::Next;
+use crate::sched::queue::ring::Ring;
+use crate::sched::worker::worker_state::Standing;
+use crate::shim::Mutex;
+use crate::shim::atomic::{
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+};
+use crate::sys::ThreadProbe;
+use crate::timer::Levels;
+
+/// What other threads see of one worker.
+pub(crate) struct Remote {
+    pub(in crate::sched) ring: Ring<Header>,
+    /// The jobs of the fiber that runs here.
+    pub(in crate::sched) jobs: Arc<Jobs>,
+    pub(in crate::sched) next: CachePadded<Next<Header>>,
+    pub(in crate::sched) mailbox: &'static Mailbox<Header>,
+    /// Where fibers may migrate.
+    pub(in crate::sched) commons: Option<&'static Commons>,
+    pub(in crate::sched) counters: CachePadded<WorkerCounters>,
+    /// Started fibers that have not ended. Written by the worker, read for placement.
+    pub(in crate::sched) settled: Gauge,
+    /// Live fibers of each spawn line that are assigned to this worker (`balance`). Written by any
+    /// worker.
+    pub(in crate::sched) lines: LineCounts,
+    /// Fresh fibers that other workers have placed here (`balance`).
+    pub(in crate::sched) placed: Injector<Header>,
+    /// The kind of holder that the worker is, as a number; 0 if none (`holders`). Written under the
+    /// lock of `Threads`.
+    pub(in crate::sched) holder: AtomicU32,
+    /// The worker has run one fiber for so long that nothing is placed here. Written by the monitor.
+    pub(in crate::sched) stuck: AtomicBool,
+    /// The fiber that runs now; null if the worker found none, and has not since. For reports, and to
+    /// distinguish a stuck worker from one that is getting up. Written by the worker.
+    pub(in crate::sched) running: AtomicPtr<Header>,
+    /// The data kept for observers of this worker.
+    pub(in crate::sched) watched: Watched,
+    /// The value that the monitor has found unchanged in `next`: free for thieves to take.
+    pub(in crate::sched) aged: AtomicUsize,
+    /// The worker's thread exists. Written under the lock of `Threads`.
+    pub(in crate::sched) launched: AtomicBool,
+    /// Counted as a member by `idle`. Written by the worker; while it has no thread, under the
+    /// lock of `Threads`.
+    pub(in crate::sched) member: AtomicBool,
+    /// The worker's duty; see `standby`.
+    pub(in crate::sched) duty: AtomicU32,
+    /// The number of fibers that run here and have announced that they block this thread.
+    pub(in crate::sched) in_place: AtomicU32,
+    /// How to ask the system about the worker's thread. Written by the worker when it starts.
+    pub(in crate::sched) thread: ThreadProbe,
+    /// Whether the worker sleeps, and for how long, as the constants of `detector`. Written by the worker.
+    pub(in crate::sched) sleep: AtomicU32,
+    /// The worker's state, for reports. Written by the worker.
+    pub(in crate::sched) standing: Standing,
+    /// The worker has completed its last step.
+    pub(in crate::sched) ended: AtomicBool,
+    /// The levels of the worker's timers, for other threads. Written by the worker when it starts.
+    pub(in crate::sched) timers: Mutex<Option<Arc<Levels<Ticket>>>>,
+    /// Since when the worker has run one fiber, and the number of that dispatch, if that is long.
+    /// Written by the monitor.
+    pub(in crate::sched) stands_since: AtomicU64,
+    pub(in crate::sched) stands_at: AtomicU64,
+}
+
+/// The workers of a pool, by number.
+pub(in crate::sched) struct Remotes {
+    places: Box<[OnceLock<Box<Remote>>]>,
+    /// The number of filled places; these are the first ones.
+    filled: AtomicUsize,
+    /// What the workers are watched for.
+    watch: Watch,
+    /// Fibers may migrate.
+    free: bool,
+    /// A seed decides whether a job becomes a fiber.
+    decided: bool,
+}
+
+impl Remotes {
+    /// A row with `filled` workers and room for `most`.
+    pub(in crate::sched) fn new(
+        filled: usize,
+        most: usize,
+        watch: Watch,
+        free: bool,
+        decided: bool,
+    ) -> Remotes {
+        let remotes = Remotes {
+            places: (0..most.max(filled)).map(|_| OnceLock::new()).collect(),
+            filled: AtomicUsize::new(0),
+            watch,
+            free,
+            decided,
+        };
+        remotes.fill(filled);
+        remotes
+    }
+
+    /// Fills the first `n` places. One caller at a time.
+    pub(in crate::sched) fn fill(&self, n: usize) {
+        for place in &self.places[..n] {
+            place.get_or_init(|| {
+                Box::new(Remote::new(&self.watch, self.free, self.decided))
+            });
+        }
+        // ORDERING: SeqCst: a thread that sees work published by a worker that is added later looks
+        // into its queues too (the fences of `idle`).
+        self.filled.fetch_max(n, Ordering::SeqCst);
+    }
+
+    /// The number of filled places.
+    #[inline]
+    pub(in crate::sched) fn len(&self) -> usize {
+        self.filled.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub(in crate::sched) fn iter(&self) -> impl Iterator<Item = &Remote> {
+        (0..self.len()).map(|i| &self[i])
+    }
+}
+
+impl Index<usize> for Remotes {
+    type Output = Remote;
+
+    #[inline]
+    fn index(&self, worker: usize) -> &Remote {
+        self.places[worker]
+            .get()
+            .expect("only workers that are there are asked for")
+    }
+}
+
+impl Drop for Remotes {
+    fn drop(&mut self) {
+        for remote in self.iter() {
+            remote.mailbox.release();
+            if let Some(commons) = remote.commons {
+                commons.release();
+            }
+        }
+    }
+}
+
+impl Remote {
+    fn new(watch: &Watch, free: bool, decided: bool) -> Remote {
+        Remote {
+            ring: Ring::new(),
+            jobs: Jobs::new(decided),
+            next: CachePadded::new(Next::new()),
+            mailbox: Mailbox::acquire(),
+            commons: free.then(|| Commons::acquire(clock::now())),
+            counters: CachePadded::new(WorkerCounters::default()),
+            settled: Gauge::default(),
+            lines: LineCounts::new(),
+            placed: Injector::new(1),
+            holder: AtomicU32::new(0),
+            stuck: AtomicBool::new(false),
+            running: AtomicPtr::new(ptr::null_mut()),
+            watched: Watched::new(watch),
+            aged: AtomicUsize::new(0),
+            launched: AtomicBool::new(false),
+            member: AtomicBool::new(false),
+            duty: AtomicU32::new(DEAD),
+            in_place: AtomicU32::new(0),
+            thread: ThreadProbe::new(),
+            sleep: AtomicU32::new(0),
+            standing: Standing::new(),
+            ended: AtomicBool::new(false),
+            timers: Mutex::new(None),
+            stands_since: AtomicU64::new(0),
+            stands_at: AtomicU64::new(0),
+        }
+    }
+
+    /// The number of fibers in the queues here that any worker may take from, except the `next` slot.
+    pub(in crate::sched) fn queued(&self) -> usize {
+        self.ring.len() as usize + self.commons.map_or(0, Commons::len)
+    }
+}

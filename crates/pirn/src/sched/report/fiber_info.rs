@@ -1,0 +1,306 @@
+//! The description of one fiber in a report.
+//!
+//! Owns: what is read of a header, by which thread, and what that means. Does not own: how the question
+//! gets there (`report::snapshot`), the words for what is waited for (`wait::object`), or the text of a dump
+//! (`diag`).
+//!
+//! There are three readers. A worker reads everything in the headers of its own started fibers, which
+//! do not run meanwhile. Where fibers may migrate, the asker holds those that are parked, and reads
+//! everything of them. Of other fibers, and of the one that an unresponsive worker runs, the asker
+//! reads what is constant or atomic.
+
+use std::backtrace::Backtrace;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+use crate::base::clock;
+use crate::context;
+use crate::fiber::life::State;
+use crate::fiber::{FiberId, FiberPtr, Header};
+use crate::sched::deadlock::cycle::{Link, On};
+use crate::sched::pool::remote::Remote;
+use crate::shim::atomic::Ordering;
+use crate::wait::Reason;
+use crate::wait::notice::{self, Subject};
+use crate::wait::object::{Object, ObjectKind};
+
+/// A fiber at the time of a report: its state, its wait, its stack and its worker.
+///
+/// # Examples
+/// ```
+/// use pirn::diag::Reason;
+/// use pirn::spawn::Builder;
+///
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// runtime.run(|| {
+///     let clerk = Builder::new().name("clerk").spawn(pirn::park).unwrap();
+///     pirn::yield_now(); // It runs, and parks.
+///     let fibers = runtime.fibers();
+///     let info = fibers.iter().find(|info| info.name.as_deref() == Some("clerk")).unwrap();
+///     assert_eq!(info.reason, Some(Reason::Park));
+///     assert_eq!(info.worker, 0);
+///     clerk.fiber().unpark();
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FiberInfo {
+    /// Identity of the fiber.
+    pub id: FiberId,
+    /// Its name, if it has one. Unknown for a fiber of a worker that does not answer.
+    pub name: Option<String>,
+    /// State of the fiber.
+    pub state: State,
+    /// Kind of the thing it waits for; `None` if it does not wait.
+    pub reason: Option<Reason>,
+    /// How long it has waited; zero if it does not. Counted from when its worker had last read the
+    /// clock, which it does at least every 61 runs of fibers. So it may be too long by the duration
+    /// of those runs. On a [deterministic](crate::runtime::Builder::deterministic) runtime it is
+    /// real time too.
+    pub since: Duration,
+    /// Where it was spawned.
+    pub spawned_at: &'static Location<'static>,
+    /// The call that it waits in.
+    pub waits_at: Option<&'static Location<'static>>,
+    /// The object it waits for, if that has a state of its own: a sleep has none.
+    pub waits_for: Option<Object>,
+    /// When the wait ends by itself.
+    pub deadline: Option<Instant>,
+    /// Bytes of its stack in use; 0 if unknown.
+    pub stack_used: usize,
+    /// Size of its stack in bytes.
+    pub stack_size: usize,
+    /// The number of its worker.
+    pub worker: usize,
+    /// The frames of a fiber that waits, innermost first. Only for some hundred fibers of each
+    /// worker, and only on x86-64 Unix; empty under sanitizers.
+    pub backtrace: Option<Backtrace>,
+    /// The number of its current wait.
+    pub(crate) wait: u64,
+}
+
+/// A fiber's own record of what it waits for, before the object is read.
+pub(in crate::sched) struct Sighting {
+    pub(in crate::sched) info: FiberInfo,
+    pub(super) subject: Option<Subject<'static>>,
+}
+
+impl FiberInfo {
+    /// Describes a started fiber that does not run, except for the object it waits for; or the one that
+    /// runs.
+    ///
+    /// # Safety
+    /// The fiber is in `state`. On its own worker, which runs no other fiber before the result is
+    /// dropped; or the caller holds it until then. `off_stack`: no thread is on its stack, or the
+    /// caller is.
+    pub(super) unsafe fn sight(
+        worker: usize,
+        fiber: FiberPtr,
+        state: State,
+        frames: bool,
+        off_stack: bool,
+    ) -> Sighting {
+        let running = state == State::Running;
+        // SAFETY: H1.
+        let header = unsafe { fiber.as_ref() };
+        let mut info = FiberInfo::known(worker, header);
+        info.name = header.name().map(str::to_owned);
+        info.wait = header.state.epoch().number();
+        // SAFETY: H2: its worker's own.
+        if let Some(stack) = unsafe { &*header.stack.get() }
+            && off_stack
+        {
+            let range = stack.range();
+            info.stack_size = stack.size();
+            // SAFETY: H2, as above; suspended unless it runs.
+            let frame = || unsafe { &*header.context.get() }.frame();
+            let sp = if running {
+                Some(context::stack_pointer())
+            } else {
+                frame().map(|frame| frame.sp)
+            };
+            let sp = sp.filter(|sp| range.contains(sp));
+            info.stack_used = sp.map_or(0, |sp| range.end - sp);
+            let mut look = || info.backtrace = Some(Backtrace::force_capture());
+            if frames && running {
+                look();
+            } else if frames {
+                // SAFETY: H2: its worker's own, which is this one.
+                let context = unsafe { &*header.context.get() };
+                // SAFETY: H2: suspended, and no other thread resumes it.
+                unsafe { context::visit(context, range, &mut look) };
+            }
+        }
+        info.state = state;
+        if state != State::Parked {
+            return Sighting {
+                info,
+                subject: None,
+            };
+        }
+        // SAFETY: the caller's promise.
+        let Some(seen) = (unsafe { notice::read(header) }) else {
+            info.state = State::Runnable;
+            return Sighting {
+                info,
+                subject: None,
+            };
+        };
+        info.reason = Some(seen.reason);
+        info.since = Duration::from_nanos(clock::now().saturating_sub(seen.since));
+        info.waits_at = Some(seen.at);
+        info.deadline = seen.deadline;
+        Sighting {
+            info,
+            subject: seen.subject,
+        }
+    }
+
+    /// Returns the fiber that a worker runs that does not answer.
+    pub(in crate::sched) fn running(worker: usize, remote: &Remote) -> Option<FiberInfo> {
+        // ORDERING: Acquire: pairs with the Release of its worker.
+        let fiber = NonNull::new(remote.running.load(Ordering::Acquire))?;
+        // SAFETY: H1. The fiber may have ended, and another may live in its header, so only
+        // what is constant or atomic is read.
+        Some(FiberInfo::known(worker, unsafe { fiber.as_ref() }))
+    }
+
+    /// Describes a started fiber that is not parked. `None` if its joiners have been notified of its
+    /// end.
+    ///
+    /// # Safety
+    /// Something keeps it from ending.
+    pub(in crate::sched) unsafe fn active(
+        worker: usize,
+        fiber: FiberPtr,
+        runs: bool,
+    ) -> Option<FiberInfo> {
+        // SAFETY: H1.
+        let header = unsafe { fiber.as_ref() };
+        if header.join.lock().done {
+            return None;
+        }
+        let mut info = FiberInfo::known(worker, header);
+        info.name = header.name().map(str::to_owned);
+        if !runs {
+            info.state = State::Runnable;
+        }
+        Some(info)
+    }
+
+    /// Returns what any thread may read of any header.
+    fn known(worker: usize, header: &Header) -> FiberInfo {
+        FiberInfo {
+            id: FiberId::from_number(header.id()).expect("generations start at one"),
+            name: None,
+            state: State::Running,
+            reason: None,
+            since: Duration::ZERO,
+            spawned_at: header.location(),
+            waits_at: None,
+            waits_for: None,
+            deadline: None,
+            stack_used: 0,
+            stack_size: 0,
+            worker,
+            backtrace: None,
+            wait: 0,
+        }
+    }
+}
+
+/// Returns which fiber a parked fiber waits for, if it waits for one.
+///
+/// # Safety
+/// As [`FiberInfo::sight`].
+pub(in crate::sched) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: the caller's promise.
+    let seen = unsafe { notice::read(header) }?;
+    let subject = seen.subject.filter(|_| seen.deadline.is_none())?;
+    let waits_for_one = matches!(
+        seen.reason,
+        Reason::Mutex | Reason::RwLock | Reason::Join | Reason::Run | Reason::Scope
+    );
+    if !waits_for_one {
+        return None;
+    }
+    // SAFETY: NO2: the fiber still waits.
+    let on = match unsafe { subject.kind() } {
+        ObjectKind::Mutex { holder, .. } => On::Fiber(holder?.number()),
+        ObjectKind::RwLock { writer, .. } => On::Fiber(writer?.number()),
+        ObjectKind::Fiber { id } => On::Fiber(id?.number()),
+        ObjectKind::Scope { .. } => On::Scope(subject.address()),
+        _ => return None,
+    };
+    Some(Link {
+        id: header.id(),
+        wait: header.state.epoch().number(),
+        scope: scope_of(header),
+        on,
+    })
+}
+
+/// True if a started fiber that does not run waits. On its own worker.
+pub(in crate::sched) fn waits(fiber: FiberPtr) -> bool {
+    // SAFETY: H1.
+    unsafe { fiber.as_ref() }.state.is_parked()
+}
+
+/// Returns the address of the scope that the fiber is a child of, or 0.
+fn scope_of(header: &Header) -> usize {
+    header.on_end.get().map_or(0, |hook| hook.data.addr())
+}
+
+/// Returns the reason for which a fiber of the calling worker waits, if it does. Not one that runs.
+pub(in crate::sched) fn reason(fiber: FiberPtr) -> Option<Reason> {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: NO1: on the fiber's worker, while it does not run.
+    unsafe { notice::read(header) }.map(|seen| seen.reason)
+}
+
+/// What a fiber waits for.
+#[derive(Debug, Copy, Clone)]
+pub(in crate::sched) struct Waiting {
+    pub(in crate::sched) reason: Reason,
+    /// The address of the object, if it has a state.
+    pub(in crate::sched) on: Option<usize>,
+}
+
+/// Returns what a fiber waits for, or has waited for until it was claimed; `None` if it does neither.
+/// The caller is its worker, and the fiber does not run; or the caller has claimed its wait and not
+/// enqueued it yet.
+pub(in crate::sched) fn waiting(fiber: FiberPtr) -> Option<Waiting> {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: NO1: only the caller could let it run.
+    let seen = unsafe { notice::read(header) }?;
+    Some(Waiting {
+        reason: seen.reason,
+        on: seen.subject.map(|subject| subject.address()),
+    })
+}
+
+/// Returns the state of a started fiber, and its reason to wait.
+///
+/// # Safety
+/// As [`FiberInfo::sight`].
+pub(in crate::sched) unsafe fn doing(
+    fiber: FiberPtr,
+    state: State,
+) -> (State, Option<Reason>) {
+    if state != State::Parked {
+        return (state, None);
+    }
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: the caller's promise.
+    match unsafe { notice::read(header) } {
+        Some(seen) => (state, Some(seen.reason)),
+        None => (State::Runnable, None),
+    }
+}

@@ -1,0 +1,363 @@
+//! A walk over all fibers of a pool in pieces, so that no worker is delayed for long.
+//!
+//! Owns: the asker's side: the number of fibers that each worker is asked for, and the fibers that a
+//! walk leaves out. Does not own: how a question gets to a worker (`report::snapshot`), and the description of a
+//! fiber (`fiber_info`).
+//!
+//! 1. Each round asks every worker with fibers left for a piece. The worker describes fibers for at
+//!    most [`PIECE`], and continues with its work; the next round asks for the next piece.
+//! 2. A worker keeps no position between two pieces. It takes fibers from the front of its list of
+//!    started ones and appends them at the back. The list had `left` fibers when the walk began, so
+//!    after as many steps each of these that still lives has been visited.
+//! 3. If fibers end meanwhile, the ones behind them move forward, and some are visited twice. The asker
+//!    keeps the numbers of the fibers that it has visited, and drops repeats.
+//! 4. A worker that misses a round because it runs one fiber all the while is not asked again; the rest
+//!    of its fibers is left out. A worker that misses a round for another reason (its thread waits for
+//!    a processor) is asked again, for as many fibers as it has: its late answer has moved fibers that
+//!    the walk has not seen to the back of the list. Fibers that remain when the time is up, or when
+//!    the pool has stopped, are left out.
+//!
+//! One asker walks at a time ([`Pool::begin_walk`]): the thread that answers on the socket, or a caller
+//! of `diag`.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::fiber::life::State;
+use crate::fiber::{FiberPtr, Header};
+use crate::sched::pool::remote::Remote;
+use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::report::fiber_info::FiberInfo;
+use crate::sched::report::snapshot::{FRAMES, Question, RollCall, VISITS, WorkerInfo};
+use crate::sched::report::summary::Tally;
+use crate::sched::worker::run::header;
+use crate::shim;
+use crate::shim::atomic::Ordering;
+use crate::wait::Reason;
+
+/// How long a worker describes fibers for one piece, in nanoseconds; a walk delays other fibers by
+/// as much. A quarter of a millisecond is enough for some dozens of fibers. Arbitrary.
+pub(in crate::sched) const PIECE: u64 = 250_000;
+
+/// How long a caller of `diag` waits while another one walks. Arbitrary: longer than most walks take,
+/// and short for the caller that waits.
+const TURN: Duration = Duration::from_secs(1);
+
+/// How long a walk for `diag` lasts at most. Arbitrary: far more than a million fibers take.
+const ALL: Duration = Duration::from_secs(10);
+
+/// The fibers wanted of a worker in one round.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::sched) struct Want {
+    /// Fibers that have not been visited.
+    pub(in crate::sched) left: usize,
+    /// Fibers that may be described; the others are counted.
+    pub(in crate::sched) describe: usize,
+    /// The number of fibers with a backtrace, of those that are described.
+    pub(in crate::sched) frames: usize,
+}
+
+/// A fiber that is counted and not described.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::sched) struct Counted {
+    pub(in crate::sched) id: u64,
+    pub(in crate::sched) doing: (State, Option<Reason>),
+}
+
+/// The result of a walk.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    /// The workers that have a thread or fibers, in the order of their numbers.
+    pub(crate) workers: Vec<Walked>,
+    /// Counts of fibers by state and reason, including the fibers that were not described.
+    pub(crate) tally: Tally,
+}
+
+/// The result of a walk on one worker.
+#[derive(Debug)]
+pub(crate) struct Walked {
+    pub(crate) worker: usize,
+    /// It has answered until all of its fibers were visited, or the time was up.
+    pub(crate) answered: bool,
+    /// If it has not: how long it has not run another fiber, as far as that is known.
+    pub(crate) silent: Option<Duration>,
+    /// Started fibers that could run.
+    pub(crate) ready: usize,
+    /// Fibers that were described.
+    pub(crate) described: usize,
+    /// Fibers that were not described.
+    pub(crate) left_out: usize,
+    /// Why not.
+    pub(crate) why: Option<LeftOut>,
+}
+
+/// Why a walk has left fibers out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LeftOut {
+    /// Fewer were asked for.
+    Limit,
+    /// Their worker does not answer.
+    Busy,
+    /// The time was up.
+    Late,
+}
+
+impl Counted {
+    pub(in crate::sched) fn new(
+        fiber: FiberPtr,
+        doing: (State, Option<Reason>),
+    ) -> Counted {
+        let id = header(fiber).id();
+        Counted { id, doing }
+    }
+}
+
+/// The run of a fiber on a worker.
+struct Run {
+    fiber: *mut Header,
+    epoch: u64,
+}
+
+impl Run {
+    /// True if the worker still runs the same fiber.
+    fn lasts(&self, remote: &Remote) -> bool {
+        let now = remote.run();
+        !self.fiber.is_null() && (now.fiber, now.epoch) == (self.fiber, self.epoch)
+    }
+}
+
+impl Remote {
+    fn run(&self) -> Run {
+        // ORDERING: Relaxed: a difference is a hint that the worker answers soon.
+        Run {
+            fiber: self.running.load(Ordering::Relaxed),
+            epoch: self.counters.dispatched.get(),
+        }
+    }
+}
+
+impl Pool {
+    /// Describes all started fibers, with backtraces of some. Where a worker has many, it is asked for
+    /// pieces, so that other fibers need not wait. Blocks the calling thread.
+    pub(crate) fn describe_all(self: &Arc<Self>) -> RollCall {
+        let has_many = |remote: &Remote| remote.settled.get() > FRAMES;
+        let many = self.remotes.iter().any(has_many);
+        let turn = many.then(|| self.begin_walk(shim::now() + TURN)).flatten();
+        if turn.is_none() {
+            return self.call_roll(Question::Everything);
+        }
+        let mut all = BTreeMap::<usize, Vec<FiberInfo>>::new();
+        let walk = self.walk(usize::MAX, VISITS, shim::now() + ALL, &mut |fiber| {
+            all.entry(fiber.worker).or_default().push(fiber);
+            Ok(())
+        });
+        let walked = walk.map_or(Vec::new(), |walk| walk.workers);
+        let workers = walked.into_iter().map(|walked| {
+            let worker = walked.worker;
+            walked.with(
+                all.remove(&worker).unwrap_or_default(),
+                &self.remotes[worker],
+            )
+        });
+        RollCall {
+            workers: workers.collect(),
+        }
+    }
+
+    /// Describes started fibers, at most `most` of each worker, to `each`, with the backtraces of
+    /// `frames`; ends at `until` at the latest, but for one round. Blocks the calling thread, which has
+    /// the turn, unless `until` has passed.
+    ///
+    /// # Errors
+    /// Those of `each`, which end the walk.
+    pub(crate) fn walk(
+        self: &Arc<Self>,
+        most: usize,
+        frames: usize,
+        until: Instant,
+        each: &mut dyn FnMut(FiberInfo) -> io::Result<()>,
+    ) -> io::Result<Walk> {
+        let mut wants = self.first_wants(most, frames);
+        // Where fibers may migrate, the thread of a worker may end before the fibers that it has started.
+        let is_listed = |&worker: &usize| {
+            wants[worker].is_some()
+                || self.remotes[worker].launched.load(Ordering::Acquire)
+        };
+        let mut workers: Vec<Walked> = (0..self.remotes.len())
+            .filter(is_listed)
+            .map(Walked::begin)
+            .collect();
+        let (mut seen, mut tally) = (HashSet::new(), Tally::default());
+        let mut missed = BTreeMap::new();
+        while wants.iter().any(Option::is_some) {
+            // The end of a pool waits for the asker.
+            if shim::now() >= until || self.phase() == Phase::Stopped {
+                break;
+            }
+            let runs: Vec<_> = self.remotes.iter().map(Remote::run).collect();
+            let answers = match self.is_free() {
+                true => self.survey_pieces(&wants),
+                false => self.ask(Question::Piece, &wants).workers,
+            };
+            // One that has ended meanwhile has no fibers left.
+            let asked = std::mem::replace(&mut wants, vec![None; self.remotes.len()]);
+            for answer in answers {
+                let worker = answer.worker;
+                let Some(walked) = workers.iter_mut().find(|w| w.worker == worker) else {
+                    continue;
+                };
+                let Some(want) = asked[worker] else {
+                    continue;
+                };
+                let lasts = |run: &Run| run.lasts(&self.remotes[worker]);
+                if !answer.answered && !runs.get(worker).is_some_and(lasts) {
+                    let left = self.remotes[worker].settled.get();
+                    wants[worker] = Some(Want { left, ..want });
+                    missed.insert(worker, answer);
+                    continue;
+                }
+                missed.remove(&worker);
+                wants[worker] = walked.take(
+                    answer,
+                    want,
+                    self.remotes[worker].settled.get(),
+                    &mut seen,
+                    &mut tally,
+                    each,
+                )?;
+            }
+        }
+        for walked in &mut workers {
+            let Some(want) = wants[walked.worker] else {
+                continue;
+            };
+            let settled = self.remotes[walked.worker].settled.get();
+            if let Some(answer) = missed.remove(&walked.worker) {
+                walked.take(answer, want, settled, &mut seen, &mut tally, each)?;
+            } else {
+                walked.break_off(settled, LeftOut::Late, &mut tally);
+            }
+        }
+        Ok(Walk { workers, tally })
+    }
+
+    /// Returns wants for all fibers of the workers that have some.
+    fn first_wants(&self, most: usize, frames: usize) -> Vec<Option<Want>> {
+        let want = |remote: &Remote| Want {
+            left: remote.settled.get(),
+            describe: most,
+            frames,
+        };
+        let wants = self.remotes.iter().map(want);
+        wants.map(|want| (want.left > 0).then_some(want)).collect()
+    }
+}
+
+impl Walked {
+    /// Returns an empty result for `worker`.
+    fn begin(worker: usize) -> Walked {
+        Walked {
+            worker,
+            answered: true,
+            silent: None,
+            ready: 0,
+            described: 0,
+            left_out: 0,
+            why: None,
+        }
+    }
+
+    /// Adds a piece to the results. Returns the next piece to request. The worker has `settled` fibers
+    /// now.
+    fn take(
+        &mut self,
+        piece: WorkerInfo,
+        want: Want,
+        settled: usize,
+        seen: &mut HashSet<u64>,
+        tally: &mut Tally,
+        each: &mut dyn FnMut(FiberInfo) -> io::Result<()>,
+    ) -> io::Result<Option<Want>> {
+        let is_first = self.described + self.left_out == 0;
+        if is_first {
+            self.ready = piece.ready;
+        }
+        let before = self.described;
+        for fiber in piece.fibers {
+            if !seen.insert(fiber.id.number()) {
+                continue;
+            }
+            tally.count((fiber.state, fiber.reason));
+            if self.described - before < want.describe {
+                self.described += 1;
+                each(fiber)?;
+            } else {
+                self.leave_out(1, LeftOut::Limit);
+            }
+        }
+        for counted in &piece.counted {
+            if seen.insert(counted.id) {
+                tally.count(counted.doing);
+                self.leave_out(1, LeftOut::Limit);
+            }
+        }
+        let described = self.described - before;
+        if !piece.answered {
+            self.answered = false;
+            self.silent = piece.silent;
+            if is_first {
+                // Counts all fibers of the worker, as far as known.
+                let others = piece.others.iter().map(|(_, _, fibers)| fibers);
+                self.leave_out(others.sum(), LeftOut::Busy);
+                tally.merge(&piece.others);
+            } else {
+                self.break_off(settled, LeftOut::Busy, tally);
+            }
+            return Ok(None);
+        }
+        let left = want.left.saturating_sub(piece.visited);
+        // A list that is at its end has no more.
+        let next = (left > 0 && piece.visited > 0).then_some(Want {
+            left,
+            describe: want.describe - described,
+            frames: want.frames.saturating_sub(described),
+        });
+        Ok(next)
+    }
+
+    /// Returns the same with the `fibers` that were described.
+    fn with(self, fibers: Vec<FiberInfo>, remote: &Remote) -> WorkerInfo {
+        let mut others = Tally::default();
+        others.add((State::Parked, None), self.left_out);
+        WorkerInfo {
+            worker: self.worker,
+            answered: self.answered,
+            silent: self.silent,
+            fibers,
+            others,
+            counted: Vec::new(),
+            visited: 0,
+            links: Vec::new(),
+            ready: self.ready,
+            fresh: remote.ring.len() as usize,
+        }
+    }
+
+    /// Leaves out the rest of the `settled` fibers of the worker. Fibers that were visited may have ended
+    /// since, so the rest counts as one at least: an omission is never unmarked.
+    fn break_off(&mut self, settled: usize, why: LeftOut, tally: &mut Tally) {
+        let rest = settled.saturating_sub(self.described + self.left_out);
+        let left = rest.max(usize::from(settled > 0));
+        self.leave_out(left, why);
+        tally.add((State::Parked, None), left);
+    }
+
+    fn leave_out(&mut self, fibers: usize, why: LeftOut) {
+        if fibers > 0 {
+            self.left_out += fibers;
+            self.why = Some(why);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The view of the workers without asking them.
+//!
+//! Owns: one reading of the atomics that each worker keeps for others. Does not own: the answers of
+//! workers (`report::snapshot`), which wake them: so a glance comes first, and shows which workers slept.
+
+use std::sync::Arc;
+
+use crate::sched::deadlock::detector::{ASLEEP, TIMED};
+use crate::sched::pool::remote::Remote;
+use crate::sched::pool::shared::Pool;
+use crate::sched::report::fiber_info::FiberInfo;
+use crate::shim::atomic::Ordering;
+
+/// The state of one worker.
+#[derive(Debug)]
+pub(crate) struct Glance {
+    pub(crate) worker: usize,
+    pub(crate) mood: Mood,
+    /// It counts towards the size that the pool is meant to have.
+    pub(crate) member: bool,
+    /// The fiber that it runs.
+    pub(crate) running: Option<FiberInfo>,
+    /// Started fibers that have not ended.
+    pub(crate) started: usize,
+    /// Fibers in its ring, which have not started.
+    pub(crate) fresh: usize,
+}
+
+/// Whether a worker is awake.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Mood {
+    /// It has no thread.
+    Gone,
+    /// It runs a fiber, or looks for one.
+    Awake,
+    /// It sleeps until it is woken.
+    Asleep,
+    /// It sleeps until some deadline.
+    Timed,
+}
+
+impl Pool {
+    /// Returns a glance at each worker, in the order of their numbers.
+    pub(crate) fn glance(self: &Arc<Self>) -> Vec<Glance> {
+        let look = |(worker, remote)| look(worker, remote);
+        self.remotes.iter().enumerate().map(look).collect()
+    }
+}
+
+fn look(worker: usize, remote: &Remote) -> Glance {
+    let there =
+        remote.launched.load(Ordering::Acquire) && !remote.ended.load(Ordering::Acquire);
+    let mood = match remote.sleep.load(Ordering::Acquire) {
+        _ if !there => Mood::Gone,
+        ASLEEP => Mood::Asleep,
+        TIMED => Mood::Timed,
+        _ => Mood::Awake,
+    };
+    let started = remote.settled.get();
+    // Where fibers may migrate, it may be one that has started elsewhere.
+    let has_some = started > 0 || remote.commons.is_some();
+    let running = mood == Mood::Awake && has_some;
+    Glance {
+        worker,
+        mood,
+        member: remote.member.load(Ordering::Relaxed),
+        running: running
+            .then(|| FiberInfo::running(worker, remote))
+            .flatten(),
+        started,
+        fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
+    }
+}

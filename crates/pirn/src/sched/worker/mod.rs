@@ -1,0 +1,44 @@
+//! One OS thread that runs fibers.
+//!
+//! Read `run` first (the loop), then `next_fiber`, `enqueue`, `park`.
+
+#[cfg(feature = "diagnostics")]
+#[path = "checks_on.rs"]
+#[expect(
+    unsafe_code,
+    reason = "looks at the stack of a fiber that is being left"
+)]
+pub(super) mod checks;
+#[cfg(not(feature = "diagnostics"))]
+#[path = "checks_none.rs"]
+pub(super) mod checks;
+#[expect(unsafe_code, reason = "passes on the contract of a pinned timer")]
+pub(crate) mod enqueue;
+pub(crate) mod heartbeat;
+pub(super) mod intervals;
+pub(super) mod next_fiber;
+#[expect(unsafe_code, reason = "the worker's own generator behind its thread")]
+pub(super) mod park;
+#[expect(
+    unsafe_code,
+    reason = "touches stacks that only the worker's own thread reaches"
+)]
+pub(super) mod poll_stack;
+#[expect(
+    unsafe_code,
+    reason = "fields that only the worker's own thread reaches"
+)]
+pub(super) mod run;
+pub(super) mod stack_loan;
+#[expect(
+    unsafe_code,
+    reason = "fields that only the worker's own thread reaches"
+)]
+pub(super) mod start_finish;
+pub(super) mod steal_payoff;
+#[expect(
+    unsafe_code,
+    reason = "fields that only the worker's own thread reaches"
+)]
+pub(super) mod timers;
+pub(crate) mod worker_state;

@@ -1,0 +1,265 @@
+//! Finding a worker's next fiber, while it has something of its own to look at.
+//!
+//! Order: every n dispatches the injector, every [`ROUND`] dispatches a service. Otherwise the `next`
+//! slot (at most three in a row), then ready list and ring in alternation. Then the inbox, the timers,
+//! what others have placed here (`balance`), the own injector shard, any shard. Stealing and sleeping
+//! are in `park`.
+
+use crate::base::clock;
+use crate::base::list::Fifo;
+use crate::fiber::current::{self, Local};
+use crate::fiber::{FiberPtr, Header};
+use crate::sched::config::Scheduler;
+use crate::sched::events::Kind;
+use crate::sched::pool::remote::Remote;
+use crate::sched::queue::injector::End;
+use crate::sched::queue::next_slot::NextItem;
+use crate::sched::worker::intervals::{ROUND, ROUND_AFTER_SLEEP};
+use crate::sched::worker::run::Worker;
+
+/// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do not starve
+/// the rest. The same as Tokio's.
+const STREAK: u32 = 3;
+
+/// The most fibers fetched from the injector at once: a quarter of a ring. Arbitrary.
+const BATCH: u32 = 64;
+
+/// Nanoseconds between two takes of the oldest fiber that spilled from the ring, by a worker with work
+/// of its own. In a tree of fibers each such step starts one more subtree near the root. When done at
+/// every look at the injector (24,000 in a tree of a million leaves), 8,600 stacks were in use at a
+/// time instead of 600, and the tree took 1.6 times as long.
+const OLDEST: u64 = 1_000_000;
+
+impl Worker {
+    /// Returns the next fiber to run, without looking at other workers. On the worker's own stack.
+    pub(in crate::sched) fn find(&self) -> Option<FiberPtr> {
+        if self.until_service.get() == 0
+            && let Some(fiber) = self.at_once.take().or_else(|| self.serve())
+        {
+            return Some(fiber);
+        }
+        if self.searching.get() {
+            return self.find_and_pass_on();
+        }
+        self.find_hot(self.remote()).or_else(|| self.find_further())
+    }
+
+    /// Returns the next fiber out of the queues that only this worker fills. Also returns `None` when
+    /// something else is due; then call [`find`](Self::find). `remote` is the worker's own, loaded by
+    /// the caller.
+    #[inline(always)]
+    pub(super) fn find_hot(&self, remote: &Remote) -> Option<FiberPtr> {
+        let left = self.until_service.get();
+        if left == 0 {
+            return None;
+        }
+        self.until_service.set(left - 1);
+        // PERF: when nothing is fresh and nothing was just woken, as among fibers that only yield, only
+        // the ready list has fibers.
+        if remote.next.is_empty() && remote.ring.is_empty() {
+            self.streak.set(0);
+            return self.pop_ready();
+        }
+        self.find_among_all()
+    }
+
+    fn find_among_all(&self) -> Option<FiberPtr> {
+        match self.take_next() {
+            Some(fiber) => Some(fiber),
+            None => self.take_queued(),
+        }
+    }
+
+    /// As `find`, for a worker that still owes a search: passes the search on if it finds a fiber.
+    #[cold]
+    fn find_and_pass_on(&self) -> Option<FiberPtr> {
+        let found = self.find_among_all();
+        if found.is_some() {
+            self.pass_search_on();
+            return found;
+        }
+        self.find_further()
+    }
+
+    #[inline(always)]
+    fn take_next(&self) -> Option<FiberPtr> {
+        let next = &self.remote().next;
+        let streak = self.streak.get();
+        if streak < STREAK {
+            if let Some(item) = next.take() {
+                self.streak.set(streak + 1);
+                self.remote().counters.next_hits.increment();
+                return Some(item.fiber());
+            }
+        } else if let Some(item) = next.take() {
+            self.put_back(item);
+        }
+        self.streak.set(0);
+        None
+    }
+
+    #[inline(always)]
+    fn take_queued(&self) -> Option<FiberPtr> {
+        let ring_first = self.ring_first.get();
+        self.ring_first.set(!ring_first);
+        let ring = &self.remote().ring;
+        if ring_first {
+            ring.pop().or_else(|| self.pop_ready())
+        } else {
+            self.pop_ready().or_else(|| ring.pop())
+        }
+    }
+
+    /// Puts a fiber that was due by the slot behind the others.
+    #[cold]
+    pub(in crate::sched) fn put_back(&self, item: NextItem<Header>) {
+        match item {
+            NextItem::Fresh(fiber) => self.keep_fresh(fiber),
+            NextItem::Settled(fiber) => self.make_ready(fiber),
+        }
+    }
+
+    /// Does the work due every round: the inbox, the timers, one fiber that was placed here or of the
+    /// injector, and a look at the pool's phase.
+    #[cold]
+    fn serve(&self) -> Option<FiberPtr> {
+        let interval = self.pace.injector_interval();
+        let now = clock::now();
+        let local = current::local();
+        local.set_moment(now);
+        self.keep_pace(local, now);
+        let round = self.round.get().min(interval);
+        self.round.set(ROUND.min(2 * self.round.get()));
+        self.until_service.set(round);
+        self.paced_at.set(round);
+        self.count_to_sample(round);
+        self.notice_phase();
+        self.follow_duty();
+        // A fiber that gets a stack here is in the ring, where the worker looks next.
+        let _ = self.relieve();
+        self.open_mailbox();
+        self.fire_timers(now);
+        self.ask_driver();
+        if self.has_placed()
+            && let Some(fiber) = self.take_placed()
+        {
+            return Some(fiber);
+        }
+        let since = self.since_injector.get() + round;
+        if since < interval {
+            self.since_injector.set(since);
+            return None;
+        }
+        self.since_injector.set(0);
+        let injector = &self.pool.injector;
+        if injector.is_empty() || self.is_taken() {
+            return None;
+        }
+        // The oldest of what spilled must not starve under what spills on top of it.
+        let end = match now >= self.oldest_due.get() {
+            true => End::OldestSpilled,
+            false => End::Newest,
+        };
+        if end == End::OldestSpilled {
+            self.oldest_due.set(now + OLDEST);
+        }
+        // One fiber only: it runs before the local work, the rest comes in its turn.
+        let shard = self.pool.shard(self.index);
+        let own = injector.pop_batch(shard, 1, end).pop_front();
+        let fiber = own.or_else(|| injector.pop_any(shard, 1).pop_front())?;
+        self.remote().counters.injector_batches.increment();
+        self.saw(Kind::Fetch, fiber);
+        if self.searching.get() {
+            self.pass_search_on();
+        }
+        Some(fiber)
+    }
+
+    /// Looks at the queues that cost more than the worker's own.
+    #[cold]
+    fn find_further(&self) -> Option<FiberPtr> {
+        self.notice_phase();
+        self.open_mailbox();
+        let (now, local) = (clock::now(), current::local());
+        local.set_moment(now);
+        // A worker with few fibers of long runs would not complete a round for a long time.
+        self.keep_pace(local, now);
+        self.fire_timers(now);
+        self.ask_driver();
+        let found = self
+            .pop_ready()
+            .or_else(|| self.take_placed())
+            .or_else(|| self.fetch());
+        if found.is_some() && self.searching.get() {
+            self.pass_search_on();
+        }
+        found
+    }
+
+    /// Measures the runs since the last call.
+    fn keep_pace(&self, local: &Local, now: u64) {
+        let left = self.until_service.get();
+        let runs = self.paced_at.replace(left).saturating_sub(left);
+        if runs == 0 {
+            return self.pace.resume(now);
+        }
+        self.pace.round(runs, now);
+        local.set_slow(self.pace.is_slow());
+    }
+
+    /// Resumes measuring after the worker has not run fibers. The rounds after a sleep are short, so
+    /// that it soon notices that its fibers compute for long.
+    pub(in crate::sched) fn resume_pace(&self) {
+        self.pace.resume(clock::now());
+        self.round.set(ROUND_AFTER_SLEEP);
+        let left = self.until_service.get().min(ROUND_AFTER_SLEEP);
+        self.until_service.set(left);
+        self.paced_at.set(left);
+    }
+
+    /// Fetches a fair share of the injector: the own shard first, then the others.
+    pub(in crate::sched) fn fetch(&self) -> Option<FiberPtr> {
+        let injector = &self.pool.injector;
+        let queued = injector.len();
+        if queued == 0 || self.is_taken() {
+            return None;
+        }
+        if self.pool.scheduler() == Scheduler::SingleQueue {
+            return injector.pop_batch(0, 1, End::Oldest).pop_front();
+        }
+        let share = queued / self.pool.workers() + 1;
+        let room = self.remote().ring.free_slots();
+        let n = (share as u32).min(BATCH).min(room + 1);
+        let shard = self.pool.shard(self.index);
+        let mut batch = injector.pop_batch(shard, n, End::Newest);
+        if batch.is_empty() {
+            batch = injector.pop_any(shard, n);
+        }
+        let first = batch.pop_front()?;
+        self.remote().counters.injector_batches.increment();
+        self.saw(Kind::Fetch, first);
+        self.keep_batch(batch);
+        Some(first)
+    }
+
+    fn keep_batch(&self, mut batch: Fifo<Header>) {
+        if batch.is_empty() {
+            return;
+        }
+        while let Some(fiber) = batch.pop_front() {
+            self.keep_fresh(fiber);
+        }
+        self.have_watched();
+    }
+
+    /// Makes the monitor watch, since this worker has fetched more than it runs now. LIVENESS: the
+    /// monitor may have stopped while all slept; the others still sleep, and nothing else wakes them
+    /// for so little.
+    pub(in crate::sched) fn have_watched(&self) {
+        if self.pool.idle.sleepers_hint() {
+            self.pool.monitor.attend();
+        } else {
+            self.pool.monitor.resume_if_stopped();
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! What a worker does when nothing is queued for it: search, spin, sleep.
+//!
+//! Owns: this worker's side of the sleep protocol (`idle` has the other side and the proof) and the
+//! stealing sweep.
+//!
+//! One visit: 1. search the other workers, unless enough do; 2. spin for a little, if that has paid
+//! lately; 3. announce sleep, shut the mailbox; 4. look everywhere once more; 5. sleep until woken or
+//! until a timer is due (once, for 50 µs, if work was seen that is too young to take: after that the
+//! monitor watches it); 6. open the mailbox, take back the announcement; a worker that finds it claimed
+//! owes a search.
+
+use std::ptr;
+use std::time::{Duration, Instant};
+
+use crate::base::backoff::Backoff;
+use crate::base::clock;
+use crate::base::mutant::mutant;
+use crate::fiber::FiberPtr;
+use crate::sched::config::Scheduler;
+use crate::sched::events::Kind;
+use crate::sched::pool::remote::Remote;
+use crate::sched::queue::next_slot::NextItem;
+use crate::sched::worker::run::Worker;
+use crate::sched::worker::worker_state::WorkerState;
+use crate::shim;
+use crate::shim::atomic::{Ordering, fence};
+
+/// A searcher that leaves work behind that is too young to take looks again after this: the cost of a
+/// wake-up on virtual machines (`SURPLUS` in `intervals`). No measurement yet.
+const YOUNG: Duration = Duration::from_micros(50);
+
+/// How long a worker spins before it sleeps, when spinning pays: about the cost of waking a sleeping
+/// thread on a good machine. Nanoseconds.
+pub(in crate::sched) const SPIN: u64 = 10_000;
+
+/// After a sleep shorter than this, spinning would have been better. Nanoseconds: ten times [`SPIN`],
+/// arbitrary.
+const SHORT: u64 = 100_000;
+
+/// The most ready fibers that are stolen at once: as many as out of a ring.
+const MOST_READY: usize = 128;
+
+/// The result of a sweep over the other workers.
+enum Sweep {
+    Found(FiberPtr),
+    /// Nothing to take, but the `next` slot of some worker is full.
+    Young,
+    Nothing,
+}
+
+impl Worker {
+    /// Returns when there may be something to run.
+    pub(in crate::sched) fn rest(&self) {
+        // A fiber that runs while a search is owed must not be followed by another one before the
+        // worker has completed the search.
+        self.take_stock();
+        self.remote()
+            .running
+            .store(ptr::null_mut(), Ordering::Relaxed);
+        self.follow_duty();
+        if self.relieve() {
+            return;
+        }
+        if !self.is_member() {
+            self.rest_apart();
+            return;
+        }
+        if self.is_taken() {
+            // LIVENESS: as the fence of an announcement, for `quiescence`.
+            fence(Ordering::SeqCst);
+            self.sleep_alone(None);
+            return;
+        }
+        if !self.searching.get() {
+            self.searching.set(self.pool.idle.try_search());
+        }
+        self.stand(WorkerState::Spinning);
+        let (mut young, mut nap) = (false, false);
+        if self.searching.get() {
+            match self.sweep() {
+                Sweep::Found(fiber) => {
+                    self.napped.set(false);
+                    self.pass_search_on();
+                    self.have_watched();
+                    self.run_first(fiber);
+                    return;
+                }
+                Sweep::Young => {
+                    young = true;
+                    nap = !self.napped.replace(true);
+                }
+                Sweep::Nothing => {}
+            }
+        }
+        // Also where enough others search: a worker that has done its half of a join wakes the other
+        // one, and both meet here.
+        if !young && self.watch_for_jobs() {
+            return;
+        }
+        // LIVENESS: a worker that has spun and found nothing all the same sleeps like the others: it
+        // becomes a searcher, or releases its processor.
+        if !self.spun.take() && self.spin() {
+            self.spun.set(true);
+            return;
+        }
+        self.sleep(young, nap);
+    }
+
+    /// As [`rest`](Self::rest), at most until `limit`.
+    pub(in crate::sched) fn rest_until(&self, limit: Option<Instant>) {
+        self.drive_limit.set(limit);
+        self.rest();
+        self.drive_limit.set(None);
+    }
+
+    /// Looks once into every other worker's ring, starting at a random one, and at the aged fibers in
+    /// their `next` slots.
+    fn sweep(&self) -> Sweep {
+        let pool = &self.pool;
+        let workers = pool.remotes.len();
+        if workers == 1 || pool.scheduler() == Scheduler::SingleQueue {
+            return Sweep::Nothing;
+        }
+        let counters = &self.remote().counters;
+        counters.steal_attempts.increment();
+        // SAFETY: K1.
+        let start = unsafe { &mut *self.rng.get() }.below(workers);
+        let victims = (0..workers)
+            .map(|i| (start + i) % workers)
+            .filter(|&v| v != self.index);
+        let mut young = false;
+        for victim in victims {
+            let remote = &pool.remotes[victim];
+            if let Some((fiber, n)) = remote.ring.steal_into(&self.remote().ring) {
+                counters.steals.increment();
+                counters.stolen.add(u64::from(n));
+                self.saw_with(Kind::Steal, fiber, victim);
+                return Sweep::Found(fiber);
+            }
+            if let Some(fiber) = self.steal_ready(remote) {
+                self.saw_with(Kind::Steal, fiber, victim);
+                return Sweep::Found(fiber);
+            }
+            let seen = remote.next.look_fresh();
+            if seen == 0 {
+                continue;
+            }
+            // ORDERING: Relaxed: a hint of the monitor; `steal` compares the slot itself.
+            if seen == remote.aged.load(Ordering::Relaxed)
+                && let Some(fiber) = remote.next.steal(seen)
+            {
+                counters.steals.increment();
+                counters.stolen.increment();
+                self.saw_with(Kind::Steal, fiber, victim);
+                return Sweep::Found(fiber);
+            }
+            young = true;
+        }
+        if young { Sweep::Young } else { Sweep::Nothing }
+    }
+
+    /// Steals half of another worker's ready fibers, where fibers may migrate; returns the first of
+    /// them.
+    fn steal_ready(&self, victim: &Remote) -> Option<FiberPtr> {
+        let (own, theirs) = (self.commons?, victim.commons?);
+        let mut taken = theirs.take_half(MOST_READY);
+        let n = taken.len();
+        let first = taken.pop_front()?;
+        own.append(taken);
+        let counters = &self.remote().counters;
+        counters.steals.increment();
+        counters.stolen.add(u64::from(n));
+        Some(first)
+    }
+
+    /// Steals a fiber of another worker, if possible.
+    pub(in crate::sched) fn steal(&self) -> Option<FiberPtr> {
+        match self.sweep() {
+            Sweep::Found(fiber) => Some(fiber),
+            Sweep::Young | Sweep::Nothing => None,
+        }
+    }
+
+    /// Makes `fiber`, found elsewhere, run next.
+    pub(in crate::sched) fn run_first(&self, fiber: FiberPtr) {
+        self.streak.set(0);
+        if let Some(item) = self.remote().next.put(NextItem::Fresh(fiber)) {
+            self.put_back(item);
+        }
+    }
+
+    /// Ends this worker's search because it has found something to run. If it was the last searcher and
+    /// more work may be there, it wakes another worker to continue.
+    #[cold]
+    pub(in crate::sched) fn pass_search_on(&self) {
+        self.searching.set(false);
+        if self.pool.idle.found_work()
+            && self.leaves_work()
+            && self.pool.wake_one(self.index + 1)
+        {
+            self.remote().counters.wakes.increment();
+        }
+    }
+
+    /// True if there is work that another worker should be woken for.
+    fn leaves_work(&self) -> bool {
+        let pool = &self.pool;
+        !pool.injector.is_empty()
+            || pool
+                .remotes
+                .iter()
+                .any(|remote| self.pace.is_surplus(remote.queued()))
+    }
+
+    /// True if a look around, without taking anything, shows something to do.
+    pub(super) fn sees_work(&self) -> bool {
+        let remote = self.remote();
+        !remote.mailbox.is_empty()
+            || !remote.placed.is_empty()
+            || !self.pool.injector.is_empty()
+            || (self.pool.scheduler() == Scheduler::WorkStealing
+                && self.pool.has_visible_work())
+    }
+
+    /// Watches for work if spinning has paid lately. True if some came.
+    pub(in crate::sched) fn spin(&self) -> bool {
+        if self.patience.get() <= 0 || self.pool.workers() == 1 {
+            return false;
+        }
+        let seen = self.watch(SPIN, || ());
+        let patience = self.patience.get();
+        self.patience.set(match seen {
+            true => (patience + 1).min(8),
+            false => patience - 2,
+        });
+        seen
+    }
+
+    /// Watches for work for so many nanoseconds, or until a timer is due, and calls `meanwhile` now and
+    /// then. True if some came.
+    pub(in crate::sched) fn watch(&self, nanos: u64, meanwhile: impl Fn()) -> bool {
+        self.watch_by(clock::now, nanos, meanwhile)
+    }
+
+    /// As [`watch`](Self::watch), by the time that `clock` returns.
+    pub(in crate::sched) fn watch_by(
+        &self,
+        clock: impl Fn() -> u64,
+        nanos: u64,
+        meanwhile: impl Fn(),
+    ) -> bool {
+        let mut backoff = Backoff::new();
+        let until = clock() + nanos;
+        loop {
+            for _ in 0..16 {
+                // First, since the sweep has just failed to get what a look shows now: a thief is
+                // active.
+                backoff.pause();
+                if self.sees_work() {
+                    return true;
+                }
+            }
+            if clock() >= until || self.timer_is_due() {
+                return false;
+            }
+            meanwhile();
+        }
+    }
+
+    fn sleep(&self, young: bool, nap: bool) {
+        let idle = &self.pool.idle;
+        let remote = self.remote();
+        let _ = idle.announce(self.index, self.searching.replace(false));
+        // LIVENESS: from here on every publisher sees this worker as a sleeper, and what was published
+        // before is seen below (S3, S4 of `idle`). A fiber that was spawned without that protocol, in
+        // the moment before, is found by the monitor.
+        self.leave_word_for_joins();
+        if young {
+            self.pool.monitor.attend();
+        } else if !idle.all_asleep() {
+            self.pool.monitor.resume();
+        }
+        // The fiber that this wakes may be at home here, and ready: that is noticed below.
+        self.pool.look_for_quiet();
+        if remote.mailbox.prepare_sleep() {
+            let blind = mutant!("sleep_without_recheck");
+            if !blind && self.sees_work() {
+                self.wake_searching();
+                return;
+            }
+            if blind || !self.must_notice() {
+                self.sleep_until_bored(nap);
+            }
+        }
+        if !remote.mailbox.is_empty() {
+            self.napped.set(false);
+        }
+        self.open_mailbox();
+        remote.mailbox.cancel_sleep();
+        if idle.retract(self.index) {
+            remote.counters.unparks.increment();
+            self.napped.set(false);
+            self.searching.set(true);
+            self.leaving.set(false);
+        }
+        self.waking();
+        self.tell_events();
+        self.resume_pace();
+    }
+
+    /// Sleeps. If the pool's threads end when they have been idle for long, and this one has, it will
+    /// end, unless it has been claimed by then.
+    fn sleep_until_bored(&self, nap: bool) {
+        let keep = self.pool.config.keep.filter(|_| !self.has_started());
+        let until = keep.map(|keep| shim::now() + keep);
+        self.sleep_now(until.or(self.drive_limit.get()), nap);
+        let bored = until.is_some_and(|until| shim::now() >= until);
+        self.leaving.set(bored && self.remote().mailbox.is_empty());
+    }
+
+    /// Sleeps until one of its own fibers can resume, or until `until`. This worker takes nothing else
+    /// meanwhile, so it is no sleeper that others may claim. After a fence.
+    pub(in crate::sched) fn sleep_alone(&self, until: Option<Instant>) {
+        self.pool.look_for_quiet();
+        let mailbox = self.remote().mailbox;
+        if mailbox.prepare_sleep() && !self.must_notice() {
+            self.sleep_now(until, false);
+        }
+        self.open_mailbox();
+        mailbox.cancel_sleep();
+        self.waking();
+        self.tell_events();
+        self.resume_pace();
+    }
+
+    /// The second look has shown work: searches for it instead of sleeping (S6 in `idle`).
+    fn wake_searching(&self) {
+        self.pool.idle.resume_search(self.index);
+        self.waking();
+        self.searching.set(true);
+        self.napped.set(false);
+        self.open_mailbox();
+        self.remote().mailbox.cancel_sleep();
+        // LIVENESS: if it is still in a ring from which a thief copies, that thread may have
+        // lost its processor, perhaps to this one.
+        if !self.has_ready() {
+            shim::thread::yield_now();
+        }
+        self.resume_pace();
+    }
+
+    fn sleep_now(&self, at_most: Option<Instant>, nap: bool) {
+        let remote = self.remote();
+        remote.counters.parks.increment();
+        let began = clock::now();
+        let again = nap.then(|| shim::now() + YOUNG);
+        let until = [self.alarm(), again, at_most].into_iter().flatten().min();
+        self.stand(WorkerState::Asleep);
+        self.say_asleep(nap);
+        // SAFETY: K1: nothing of this worker's runs meanwhile.
+        remote
+            .mailbox
+            .sleep(until, unsafe { &mut *self.events.get() });
+        self.say_awake();
+        self.stand(WorkerState::Active);
+        let slept = clock::now() - began;
+        if slept < SHORT && !nap {
+            self.patience.set((self.patience.get() + 1).min(8));
+        } else if slept > 10 * SHORT {
+            self.patience.set(0);
+        }
+    }
+
+    /// True if the pool wants something of this worker, a timer is due, or a fiber became ready on the
+    /// way to sleep.
+    fn must_notice(&self) -> bool {
+        self.has_ready()
+            || !self.remote().placed.is_empty()
+            || self.unnoticed_phase()
+            || self.timer_is_due()
+    }
+}
