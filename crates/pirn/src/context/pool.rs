@@ -15,7 +15,7 @@
 //! caches. A cache holds at most a 64th of it, so that the stacks of one worker's cache cannot starve the
 //! others.
 //!
-//! Stacks *beyond* the bound are for fibers that other fibers wait for (`sched::worker::stack_loan`). They have size
+//! Stacks *beyond* the bound are for fibers that other fibers wait for (`sched::worker::stacks`). They have size
 //! classes of their own, which the bound does not count, so that each of them comes back here and serves
 //! nothing else.
 //!

@@ -1,7 +1,7 @@
 //! Hunger: a fresh fiber finds no stack, and the waiters for its end may borrow one for it.
 //!
 //! Owns: which waiters are notified that a fiber is hungry, and that it no longer is. Does not own: the list
-//! of such fibers (`sched::pool::stack_waiters`), or the loan (`sched::worker::stack_loan`).
+//! of such fibers (`sched::pool::stack_waiters`), or the loan (`sched::worker::stacks`).
 //!
 //! A fiber's end is waited for in two places: at the fiber (its `join`), and at its end hook, by the scope or
 //! group that has spawned it. Each keeps, under its own lock, a mark whether its fiber or children are

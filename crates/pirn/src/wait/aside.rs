@@ -1,7 +1,7 @@
 //! Polls on a separate stack, which the worker keeps for them.
 //!
 //! Owns: the loan of that stack for one poll. Does not own: the call that changes stacks
-//! (`context::aside`), where a worker gets the stack (`sched::worker::poll_stack`), the rules inside a poll
+//! (`context::aside`), where a worker gets the stack (`sched::worker::stacks`), the rules inside a poll
 //! (`polling`).
 //!
 //! A poll goes deep; that of an HTTP connection writes five kilobytes of frames. On the fiber's own

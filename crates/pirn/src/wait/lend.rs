@@ -2,7 +2,7 @@
 //! none.
 //!
 //! Owns: which waits may do so. Does not own: how such a fiber is identified (`fiber::hunger`), nor
-//! its stack and its start (`sched::worker::stack_loan`).
+//! its stack and its start (`sched::worker::stacks`).
 //!
 //! A wait with a deadline lends nothing: when it expired, the waiter would continue, and the stack
 //! would remain in use beyond the bound. A wait that is already interrupted does not lend either.

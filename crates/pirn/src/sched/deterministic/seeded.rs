@@ -106,8 +106,8 @@ impl Worker {
             self.fire_timers(self.wheel_time());
             self.ask_driver();
             self.gather(seeded);
-            if let Some(fiber) = self.at_once.take().or_else(|| seeded.pick()) {
-                if self.searching.get() {
+            if let Some(fiber) = self.take_first().or_else(|| seeded.pick()) {
+                if self.search.is_active() {
                     self.pass_search_on();
                 }
                 self.count_to_sample(1);

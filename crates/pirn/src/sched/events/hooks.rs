@@ -5,8 +5,8 @@
 //! worker that is watched, or is about to time a run, has every fiber return to the worker's own stack
 //! ([`Worker::dispatch_watched`]), by the same counter that ends a round for a service. So a switch
 //! from fiber to fiber costs the same as without hooks.
-//! this.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use super::event::{Event, Kind};
@@ -35,8 +35,34 @@ const ASSERT: u8 = 8;
 /// stack are 300 instructions, 1 % of this many yields (bench guard).
 const SAMPLES: u32 = 4 * ROUND;
 
+/// What a worker is watched for.
+pub(in crate::sched) struct Trace {
+    /// Flags; zero if the worker is not watched.
+    watch: Cell<u8>,
+    /// The dispatches left until a service, while a watched fiber runs.
+    round_left: Cell<u32>,
+    /// Dispatches until a run is timed.
+    until_sample: Cell<u32>,
+}
+
+impl Trace {
+    pub(in crate::sched) fn new(watch: &Watch) -> Trace {
+        Trace {
+            watch: Cell::new(flags(watch)),
+            round_left: Cell::new(0),
+            until_sample: Cell::new(0),
+        }
+    }
+
+    /// Makes a service due when the watched fiber returns.
+    #[inline(always)]
+    pub(in crate::sched) fn forget_round(&self) {
+        self.round_left.set(0);
+    }
+}
+
 /// Returns the byte of a worker that is watched as `watch` says.
-pub(in crate::sched) fn flags(watch: &Watch) -> u8 {
+fn flags(watch: &Watch) -> u8 {
     let log = if watch.log.is_empty() { 0 } else { LOG };
     u8::from(watch.trace) * TRACE
         + log
@@ -48,7 +74,7 @@ impl Worker {
     /// Records that something has happened to `fiber` on this worker.
     #[inline(always)]
     pub(in crate::sched) fn saw(&self, kind: Kind, fiber: FiberPtr) {
-        if TELLS && self.watch.get() != 0 {
+        if TELLS && self.trace.watch.get() != 0 {
             self.observe(kind, fiber, 0);
         }
     }
@@ -56,7 +82,7 @@ impl Worker {
     /// As [`saw`](Self::saw), with a further number.
     #[inline(always)]
     pub(in crate::sched) fn saw_with(&self, kind: Kind, fiber: FiberPtr, detail: usize) {
-        if TELLS && self.watch.get() != 0 {
+        if TELLS && self.trace.watch.get() != 0 {
             self.observe(kind, fiber, detail as u32);
         }
     }
@@ -64,7 +90,7 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn observe(&self, kind: Kind, fiber: FiberPtr, detail: u32) {
-        let watch = self.watch.get();
+        let watch = self.trace.watch.get();
         if watch & ASSERT != 0 && (kind.leaves() || kind == Kind::Run) {
             header(fiber).state.assert_sound(kind == Kind::Park);
         }
@@ -79,7 +105,7 @@ impl Worker {
     /// True if the next fiber that the worker switches to is to return here.
     #[inline(always)]
     pub(in crate::sched) fn watches(&self) -> bool {
-        TELLS && (self.watch.get() != 0 || self.until_sample.get() == 0)
+        TELLS && (self.trace.watch.get() != 0 || self.trace.until_sample.get() == 0)
     }
 
     /// Runs `fiber`, which has just been boarded and is `fresh` if it has never run, by `switch`, and
@@ -93,18 +119,18 @@ impl Worker {
         switch: impl FnOnce(),
     ) {
         // A fiber that finds nothing left of the round switches to the worker.
-        self.round_left.set(self.until_service.replace(0));
+        self.trace.round_left.set(self.maintenance.make_due());
         if fresh {
             self.saw(Kind::Start, fiber);
         }
         self.saw(Kind::Run, fiber);
-        let timed = self.until_sample.get() == 0;
+        let timed = self.trace.until_sample.get() == 0;
         let began = timed.then(shim::now);
         switch();
         // Another one if its stack has passed to another fiber (`succeed`).
         let fiber = local.fiber().unwrap_or(fiber);
         local.set_fiber(None);
-        self.until_service.set(self.round_left.get());
+        self.maintenance.set_left(self.trace.round_left.get());
         let ran = began.map(|began| shim::now() - began);
         ran.inspect(|ran| self.keep_sample(*ran));
         let left = local.take_left();
@@ -137,7 +163,7 @@ impl Worker {
 
     fn keep_sample(&self, ran: Duration) {
         let ran = u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX);
-        self.until_sample.set(SAMPLES);
+        self.trace.until_sample.set(SAMPLES);
         let counters = &self.remote().counters;
         counters.run_samples.increment();
         counters.run_nanos.add(ran);
@@ -155,8 +181,8 @@ impl Worker {
 
     /// Counts a round of dispatches towards the next sample.
     pub(in crate::sched) fn count_to_sample(&self, dispatches: u32) {
-        let left = self.until_sample.get().saturating_sub(dispatches);
-        self.until_sample.set(left);
+        let left = self.trace.until_sample.get().saturating_sub(dispatches);
+        self.trace.until_sample.set(left);
     }
 
     fn tell(&self, kind: Kind, fiber: FiberPtr, detail: u32) {

@@ -16,7 +16,7 @@ mod ring;
 mod watched;
 
 pub(crate) use event::{Event, Kind};
-pub(super) use hooks::flags;
+pub(super) use hooks::Trace;
 pub(crate) use log::log;
 pub use log::{LogMask, UnknownCategory};
 #[cfg(all(test, loom))]

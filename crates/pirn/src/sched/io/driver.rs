@@ -7,10 +7,40 @@
 //! never polls. If it is stuck, the monitor polls in its place, so that fibers elsewhere that wait for
 //! a source of its driver are not delayed. When its thread ends, the sources move to the common driver.
 
+use std::cell::UnsafeCell;
+
 use crate::readiness;
+use crate::sched::io::queued::Queued;
 use crate::sched::pool::remote::Remote;
 use crate::sched::worker::run::Worker;
 use crate::sys::poller::{Driver, Events};
+
+/// A worker's operations in the system.
+pub(in crate::sched) struct Io {
+    /// Reads that the system makes by itself.
+    pub(super) queued: Queued,
+    /// Buffer for the events of the driver.
+    events: UnsafeCell<Events>,
+}
+
+impl Io {
+    pub(in crate::sched) fn new(queues_reads: bool) -> Io {
+        Io {
+            queued: Queued::new(queues_reads),
+            events: UnsafeCell::new(Events::new()),
+        }
+    }
+
+    /// Returns the buffer.
+    ///
+    /// # Safety
+    /// On the worker's thread, and no other reference to it is in use.
+    #[expect(clippy::mut_from_ref, reason = "the contract excludes a second one")]
+    pub(in crate::sched) unsafe fn events(&self) -> &mut Events {
+        // SAFETY: the caller's promise.
+        unsafe { &mut *self.events.get() }
+    }
+}
 
 impl Worker {
     /// Returns the worker's own driver; `None` if the thread belongs to a caller that drives the pool,
@@ -35,7 +65,7 @@ impl Worker {
     fn ask_now(&self) {
         // SAFETY: K1: reporting events claims tickets, fills queues and calls wakers, which must not
         // wait; none of it comes back here.
-        let events = unsafe { &mut *self.events.get() };
+        let events = unsafe { self.io.events() };
         self.remote().mailbox.driver().poll(events);
         self.reap(events);
         readiness::tell_all(events);
@@ -45,7 +75,7 @@ impl Worker {
     /// Reports the events that ended the last sleep.
     pub(in crate::sched) fn tell_events(&self) {
         // SAFETY: as above.
-        let events = unsafe { &mut *self.events.get() };
+        let events = unsafe { self.io.events() };
         self.reap(events);
         readiness::tell_all(events);
         events.clear();

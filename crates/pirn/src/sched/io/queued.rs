@@ -109,7 +109,7 @@ pub(crate) fn read_queued(file: &File, into: &mut [u8], at: u64) -> Option<usize
 impl Worker {
     /// Returns the ring, if there is one with a free entry.
     fn ring(&self) -> Option<&Ring> {
-        let Queued { wanted, ring } = &self.queued;
+        let Queued { wanted, ring } = &self.io.queued;
         if !wanted || self.seeded.is_some() {
             return None;
         }
@@ -130,7 +130,7 @@ impl Worker {
 
     #[cold]
     fn reap_now(&self) {
-        let Some(Some(ring)) = self.queued.ring.get() else {
+        let Some(Some(ring)) = self.io.queued.ring.get() else {
             return;
         };
         // K1: waking fills queues and does not come back here.
@@ -148,7 +148,7 @@ impl Worker {
 
     /// True if the system will end a wait of one of this worker's fibers.
     pub(in crate::sched) fn has_queued(&self) -> bool {
-        let ring = self.queued.ring.get().and_then(Option::as_ref);
+        let ring = self.io.queued.ring.get().and_then(Option::as_ref);
         ring.is_some_and(|ring| ring.under_way() > 0)
     }
 }

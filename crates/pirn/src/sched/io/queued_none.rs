@@ -25,7 +25,7 @@ impl Worker {
 
     #[inline(always)]
     pub(in crate::sched) fn has_queued(&self) -> bool {
-        let Queued = &self.queued;
+        let Queued = &self.io.queued;
         false
     }
 }

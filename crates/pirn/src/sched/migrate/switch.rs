@@ -48,7 +48,7 @@ impl Worker {
     /// As `Schedule::leave`, on this worker.
     unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
         crate::sched::worker::checks::leaving(fiber);
-        let due = self.until_service.get() == 0;
+        let due = self.maintenance.is_due();
         let remote = self.remote();
         let next = self.next_on_fiber(remote);
         if next.is_none() && !due && context::DIRECT && wish == Wish::RunAgain {
@@ -104,7 +104,7 @@ impl Worker {
 
     /// Queues a fiber of this pool that may run, for this worker or any other.
     fn wake_free(&self, local: &Local, fiber: FiberPtr) {
-        if self.hands_on.get() || local.fiber().is_none() {
+        if self.role.hands_on() || local.fiber().is_none() {
             self.publish_ready(fiber);
             return;
         }
@@ -162,7 +162,7 @@ impl Worker {
     /// Queues a fiber of this pool behind all others.
     pub(in crate::sched) fn publish_ready(&self, fiber: FiberPtr) {
         match self.commons {
-            Some(commons) if !self.hands_on.get() => {
+            Some(commons) if !self.role.hands_on() => {
                 commons.push(fiber);
                 self.offer();
             }

@@ -107,17 +107,15 @@ impl Worker {
     /// Starts `fiber`, which has been counted here, or puts it behind the started fibers that are
     /// ready. Those can run nowhere else, and would wait for as long as it runs; it can be stolen.
     fn starts_now(&self, fiber: FiberPtr, tag: Tag) -> bool {
-        let deferred = self.deferred.get();
-        let defers = deferred < DEFERRALS
-            && self.pace.is_slow()
+        let may_defer = self.maintenance.pace.is_slow()
             && self.has_ready()
             && self.pool.workers() > 1;
+        let defers = may_defer && self.defer(DEFERRALS);
         if defers {
-            self.deferred.set(deferred + 1);
             self.remote().lines.count(tag.line(), -1);
             self.keep_fresh(fiber);
         } else {
-            self.deferred.set(0);
+            self.end_deferrals();
             header(fiber).placement.set(tag.assign(self.index).0);
         }
         if self.remote().queued() > 0 {
@@ -238,7 +236,7 @@ impl Worker {
             return None;
         }
         let fiber = self.remote().pop_placed();
-        if fiber.is_some() && self.searching.get() {
+        if fiber.is_some() && self.search.is_active() {
             self.pass_search_on();
         }
         fiber
@@ -249,7 +247,7 @@ impl Worker {
     pub(in crate::sched) fn start_tracked(&self, fiber: FiberPtr) {
         let tag = Tag(header(fiber).placement.get());
         if tag.worker().is_none() {
-            // It starts on the worker of a fiber that waits for its end (`stack_loan`).
+            // It starts on the worker of a fiber that waits for its end (`stacks`).
             self.remote().lines.count(tag.line(), 1);
         } else if tag.worker() != Some(self.index) {
             // The same, after it was assigned elsewhere.

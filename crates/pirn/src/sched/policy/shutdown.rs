@@ -175,6 +175,6 @@ impl Worker {
     /// True if the pool has entered a phase that this worker has not acted on, or has an open roll call
     /// that it has not answered.
     pub(in crate::sched) fn unnoticed_phase(&self) -> bool {
-        self.seen_phase() != self.pool.phase() || self.owes_answer()
+        self.role.seen() != self.pool.phase() || self.owes_answer()
     }
 }

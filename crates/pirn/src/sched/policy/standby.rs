@@ -30,12 +30,13 @@
 //! Fibers in its ring can be stolen; what it hands on is published like anything from outside. After a
 //! worker was called in, the monitor looks again later (`sysmon`).
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use crate::base::list::Fifo;
 use crate::sched::config::Scheduler;
 use crate::sched::migrate::shared_queues::Commons;
-use crate::sched::pool::shared::Pool;
+use crate::sched::pool::shared::{Phase, Pool};
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
 use crate::sched::worker::worker_state::WorkerState;
@@ -53,6 +54,73 @@ pub(in crate::sched) const DRAINING: u32 = 2;
 /// blocks now and then, short for an observer of the threads.
 const KEEP: Duration = Duration::from_secs(1);
 
+/// A worker's own view of its duty.
+pub(in crate::sched) struct Role {
+    /// True if this worker was `DRAINING` when it last read its duty.
+    draining: Cell<bool>,
+    /// True if fibers spawned here go to the injector.
+    hands_on: Cell<bool>,
+    /// The thread has been idle for so long that it ends.
+    leaving: Cell<bool>,
+    /// The phase that this worker has acted on.
+    seen: Cell<Phase>,
+    /// The number of the last snapshot that this worker has answered.
+    answered: Cell<u64>,
+}
+
+impl Role {
+    pub(in crate::sched) fn new() -> Role {
+        Role {
+            draining: Cell::new(false),
+            hands_on: Cell::new(false),
+            leaving: Cell::new(false),
+            seen: Cell::new(Phase::Open),
+            answered: Cell::new(0),
+        }
+    }
+
+    pub(in crate::sched) fn is_draining(&self) -> bool {
+        self.draining.get()
+    }
+
+    /// Returns true if fibers spawned here go to the injector.
+    #[inline(always)]
+    pub(in crate::sched) fn hands_on(&self) -> bool {
+        self.hands_on.get()
+    }
+
+    /// Returns true if the thread has been idle for so long that it ends.
+    pub(in crate::sched) fn is_leaving(&self) -> bool {
+        self.leaving.get()
+    }
+
+    #[inline(always)]
+    pub(in crate::sched) fn set_leaving(&self, leaving: bool) {
+        self.leaving.set(leaving);
+    }
+
+    /// Returns the phase that the worker has acted on.
+    #[inline(always)]
+    pub(in crate::sched) fn seen(&self) -> Phase {
+        self.seen.get()
+    }
+
+    /// Returns the number of the last snapshot that the worker has answered.
+    #[inline(always)]
+    pub(in crate::sched) fn answered(&self) -> u64 {
+        self.answered.get()
+    }
+
+    pub(in crate::sched) fn set_answered(&self, number: u64) {
+        self.answered.set(number);
+    }
+
+    /// Sets the phase that the worker acts on now; returns the one before.
+    pub(in crate::sched) fn see(&self, phase: Phase) -> Phase {
+        self.seen.replace(phase)
+    }
+}
+
 impl Worker {
     /// Applies the worker's new duty.
     pub(in crate::sched) fn follow_duty(&self) {
@@ -69,14 +137,14 @@ impl Worker {
             if self.is_member() {
                 self.part();
             }
-            if !self.draining.replace(true) {
+            if !self.role.draining.replace(true) {
                 self.stand(WorkerState::Draining);
                 self.set_hands_on();
                 self.hand_on();
             }
             return;
         }
-        if self.draining.replace(false) {
+        if self.role.draining.replace(false) {
             self.stand(WorkerState::Active);
             self.set_hands_on();
         }
@@ -88,7 +156,7 @@ impl Worker {
 
     /// Runs when a worker apart has nothing to run.
     pub(in crate::sched) fn rest_apart(&self) {
-        if !self.draining.get() {
+        if !self.role.draining.get() {
             // The injector too: it may have been called in since its last look there.
             if let Some(fiber) = self.fetch().or_else(|| self.steal()) {
                 self.run_first(fiber);
@@ -116,7 +184,7 @@ impl Worker {
         self.pool.idle.wake_apart();
         let bored = until.is_some_and(|until| shim::now() >= until);
         if bored && self.remote().mailbox.is_empty() && self.pool.dismiss(self.index) {
-            self.leaving.set(true);
+            self.role.leaving.set(true);
         }
     }
 
@@ -128,7 +196,7 @@ impl Worker {
     /// Leaves the members.
     fn part(&self) {
         self.remote().member.store(false, Ordering::Relaxed);
-        let last = self.pool.idle.part(self.searching.replace(false));
+        let last = self.pool.idle.part(self.search.end());
         // LIVENESS: a search does not end in silence (`idle`).
         if last && self.pool.has_visible_work() && self.pool.wake_one(self.index + 1) {
             self.remote().counters.wakes.increment();
@@ -154,7 +222,7 @@ impl Worker {
             self.pool.injector.spill(shard, batch);
         }
         if self.commons.is_some()
-            && let Some(fiber) = self.at_once.take()
+            && let Some(fiber) = self.take_first()
         {
             self.pool.injector.push(shard, fiber);
             some = true;
@@ -166,7 +234,7 @@ impl Worker {
         if some && self.pool.wake_one(self.index + 1) {
             remote.counters.wakes.increment();
         }
-        if self.draining.get() && !remote.is_holder() {
+        if self.role.draining.get() && !remote.is_holder() {
             self.pool.release_placed(self.index);
         }
     }
@@ -174,8 +242,9 @@ impl Worker {
     /// Sets where this worker's fibers spawn to: to all workers, if it takes nothing itself.
     pub(in crate::sched) fn set_hands_on(&self) {
         let shared = self.pool.scheduler() == Scheduler::SingleQueue;
-        self.hands_on
-            .set(shared || self.draining.get() || self.blocks_in_place());
+        self.role
+            .hands_on
+            .set(shared || self.role.draining.get() || self.blocks_in_place());
     }
 
     /// The running fiber is about to block this thread: fresh fibers go to other workers.

@@ -388,7 +388,7 @@ impl Worker {
     /// True if a roll call is open and this worker has not answered.
     pub(in crate::sched) fn owes_answer(&self) -> bool {
         // ORDERING: SeqCst: see LIVENESS.
-        self.pool.roll.number.load(Ordering::SeqCst) != self.answered.get()
+        self.pool.roll.number.load(Ordering::SeqCst) != self.role.answered()
     }
 
     /// Answers if a roll call is open. `running` is the fiber that this is called on.
@@ -407,7 +407,7 @@ impl Worker {
             let number = roll.number.load(Ordering::SeqCst);
             (book.open, book.question, want, number)
         };
-        self.answered.set(number);
+        self.role.set_answered(number);
         if !open || (question == Question::Piece && want.is_none()) {
             // The asker has left, or does not ask this worker.
             return;

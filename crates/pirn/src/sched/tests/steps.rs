@@ -55,7 +55,7 @@ impl Stage {
     fn searching(workers: usize) -> Stage {
         let stage = Stage::new(workers);
         assert!(stage.pool.idle.try_search());
-        stage.worker.searching.set(true);
+        stage.worker.search.set_active(true);
         stage
     }
 
@@ -217,11 +217,11 @@ fn the_injector_has_its_turn_among_fresh_fibers() {
         stage.fill(0, CAPACITY as usize / 2);
         let worker = &stage.worker;
         // Of 1,000 nanoseconds and this run, by the weight of a new sample.
-        worker.pace.resume(0);
-        worker.pace.round(1, 4 * run - 3_000);
+        worker.maintenance.pace.resume(0);
+        worker.maintenance.pace.round(1, 4 * run - 3_000);
         // A look in vain, so that the next one is as late as it may be. No run is measured.
-        worker.since_injector.set(0);
-        worker.paced_at.set(0);
+        worker.maintenance.pretend_injector(0);
+        worker.maintenance.forget_runs();
         worker.take_stock();
         let first = worker.find().expect("one of the ring");
         assert!(worker.remote().ring.push(first).is_ok());
@@ -281,7 +281,7 @@ fn a_spin_in_vain_is_bounded() {
 fn spins_in_vain_end() {
     for (workers, patience, spins) in [(2, 8, 4), (2, 1, 1), (2, 0, 0), (1, 8, 0)] {
         let stage = Stage::new(workers);
-        stage.worker.patience.set(patience);
+        stage.worker.search.set_patience(patience);
         let before = hints();
         assert!((0..100).all(|_| !stage.worker.spin()));
         assert_eq!(hints() - before, spins * HINTS, "{workers}, {patience}");
@@ -294,7 +294,7 @@ fn spins_in_vain_end() {
 fn a_worker_spins_once_before_it_sleeps() {
     let stage = Stage::new(2);
     for slept in 1..=20 {
-        stage.worker.patience.set(8);
+        stage.worker.search.set_patience(8);
         let before = hints();
         stage.worker.rest_until(Some(shim::now()));
         assert_eq!(stage.worker.remote().counters.parks.get(), slept);
@@ -316,9 +316,9 @@ fn the_oldest_spilled_fiber_has_its_turn() {
     stage.pool.injector.spill(0, batch);
     let worker = &stage.worker;
     let mut due = |at| {
-        worker.oldest_due.set(at);
+        worker.maintenance.set_oldest_due(at);
         // As if that many dispatches had gone by without a look at the injector.
-        worker.since_injector.set(1_000);
+        worker.maintenance.pretend_injector(1_000);
         worker.take_stock();
         let found = worker.find().expect("one is due");
         fibers.retain(|fiber| *fiber != found);
@@ -329,7 +329,10 @@ fn the_oldest_spilled_fiber_has_its_turn() {
     let before = left[0];
     let (oldest, _) = due(0);
     assert_eq!(oldest, before, "the oldest");
-    assert!(worker.oldest_due.get() > 0, "the next one is due later");
+    assert!(
+        worker.maintenance.oldest_due() > 0,
+        "the next one is due later"
+    );
     let (second, left) = due(u64::MAX);
     assert!(left.iter().all(|fiber| *fiber != second) && left.len() == 2);
     assert_eq!(stage.pool.injector.len(), 2);
@@ -348,14 +351,14 @@ fn fifo(mut batch: Fifo<Header>) -> Vec<FiberPtr> {
 #[test]
 fn a_service_notes_the_time_of_a_round() {
     let mut stage = Stage::new(1);
-    let before = stage.worker.pace.injector_interval();
+    let before = stage.worker.maintenance.pace.injector_interval();
     // A run in this round.
     stage.fill(0, 1);
     let found = stage.worker.find();
     run_long();
     stage.worker.take_stock();
     assert!(stage.worker.find().is_none());
-    assert!(stage.worker.pace.injector_interval() < before);
+    assert!(stage.worker.maintenance.pace.injector_interval() < before);
     stage.end(found);
 }
 
@@ -410,8 +413,8 @@ fn surplus_wakes_a_sleeper() {
 
     let mut long = Stage::new(3);
     // A round of one run that takes a second.
-    long.worker.pace.resume(0);
-    long.worker.pace.round(1, 1_000_000_000);
+    long.worker.maintenance.pace.resume(0);
+    long.worker.maintenance.pace.round(1, 1_000_000_000);
     let fibers = long.fibers(3);
     long.queue(fibers[0]);
     // The `next` slot is not for others.
@@ -430,8 +433,8 @@ fn surplus_wakes_a_sleeper() {
 #[test]
 fn the_last_search_is_passed_on() {
     let find = |stage: &Stage, service: bool| {
-        stage.worker.until_service.set(u32::from(!service));
-        stage.worker.since_injector.set(1_000);
+        stage.worker.maintenance.set_left(u32::from(!service));
+        stage.worker.maintenance.pretend_injector(1_000);
         stage.worker.find().expect("there is one")
     };
     // In another worker's ring.
@@ -440,7 +443,7 @@ fn the_last_search_is_passed_on() {
     stage.inject(1);
     stage.worker.rest();
     assert!(!stage.worker.remote().next.is_empty());
-    assert!(!stage.worker.searching.get());
+    assert!(!stage.worker.search.is_active());
     assert_eq!(stage.woken(), 1);
     stage.end([]);
     // In its own ring.
@@ -462,7 +465,7 @@ fn the_last_search_is_passed_on() {
     let mut stage = Stage::searching(4);
     stage.inject(1);
     let found = find(&stage, false);
-    assert!(!stage.worker.searching.get());
+    assert!(!stage.worker.search.is_active());
     assert_eq!(stage.woken(), 0);
     stage.end([found]);
     // Another one still searches.
@@ -487,15 +490,15 @@ fn a_blocked_worker_hands_on() {
     assert!(remote.next.is_empty() && remote.ring.is_empty());
     assert_eq!(stage.pool.injector.len(), 4);
     assert_eq!(stage.woken(), 1);
-    assert!(stage.worker.hands_on.get());
+    assert!(stage.worker.role.hands_on());
     stage.worker.begin_in_place();
     stage.worker.end_in_place();
-    assert!(stage.worker.hands_on.get());
+    assert!(stage.worker.role.hands_on());
     let fiber = stage.fibers(1)[0];
     stage.queue(fiber);
     assert_eq!(stage.pool.injector.len(), 5);
     stage.worker.end_in_place();
-    assert!(!stage.worker.hands_on.get());
+    assert!(!stage.worker.role.hands_on());
     let fiber = stage.fibers(1)[0];
     stage.queue(fiber);
     assert_eq!(stage.pool.injector.len(), 5);

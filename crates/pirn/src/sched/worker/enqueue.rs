@@ -221,7 +221,7 @@ impl Worker {
         self.remote().counters.spawned.increment();
         self.saw(Kind::Spawn, fiber);
         self.saw(Kind::Start, fiber);
-        if let Some(other) = self.at_once.replace(Some(fiber)) {
+        if let Some(other) = self.replace_first(fiber) {
             match self.commons {
                 None => self.make_ready(other),
                 Some(_) => self.publish_ready(other),
@@ -235,7 +235,7 @@ impl Worker {
     fn queue(&self, fiber: FiberPtr) {
         let remote = self.remote();
         self.saw(Kind::Spawn, fiber);
-        if self.hands_on.get() {
+        if self.role.hands_on() {
             if self.pool.inject_from(self.index, fiber) {
                 remote.counters.wakes.increment();
             }
@@ -265,7 +265,7 @@ impl Worker {
             self.settle_job(fiber);
             return;
         }
-        if !wanted || self.hands_on.get() || self.seeded.is_some() {
+        if !wanted || self.role.hands_on() || self.seeded.is_some() {
             self.queue(fiber);
             return;
         }
@@ -333,7 +333,7 @@ impl Worker {
         let queued = self.remote().queued()
             + self.pool.injector.shard_len(self.pool.shard(self.index));
         let counters = &self.remote().counters;
-        if self.pace.is_surplus(queued) {
+        if self.maintenance.pace.is_surplus(queued) {
             counters.surplus_found.increment();
             if self.pool.wake_one(self.index + 1) {
                 counters.wakes.increment();

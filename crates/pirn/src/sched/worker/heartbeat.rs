@@ -30,6 +30,7 @@
 //! the last join of a long first half is seen by the next join, or not at all: a fiber
 //! that neither joins nor waits keeps its jobs, as in Heartbeat scheduling.
 
+use std::cell::Cell;
 use std::ptr;
 use std::sync::Arc;
 
@@ -42,6 +43,7 @@ use crate::sched::pool::shared::Pool;
 use crate::sched::worker::intervals::ASK;
 use crate::sched::worker::park::SPIN;
 use crate::sched::worker::run::Worker;
+use crate::sched::worker::steal_payoff::Gain;
 use crate::wait::park::yield_joining;
 
 /// Where a seed decides, one join in this many yields. Arbitrary: often enough for short
@@ -52,6 +54,30 @@ const TURN: usize = 8;
 /// short joins come in rows, and the worker that has asked needs some microseconds to
 /// come.
 const KEPT: u32 = 2;
+
+/// What a worker knows of the joins of others, and of its own.
+pub(super) struct Joins {
+    /// When this worker last asked others for their jobs, as `base::clock` counts.
+    asked: Cell<u64>,
+    /// The worth of jobs of other workers.
+    gain: Gain,
+    /// Jobs that were promoted here since the last request, and were not taken.
+    kept: Cell<u32>,
+    /// The run of a fiber, counted in dispatches, that may promote what is left of the last beat;
+    /// if none, the next that joins.
+    credit_of: Cell<Option<u64>>,
+}
+
+impl Joins {
+    pub(super) fn new() -> Joins {
+        Joins {
+            asked: Cell::new(0),
+            gain: Gain::new(),
+            kept: Cell::new(0),
+            credit_of: Cell::new(None),
+        }
+    }
+}
 
 /// Where a join is called.
 pub(crate) enum Place {
@@ -114,7 +140,7 @@ pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
 /// for the end.
 pub(crate) fn expect_end(local: &Local) {
     if let Some(worker) = Worker::of(local).filter(|w| w.pool.workers() > 1) {
-        worker.gain.expect(clock::now());
+        worker.joins.gain.expect(clock::now());
     }
 }
 
@@ -167,16 +193,16 @@ impl Worker {
         }
         let run = self.remote().counters.dispatched.get();
         // Credit that one fiber has not used does not pass to the next one.
-        let mut credit = match self.credit_of.replace(Some(run)) {
+        let mut credit = match self.joins.credit_of.replace(Some(run)) {
             Some(other) if other != run => 0,
             _ => jobs.credit().get(),
         };
         if why.has(Beat::ARMED) || why.has(Beat::ASKED) {
             let wanted = usize::from(why.has(Beat::ASKED));
-            let itself = usize::from(self.searching.get());
+            let itself = usize::from(self.search.is_active());
             let others = self.pool.idle.unoccupied().saturating_sub(itself);
             credit = others.max(wanted);
-            self.kept.set(0);
+            self.joins.kept.set(0);
         }
         let gives_way = why.has(Beat::GIVE_WAY) && self.gives_way();
         if why.has(Beat::GIVE_WAY) && !gives_way && self.puts_out() {
@@ -223,7 +249,7 @@ impl Worker {
     fn is_wanted(&self) -> bool {
         let remote = self.remote();
         self.has_ready()
-            || self.at_once.get().is_some()
+            || self.queues.has_first()
             || !remote.mailbox.is_empty()
             || !remote.next.is_empty()
             // One of them may be a promoted job.
@@ -236,10 +262,10 @@ impl Worker {
     /// A job that was promoted here was not taken before its join returned to it. Other
     /// workers may want the next one, which may be longer.
     fn has_kept_a_job(&self) {
-        let kept = self.kept.get() + 1;
+        let kept = self.joins.kept.get() + 1;
         if kept < KEPT && self.pool.workers() > 1 && self.pool.idle.unoccupied() > 0 {
-            self.kept.set(kept);
-            self.credit_of.set(None);
+            self.joins.kept.set(kept);
+            self.joins.credit_of.set(None);
             let jobs = &self.remote().jobs;
             jobs.credit().set(1);
             jobs.ask(Beat::AGAIN);
@@ -251,10 +277,10 @@ impl Worker {
     /// take another job.
     fn has_done_a_job(&self, began: u64) {
         let now = clock::now();
-        self.gain.add(began, now);
-        let asks = self.gain.is_good() || now - self.asked.get() >= ASK;
+        self.joins.gain.add(began, now);
+        let asks = self.joins.gain.is_good() || now - self.joins.asked.get() >= ASK;
         if asks && !self.has_ready() && self.remote().queued() == 0 {
-            self.asked.set(now);
+            self.joins.asked.set(now);
             self.ask_for_next_job();
         }
     }
@@ -263,10 +289,10 @@ impl Worker {
     /// one that is waited for here. True if there is something to run.
     pub(super) fn watch_for_jobs(&self) -> bool {
         let asked = self.ask_for_jobs();
-        match self.gain.worth_watching(clock::now()) {
-            0 => asked && self.searching.get() && self.watch(SPIN, || ()),
+        match self.joins.gain.worth_watching(clock::now()) {
+            0 => asked && self.search.is_active() && self.watch(SPIN, || ()),
             nanos => {
-                if self.gain.is_good() {
+                if self.joins.gain.is_good() {
                     self.ask_for_next_job();
                 }
                 self.watch(nanos, || _ = self.ask_for_jobs())
@@ -288,8 +314,8 @@ impl Worker {
     /// Arms the joins before this worker sleeps, since it will not ask again. If jobs
     /// have not been worth a wake-up, the monitor is to have it woken for the next one.
     pub(super) fn leave_word_for_joins(&self) {
-        self.gain.settle();
-        if self.gain.is_worth_a_wake() {
+        self.joins.gain.settle();
+        if self.joins.gain.is_worth_a_wake() {
             self.ask_for_next_job();
         }
     }
@@ -302,8 +328,8 @@ impl Worker {
             return false;
         }
         let now = clock::now();
-        if now - self.asked.get() >= ASK {
-            self.asked.set(now);
+        if now - self.joins.asked.get() >= ASK {
+            self.joins.asked.set(now);
             for remote in self.pool.remotes.iter() {
                 if remote.jobs.has_pending() {
                     remote.jobs.ask(Beat::ASKED);

@@ -21,15 +21,19 @@ pub(super) mod next_fiber;
 pub(super) mod park;
 #[expect(
     unsafe_code,
-    reason = "touches stacks that only the worker's own thread reaches"
+    reason = "fields that only the worker's own thread reaches"
 )]
-pub(super) mod poll_stack;
+pub(super) mod queues;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"
 )]
 pub(super) mod run;
-pub(super) mod stack_loan;
+#[expect(
+    unsafe_code,
+    reason = "touches stacks that only the worker's own thread reaches"
+)]
+pub(super) mod stacks;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"

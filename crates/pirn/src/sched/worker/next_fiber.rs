@@ -5,6 +5,8 @@
 //! what others have placed here (`balance`), the own injector shard, any shard. Stealing and sleeping
 //! are in `park`.
 
+use std::cell::Cell;
+
 use crate::base::clock;
 use crate::base::list::Fifo;
 use crate::fiber::current::{self, Local};
@@ -13,13 +15,8 @@ use crate::sched::config::Scheduler;
 use crate::sched::events::Kind;
 use crate::sched::pool::remote::Remote;
 use crate::sched::queue::injector::End;
-use crate::sched::queue::next_slot::NextItem;
-use crate::sched::worker::intervals::{ROUND, ROUND_AFTER_SLEEP};
+use crate::sched::worker::intervals::{Pace, ROUND, ROUND_AFTER_SLEEP};
 use crate::sched::worker::run::Worker;
-
-/// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do not starve
-/// the rest. The same as Tokio's.
-const STREAK: u32 = 3;
 
 /// The most fibers fetched from the injector at once: a quarter of a ring. Arbitrary.
 const BATCH: u32 = 64;
@@ -30,15 +27,87 @@ const BATCH: u32 = 64;
 /// time instead of 600, and the tree took 1.6 times as long.
 const OLDEST: u64 = 1_000_000;
 
+/// When the work that is due every round is due again.
+pub(in crate::sched) struct Maintenance {
+    /// How long fibers run here.
+    pub(in crate::sched) pace: Pace,
+    /// Dispatches until the next service.
+    until_service: Cell<u32>,
+    /// The value of `until_service` when the pace was last measured.
+    paced_at: Cell<u32>,
+    /// Dispatches in the next round, at most.
+    round: Cell<u32>,
+    /// Dispatches since the last look at the injector.
+    since_injector: Cell<u32>,
+    /// When the oldest fiber that spilled here is due to run.
+    oldest_due: Cell<u64>,
+}
+
+impl Maintenance {
+    pub(super) fn new(now: u64) -> Maintenance {
+        Maintenance {
+            pace: Pace::new(now),
+            until_service: Cell::new(0),
+            paced_at: Cell::new(0),
+            round: Cell::new(ROUND_AFTER_SLEEP),
+            since_injector: Cell::new(0),
+            oldest_due: Cell::new(now),
+        }
+    }
+
+    /// Returns true if a service is due before another fiber runs.
+    #[inline(always)]
+    pub(in crate::sched) fn is_due(&self) -> bool {
+        self.until_service.get() == 0
+    }
+
+    /// Makes a service due, and returns the dispatches that were left.
+    pub(in crate::sched) fn make_due(&self) -> u32 {
+        self.until_service.replace(0)
+    }
+
+    /// Sets the dispatches until the next service.
+    pub(in crate::sched) fn set_left(&self, dispatches: u32) {
+        self.until_service.set(dispatches);
+    }
+}
+
+#[cfg(test)]
+impl Maintenance {
+    /// Lets so many dispatches have passed without a look at the injector.
+    pub(in crate::sched) fn pretend_injector(&self, dispatches: u32) {
+        self.since_injector.set(dispatches);
+    }
+
+    /// Measures no run that came before.
+    pub(in crate::sched) fn forget_runs(&self) {
+        self.paced_at.set(0);
+    }
+
+    pub(in crate::sched) fn set_oldest_due(&self, at: u64) {
+        self.oldest_due.set(at);
+    }
+
+    pub(in crate::sched) fn oldest_due(&self) -> u64 {
+        self.oldest_due.get()
+    }
+}
+
 impl Worker {
+    /// Makes the worker go through everything before it runs another fiber.
+    pub(in crate::sched) fn take_stock(&self) {
+        self.maintenance.set_left(0);
+        self.trace.forget_round();
+    }
+
     /// Returns the next fiber to run, without looking at other workers. On the worker's own stack.
     pub(in crate::sched) fn find(&self) -> Option<FiberPtr> {
-        if self.until_service.get() == 0
-            && let Some(fiber) = self.at_once.take().or_else(|| self.serve())
+        if self.maintenance.is_due()
+            && let Some(fiber) = self.take_first().or_else(|| self.serve())
         {
             return Some(fiber);
         }
-        if self.searching.get() {
+        if self.search.is_active() {
             return self.find_and_pass_on();
         }
         self.find_hot(self.remote()).or_else(|| self.find_further())
@@ -49,15 +118,15 @@ impl Worker {
     /// the caller.
     #[inline(always)]
     pub(super) fn find_hot(&self, remote: &Remote) -> Option<FiberPtr> {
-        let left = self.until_service.get();
+        let left = self.maintenance.until_service.get();
         if left == 0 {
             return None;
         }
-        self.until_service.set(left - 1);
+        self.maintenance.until_service.set(left - 1);
         // PERF: when nothing is fresh and nothing was just woken, as among fibers that only yield, only
         // the ready list has fibers.
         if remote.next.is_empty() && remote.ring.is_empty() {
-            self.streak.set(0);
+            self.queues.end_streak();
             return self.pop_ready();
         }
         self.find_among_all()
@@ -81,57 +150,21 @@ impl Worker {
         self.find_further()
     }
 
-    #[inline(always)]
-    fn take_next(&self) -> Option<FiberPtr> {
-        let next = &self.remote().next;
-        let streak = self.streak.get();
-        if streak < STREAK {
-            if let Some(item) = next.take() {
-                self.streak.set(streak + 1);
-                self.remote().counters.next_hits.increment();
-                return Some(item.fiber());
-            }
-        } else if let Some(item) = next.take() {
-            self.put_back(item);
-        }
-        self.streak.set(0);
-        None
-    }
-
-    #[inline(always)]
-    fn take_queued(&self) -> Option<FiberPtr> {
-        let ring_first = self.ring_first.get();
-        self.ring_first.set(!ring_first);
-        let ring = &self.remote().ring;
-        if ring_first {
-            ring.pop().or_else(|| self.pop_ready())
-        } else {
-            self.pop_ready().or_else(|| ring.pop())
-        }
-    }
-
-    /// Puts a fiber that was due by the slot behind the others.
-    #[cold]
-    pub(in crate::sched) fn put_back(&self, item: NextItem<Header>) {
-        match item {
-            NextItem::Fresh(fiber) => self.keep_fresh(fiber),
-            NextItem::Settled(fiber) => self.make_ready(fiber),
-        }
-    }
-
     /// Does the work due every round: the inbox, the timers, one fiber that was placed here or of the
     /// injector, and a look at the pool's phase.
     #[cold]
     fn serve(&self) -> Option<FiberPtr> {
-        let interval = self.pace.injector_interval();
+        let interval = self.maintenance.pace.injector_interval();
         let now = clock::now();
         let local = current::local();
         local.set_moment(now);
         self.keep_pace(local, now);
-        let round = self.round.get().min(interval);
-        self.round.set(ROUND.min(2 * self.round.get()));
-        self.until_service.set(round);
-        self.paced_at.set(round);
+        let round = self.maintenance.round.get().min(interval);
+        self.maintenance
+            .round
+            .set(ROUND.min(2 * self.maintenance.round.get()));
+        self.maintenance.until_service.set(round);
+        self.maintenance.paced_at.set(round);
         self.count_to_sample(round);
         self.notice_phase();
         self.follow_duty();
@@ -145,23 +178,23 @@ impl Worker {
         {
             return Some(fiber);
         }
-        let since = self.since_injector.get() + round;
+        let since = self.maintenance.since_injector.get() + round;
         if since < interval {
-            self.since_injector.set(since);
+            self.maintenance.since_injector.set(since);
             return None;
         }
-        self.since_injector.set(0);
+        self.maintenance.since_injector.set(0);
         let injector = &self.pool.injector;
         if injector.is_empty() || self.is_taken() {
             return None;
         }
         // The oldest of what spilled must not starve under what spills on top of it.
-        let end = match now >= self.oldest_due.get() {
+        let end = match now >= self.maintenance.oldest_due.get() {
             true => End::OldestSpilled,
             false => End::Newest,
         };
         if end == End::OldestSpilled {
-            self.oldest_due.set(now + OLDEST);
+            self.maintenance.oldest_due.set(now + OLDEST);
         }
         // One fiber only: it runs before the local work, the rest comes in its turn.
         let shard = self.pool.shard(self.index);
@@ -169,7 +202,7 @@ impl Worker {
         let fiber = own.or_else(|| injector.pop_any(shard, 1).pop_front())?;
         self.remote().counters.injector_batches.increment();
         self.saw(Kind::Fetch, fiber);
-        if self.searching.get() {
+        if self.search.is_active() {
             self.pass_search_on();
         }
         Some(fiber)
@@ -190,7 +223,7 @@ impl Worker {
             .pop_ready()
             .or_else(|| self.take_placed())
             .or_else(|| self.fetch());
-        if found.is_some() && self.searching.get() {
+        if found.is_some() && self.search.is_active() {
             self.pass_search_on();
         }
         found
@@ -198,23 +231,23 @@ impl Worker {
 
     /// Measures the runs since the last call.
     fn keep_pace(&self, local: &Local, now: u64) {
-        let left = self.until_service.get();
-        let runs = self.paced_at.replace(left).saturating_sub(left);
+        let left = self.maintenance.until_service.get();
+        let runs = self.maintenance.paced_at.replace(left).saturating_sub(left);
         if runs == 0 {
-            return self.pace.resume(now);
+            return self.maintenance.pace.resume(now);
         }
-        self.pace.round(runs, now);
-        local.set_slow(self.pace.is_slow());
+        self.maintenance.pace.round(runs, now);
+        local.set_slow(self.maintenance.pace.is_slow());
     }
 
     /// Resumes measuring after the worker has not run fibers. The rounds after a sleep are short, so
     /// that it soon notices that its fibers compute for long.
     pub(in crate::sched) fn resume_pace(&self) {
-        self.pace.resume(clock::now());
-        self.round.set(ROUND_AFTER_SLEEP);
-        let left = self.until_service.get().min(ROUND_AFTER_SLEEP);
-        self.until_service.set(left);
-        self.paced_at.set(left);
+        self.maintenance.pace.resume(clock::now());
+        self.maintenance.round.set(ROUND_AFTER_SLEEP);
+        let left = self.maintenance.until_service.get().min(ROUND_AFTER_SLEEP);
+        self.maintenance.until_service.set(left);
+        self.maintenance.paced_at.set(left);
     }
 
     /// Fetches a fair share of the injector: the own shard first, then the others.

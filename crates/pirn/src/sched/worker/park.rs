@@ -9,12 +9,14 @@
 //! monitor watches it); 6. open the mailbox, take back the announcement; a worker that finds it claimed
 //! owes a search.
 
+use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::time::{Duration, Instant};
 
 use crate::base::backoff::Backoff;
 use crate::base::clock;
 use crate::base::mutant::mutant;
+use crate::base::rng::Rng;
 use crate::fiber::FiberPtr;
 use crate::sched::config::Scheduler;
 use crate::sched::events::Kind;
@@ -39,6 +41,62 @@ const SHORT: u64 = 100_000;
 
 /// The most ready fibers that are stolen at once: as many as out of a ring.
 const MOST_READY: usize = 128;
+
+/// A worker's search for work of others, and how long it spins before it sleeps.
+pub(in crate::sched) struct Search {
+    /// Counted by `Idle` as searching.
+    active: Cell<bool>,
+    /// The last spin has seen work, which has not been found yet.
+    spun: Cell<bool>,
+    /// This rest has had its short sleep because of young work.
+    napped: Cell<bool>,
+    /// How well spinning has paid lately; the worker does not spin at 0 or less.
+    patience: Cell<i32>,
+    /// How long this worker sleeps at most, if the thread that drives it has a time limit.
+    drive_limit: Cell<Option<Instant>>,
+    rng: RefCell<Rng>,
+}
+
+impl Search {
+    pub(super) fn new() -> Search {
+        Search {
+            active: Cell::new(false),
+            spun: Cell::new(false),
+            napped: Cell::new(false),
+            patience: Cell::new(0),
+            drive_limit: Cell::new(None),
+            rng: RefCell::new(Rng::new(shim::seed())),
+        }
+    }
+
+    /// Returns true if `Idle` counts the worker as searching.
+    #[inline(always)]
+    pub(in crate::sched) fn is_active(&self) -> bool {
+        self.active.get()
+    }
+
+    /// Sets whether `Idle` counts the worker as searching.
+    pub(in crate::sched) fn set_active(&self, active: bool) {
+        self.active.set(active);
+    }
+
+    /// Ends the search here; returns whether `Idle` has counted it.
+    pub(in crate::sched) fn end(&self) -> bool {
+        self.active.replace(false)
+    }
+
+    /// Records that the worker has found a fiber.
+    #[inline(always)]
+    pub(super) fn found(&self) {
+        self.spun.set(false);
+    }
+
+    /// Sets how well spinning has paid.
+    #[cfg(test)]
+    pub(in crate::sched) fn set_patience(&self, patience: i32) {
+        self.patience.set(patience);
+    }
+}
 
 /// The result of a sweep over the other workers.
 enum Sweep {
@@ -71,15 +129,15 @@ impl Worker {
             self.sleep_alone(None);
             return;
         }
-        if !self.searching.get() {
-            self.searching.set(self.pool.idle.try_search());
+        if !self.search.is_active() {
+            self.search.set_active(self.pool.idle.try_search());
         }
         self.stand(WorkerState::Spinning);
         let (mut young, mut nap) = (false, false);
-        if self.searching.get() {
+        if self.search.is_active() {
             match self.sweep() {
                 Sweep::Found(fiber) => {
-                    self.napped.set(false);
+                    self.search.napped.set(false);
                     self.pass_search_on();
                     self.have_watched();
                     self.run_first(fiber);
@@ -87,7 +145,7 @@ impl Worker {
                 }
                 Sweep::Young => {
                     young = true;
-                    nap = !self.napped.replace(true);
+                    nap = !self.search.napped.replace(true);
                 }
                 Sweep::Nothing => {}
             }
@@ -99,8 +157,8 @@ impl Worker {
         }
         // LIVENESS: a worker that has spun and found nothing all the same sleeps like the others: it
         // becomes a searcher, or releases its processor.
-        if !self.spun.take() && self.spin() {
-            self.spun.set(true);
+        if !self.search.spun.take() && self.spin() {
+            self.search.spun.set(true);
             return;
         }
         self.sleep(young, nap);
@@ -108,9 +166,9 @@ impl Worker {
 
     /// As [`rest`](Self::rest), at most until `limit`.
     pub(in crate::sched) fn rest_until(&self, limit: Option<Instant>) {
-        self.drive_limit.set(limit);
+        self.search.drive_limit.set(limit);
         self.rest();
-        self.drive_limit.set(None);
+        self.search.drive_limit.set(None);
     }
 
     /// Looks once into every other worker's ring, starting at a random one, and at the aged fibers in
@@ -123,8 +181,7 @@ impl Worker {
         }
         let counters = &self.remote().counters;
         counters.steal_attempts.increment();
-        // SAFETY: K1.
-        let start = unsafe { &mut *self.rng.get() }.below(workers);
+        let start = self.search.rng.borrow_mut().below(workers);
         let victims = (0..workers)
             .map(|i| (start + i) % workers)
             .filter(|&v| v != self.index);
@@ -183,7 +240,7 @@ impl Worker {
 
     /// Makes `fiber`, found elsewhere, run next.
     pub(in crate::sched) fn run_first(&self, fiber: FiberPtr) {
-        self.streak.set(0);
+        self.queues.end_streak();
         if let Some(item) = self.remote().next.put(NextItem::Fresh(fiber)) {
             self.put_back(item);
         }
@@ -193,7 +250,7 @@ impl Worker {
     /// more work may be there, it wakes another worker to continue.
     #[cold]
     pub(in crate::sched) fn pass_search_on(&self) {
-        self.searching.set(false);
+        self.search.set_active(false);
         if self.pool.idle.found_work()
             && self.leaves_work()
             && self.pool.wake_one(self.index + 1)
@@ -209,7 +266,7 @@ impl Worker {
             || pool
                 .remotes
                 .iter()
-                .any(|remote| self.pace.is_surplus(remote.queued()))
+                .any(|remote| self.maintenance.pace.is_surplus(remote.queued()))
     }
 
     /// True if a look around, without taking anything, shows something to do.
@@ -224,12 +281,12 @@ impl Worker {
 
     /// Watches for work if spinning has paid lately. True if some came.
     pub(in crate::sched) fn spin(&self) -> bool {
-        if self.patience.get() <= 0 || self.pool.workers() == 1 {
+        if self.search.patience.get() <= 0 || self.pool.workers() == 1 {
             return false;
         }
         let seen = self.watch(SPIN, || ());
-        let patience = self.patience.get();
-        self.patience.set(match seen {
+        let patience = self.search.patience.get();
+        self.search.patience.set(match seen {
             true => (patience + 1).min(8),
             false => patience - 2,
         });
@@ -270,7 +327,7 @@ impl Worker {
     fn sleep(&self, young: bool, nap: bool) {
         let idle = &self.pool.idle;
         let remote = self.remote();
-        let _ = idle.announce(self.index, self.searching.replace(false));
+        let _ = idle.announce(self.index, self.search.end());
         // LIVENESS: from here on every publisher sees this worker as a sleeper, and what was published
         // before is seen below (S3, S4 of `idle`). A fiber that was spawned without that protocol, in
         // the moment before, is found by the monitor.
@@ -293,15 +350,15 @@ impl Worker {
             }
         }
         if !remote.mailbox.is_empty() {
-            self.napped.set(false);
+            self.search.napped.set(false);
         }
         self.open_mailbox();
         remote.mailbox.cancel_sleep();
         if idle.retract(self.index) {
             remote.counters.unparks.increment();
-            self.napped.set(false);
-            self.searching.set(true);
-            self.leaving.set(false);
+            self.search.napped.set(false);
+            self.search.set_active(true);
+            self.role.set_leaving(false);
         }
         self.waking();
         self.tell_events();
@@ -313,9 +370,10 @@ impl Worker {
     fn sleep_until_bored(&self, nap: bool) {
         let keep = self.pool.config.keep.filter(|_| !self.has_started());
         let until = keep.map(|keep| shim::now() + keep);
-        self.sleep_now(until.or(self.drive_limit.get()), nap);
+        self.sleep_now(until.or(self.search.drive_limit.get()), nap);
         let bored = until.is_some_and(|until| shim::now() >= until);
-        self.leaving.set(bored && self.remote().mailbox.is_empty());
+        self.role
+            .set_leaving(bored && self.remote().mailbox.is_empty());
     }
 
     /// Sleeps until one of its own fibers can resume, or until `until`. This worker takes nothing else
@@ -337,8 +395,8 @@ impl Worker {
     fn wake_searching(&self) {
         self.pool.idle.resume_search(self.index);
         self.waking();
-        self.searching.set(true);
-        self.napped.set(false);
+        self.search.set_active(true);
+        self.search.napped.set(false);
         self.open_mailbox();
         self.remote().mailbox.cancel_sleep();
         // LIVENESS: if it is still in a ring from which a thief copies, that thread may have
@@ -358,16 +416,16 @@ impl Worker {
         self.stand(WorkerState::Asleep);
         self.say_asleep(nap);
         // SAFETY: K1: nothing of this worker's runs meanwhile.
-        remote
-            .mailbox
-            .sleep(until, unsafe { &mut *self.events.get() });
+        remote.mailbox.sleep(until, unsafe { self.io.events() });
         self.say_awake();
         self.stand(WorkerState::Active);
         let slept = clock::now() - began;
         if slept < SHORT && !nap {
-            self.patience.set((self.patience.get() + 1).min(8));
+            self.search
+                .patience
+                .set((self.search.patience.get() + 1).min(8));
         } else if slept > 10 * SHORT {
-            self.patience.set(0);
+            self.search.patience.set(0);
         }
     }
 

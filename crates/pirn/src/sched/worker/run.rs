@@ -1,9 +1,8 @@
 //! A worker: one OS thread that runs fibers.
 //!
-//! Owns: the loop, the switch from one fiber to the next, and what only this thread accesses (ready
-//! list, stacks, the list of started fibers). Does not own: where a fiber is found (`next_fiber`), where one
-//! is put (`enqueue`), timers (`timers`), its first run and its end (`start_finish`), when the thread sleeps
-//! (`park`).
+//! Owns: the loop, and the switch from one fiber to the next. Does not own: the lists of fibers that only
+//! this thread accesses (`queues`), where a fiber is found (`next_fiber`) or put (`enqueue`), its first run
+//! and its end (`start_finish`), stacks (`stacks`), timers (`timers`), or the thread's sleep (`park`).
 //!
 //! A fiber that stops running finds its successor itself and switches to it directly. One that has
 //! ended passes its stack to the successor if that is fresh. Control returns to the worker's own stack
@@ -19,37 +18,36 @@ use std::cell::{Cell, UnsafeCell};
 use std::hint::cold_path;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::base::clock;
 use crate::base::dropping::end_caught;
-use crate::base::list::{Fifo, List};
-use crate::base::rng::Rng;
 use crate::context::{self, Context, StackCache};
 use crate::fiber::current::{self, Local};
 use crate::fiber::life::State;
 use crate::fiber::{FiberPtr, Header, Ticket, Wish};
 use crate::sched::config::Hook;
 use crate::sched::deterministic::seeded::Seeded;
-use crate::sched::events;
-use crate::sched::io::queued::Queued;
+use crate::sched::events::Trace;
+use crate::sched::io::driver::Io;
 use crate::sched::migrate::shared_queues::Commons;
+use crate::sched::policy::standby::Role;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
 use crate::sched::worker::checks;
-use crate::sched::worker::intervals::{Pace, ROUND_AFTER_SLEEP};
-use crate::sched::worker::steal_payoff::Gain;
+use crate::sched::worker::heartbeat::Joins;
+use crate::sched::worker::next_fiber::Maintenance;
+use crate::sched::worker::park::Search;
+use crate::sched::worker::queues::Queues;
 use crate::sched::worker::worker_state::WorkerState;
-use crate::shim::{self, atomic::Ordering};
+use crate::shim::atomic::Ordering;
 use crate::sys;
-use crate::sys::poller::Events;
 use crate::timer::Wheel;
 
 /// Stacks that a worker keeps for itself. For a burst deeper than this it takes stacks from the pool
 /// and returns them; arbitrary, no measurement yet.
 const STACKS: usize = 64;
 
-/// One worker.
+/// One worker. What only one part of the loop uses is in a record of that part.
 pub(crate) struct Worker {
     pub(in crate::sched) pool: Arc<Pool>,
     pub(in crate::sched) index: usize,
@@ -57,75 +55,20 @@ pub(crate) struct Worker {
     remote: NonNull<Remote>,
     /// The context of this thread's own stack, while a fiber runs.
     host: UnsafeCell<Context>,
-    /// Settled fibers that may run.
-    ready: UnsafeCell<Fifo<Header>>,
-    /// Where fibers may migrate: shared with other workers, in place of `wheel`, `started`, and most of
-    /// `ready`.
+    pub(super) queues: Queues,
+    /// Where fibers may migrate: shared with other workers, in place of timers, started fibers, and
+    /// most of the ready ones.
     pub(in crate::sched) commons: Option<&'static Commons>,
     /// Fibers that may migrate but are pinned at present: they stay on this thread.
     pub(in crate::sched) pins: Cell<u32>,
-    pub(in crate::sched) stacks: UnsafeCell<StackCache>,
-    pub(in crate::sched) wheel: UnsafeCell<Wheel<Ticket>>,
-    /// Fibers that have started here and not ended.
-    pub(in crate::sched) started: UnsafeCell<List<Header>>,
-    pub(in crate::sched) rng: UnsafeCell<Rng>,
-    /// Reads that the system makes by itself.
-    pub(in crate::sched) queued: Queued,
-    /// Buffer for the events of the driver.
-    pub(in crate::sched) events: UnsafeCell<Events>,
-    pub(in crate::sched) pace: Pace,
-    /// Dispatches until the next service.
-    pub(in crate::sched) until_service: Cell<u32>,
-    /// The value of `until_service` when the pace was last measured.
-    pub(in crate::sched) paced_at: Cell<u32>,
-    /// Fresh fibers in a row that were put behind started ones (`balance`).
-    pub(in crate::sched) deferred: Cell<u32>,
-    /// Dispatches in the next round, at most.
-    pub(in crate::sched) round: Cell<u32>,
-    /// Dispatches since the last look at the injector.
-    pub(in crate::sched) since_injector: Cell<u32>,
-    /// When the oldest fiber that spilled here is due to run.
-    pub(in crate::sched) oldest_due: Cell<u64>,
-    /// Dispatches out of the `next` slot in a row.
-    pub(super) streak: Cell<u32>,
-    /// True if the ring, rather than the ready list, is popped first the next time.
-    pub(super) ring_first: Cell<bool>,
-    /// Counted by `Idle` as searching.
-    pub(in crate::sched) searching: Cell<bool>,
-    /// A fiber that has settled here and is to run before anything else.
-    pub(in crate::sched) at_once: Cell<Option<FiberPtr>>,
-    /// True if this worker was `DRAINING` when it last read its duty.
-    pub(in crate::sched) draining: Cell<bool>,
-    /// True if fibers spawned here go to the injector.
-    pub(in crate::sched) hands_on: Cell<bool>,
-    /// How long this worker sleeps at most, if the thread that drives it has a time limit.
-    pub(super) drive_limit: Cell<Option<Instant>>,
-    /// The thread has been idle for so long that it ends.
-    pub(in crate::sched) leaving: Cell<bool>,
-    pub(in crate::sched) patience: Cell<i32>,
-    /// The last spin has seen work, which has not been found yet.
-    pub(super) spun: Cell<bool>,
-    /// This rest has had its short sleep because of young work.
-    pub(super) napped: Cell<bool>,
-    /// The phase that this worker has acted on.
-    pub(in crate::sched) seen: Cell<Phase>,
-    /// The roll call that this worker has answered.
-    pub(in crate::sched) answered: Cell<u64>,
-    /// The flags of what this worker is watched for (`events::hooks`); zero if nothing.
-    pub(in crate::sched) watch: Cell<u8>,
-    /// The value that `until_service` gets back when the watched fiber returns.
-    pub(in crate::sched) round_left: Cell<u32>,
-    /// Dispatches until a run is timed.
-    pub(in crate::sched) until_sample: Cell<u32>,
-    /// When this worker last asked others for their jobs, as `base::clock` counts.
-    pub(in crate::sched) asked: Cell<u64>,
-    /// The worth of jobs of other workers.
-    pub(in crate::sched) gain: Gain,
-    /// Jobs that were promoted here since the last request, and were not taken.
-    pub(in crate::sched) kept: Cell<u32>,
-    /// The run of a fiber, counted in dispatches, that may promote what is left of the last beat; if
-    /// none, the next that joins.
-    pub(super) credit_of: Cell<Option<u64>>,
+    pub(super) stacks: UnsafeCell<StackCache>,
+    pub(super) wheel: UnsafeCell<Wheel<Ticket>>,
+    pub(in crate::sched) io: Io,
+    pub(in crate::sched) maintenance: Maintenance,
+    pub(in crate::sched) search: Search,
+    pub(super) joins: Joins,
+    pub(in crate::sched) role: Role,
+    pub(in crate::sched) trace: Trace,
     /// The state of a deterministic runtime's one worker.
     pub(in crate::sched) seeded: Option<Seeded>,
 }
@@ -158,14 +101,14 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     // The thread that had this one created has claimed the worker, as it would wake a sleeper: the
     // worker owes a search (S5 in `idle`).
     worker
-        .searching
-        .set(member && worker.pool.idle.retract(index));
+        .search
+        .set_active(member && worker.pool.idle.retract(index));
     worker.set_hands_on();
     worker.follow_duty();
     worker.waking();
     worker.take_stock();
     worker.run(local);
-    if worker.searching.get() {
+    if worker.search.is_active() {
         // LIVENESS: a search does not end in silence.
         worker.pass_search_on();
     }
@@ -178,7 +121,7 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     worker.leave_driver();
     call(&worker.pool.config.on_thread_stop);
     worker.remote().ended.store(true, Ordering::Release);
-    if worker.leaving.get() {
+    if worker.role.is_leaving() {
         worker.pool.leave(index, worker.is_member());
     }
 }
@@ -200,44 +143,19 @@ impl Worker {
             index,
             remote: NonNull::from(&pool.remotes[index]),
             host: UnsafeCell::new(Context::empty()),
-            ready: UnsafeCell::new(Fifo::new()),
+            queues: Queues::new(),
             commons: pool.remotes[index].commons,
             pins: Cell::new(0),
             stacks: UnsafeCell::new(StackCache::new(STACKS)),
             wheel: UnsafeCell::new(Wheel::new(
                 seeded.as_ref().map_or(now, Seeded::wheel_time),
             )),
-            started: UnsafeCell::new(List::new()),
-            rng: UnsafeCell::new(Rng::new(shim::seed())),
-            queued: Queued::new(pool.config.io_uring),
-            events: UnsafeCell::new(Events::new()),
-            pace: Pace::new(now),
-            until_service: Cell::new(0),
-            paced_at: Cell::new(0),
-            deferred: Cell::new(0),
-            round: Cell::new(ROUND_AFTER_SLEEP),
-            since_injector: Cell::new(0),
-            oldest_due: Cell::new(now),
-            streak: Cell::new(0),
-            ring_first: Cell::new(false),
-            searching: Cell::new(false),
-            at_once: Cell::new(None),
-            draining: Cell::new(false),
-            drive_limit: Cell::new(None),
-            hands_on: Cell::new(false),
-            leaving: Cell::new(false),
-            patience: Cell::new(0),
-            spun: Cell::new(false),
-            napped: Cell::new(false),
-            seen: Cell::new(Phase::Open),
-            answered: Cell::new(0),
-            watch: Cell::new(events::flags(&pool.config.watch)),
-            round_left: Cell::new(0),
-            until_sample: Cell::new(0),
-            asked: Cell::new(0),
-            gain: Gain::new(),
-            kept: Cell::new(0),
-            credit_of: Cell::new(None),
+            io: Io::new(pool.config.io_uring),
+            maintenance: Maintenance::new(now),
+            search: Search::new(),
+            joins: Joins::new(),
+            role: Role::new(),
+            trace: Trace::new(&pool.config.watch),
             seeded,
             pool,
         }
@@ -271,8 +189,8 @@ impl Worker {
             };
             match found {
                 Some(fiber) => {
-                    self.spun.set(false);
-                    self.leaving.set(false);
+                    self.search.found();
+                    self.role.set_leaving(false);
                     self.dispatch(local, fiber);
                 }
                 None if self.may_end() => break,
@@ -288,7 +206,7 @@ impl Worker {
     pub(in crate::sched) fn begin_drive(&self) {
         self.stand(WorkerState::Active);
         self.set_hands_on();
-        self.searching.set(self.pool.idle.retract(self.index));
+        self.search.set_active(self.pool.idle.retract(self.index));
         self.take_stock();
     }
 
@@ -304,7 +222,7 @@ impl Worker {
     /// Ends a drive: the worker is asleep. True if there is something to do.
     pub(in crate::sched) fn end_drive(&self) -> bool {
         let idle = &self.pool.idle;
-        let _ = idle.announce(self.index, self.searching.replace(false));
+        let _ = idle.announce(self.index, self.search.end());
         self.stand(WorkerState::Asleep);
         self.pool.look_for_quiet();
         self.has_ready() || self.sees_work()
@@ -475,60 +393,11 @@ impl Worker {
         }
     }
 
-    /// Makes the worker go through everything before it runs another fiber.
-    pub(in crate::sched) fn take_stock(&self) {
-        self.until_service.set(0);
-        self.round_left.set(0);
-    }
-
-    /// Pushes to the back of the ready list.
-    #[inline(always)]
-    pub(in crate::sched) fn make_ready(&self, fiber: FiberPtr) {
-        // SAFETY: K1.
-        unsafe { (*self.ready.get()).push_back(fiber) };
-    }
-
-    #[inline(always)]
-    pub(in crate::sched) fn pop_ready(&self) -> Option<FiberPtr> {
-        // SAFETY: K1.
-        match unsafe { (*self.ready.get()).pop_front() } {
-            None if self.commons.is_some() => self.pop_common(),
-            own => own,
-        }
-    }
-
-    #[inline(always)]
-    pub(in crate::sched) fn has_ready(&self) -> bool {
-        // SAFETY: K1.
-        let own = !unsafe { &*self.ready.get() }.is_empty();
-        own || self.commons.is_some_and(|commons| commons.len() > 0)
-    }
-
-    /// The number of started fibers that may run; for reports.
-    pub(in crate::sched) fn count_ready(&self) -> usize {
-        // SAFETY: K1.
-        let own = unsafe { &*self.ready.get() }.len() as usize;
-        own + self.commons.map_or(0, Commons::len)
-    }
-
-    /// Moves the fibers that other threads have woken to the ready list.
-    pub(in crate::sched) fn open_mailbox(&self) {
-        let mailbox = self.remote().mailbox;
-        if !mailbox.is_empty() {
-            let woken = mailbox.drain();
-            let counters = &self.remote().counters;
-            counters.fiber_wakes.add(u64::from(woken.len()));
-            counters.remote_wakes.add(u64::from(woken.len()));
-            // SAFETY: K1.
-            unsafe { (*self.ready.get()).append(woken) };
-        }
-    }
-
     /// True if anything but the running fiber needs this thread.
     pub(in crate::sched) fn others_wait(&self) -> bool {
         let remote = self.remote();
         self.has_ready()
-            || self.at_once.get().is_some()
+            || self.queues.has_first()
             || !remote.mailbox.is_empty()
             || !remote.next.is_empty()
             || !remote.ring.is_empty()
@@ -542,7 +411,7 @@ impl Worker {
     /// call.
     pub(in crate::sched) fn notice_phase(&self) {
         let phase = self.pool.phase();
-        if phase != self.seen.replace(phase) && phase >= Phase::Cancelled {
+        if phase != self.role.see(phase) && phase >= Phase::Cancelled {
             self.each_started(|fiber| {
                 // SAFETY: H1.
                 if unsafe { fiber.as_ref() }.state.cancel() {
@@ -553,48 +422,18 @@ impl Worker {
         self.answer_roll(None);
     }
 
-    /// Returns the phase that this worker has acted on.
-    pub(in crate::sched) fn seen_phase(&self) -> Phase {
-        self.seen.get()
-    }
-
-    pub(in crate::sched) fn each_started(&self, mut f: impl FnMut(FiberPtr)) {
-        // SAFETY: K1: `f` runs no fiber, so the list stays as it is.
-        let started = unsafe { &*self.started.get() };
-        started.iter().for_each(&mut f);
-    }
-
-    /// Returns the started fiber at the front of the list, and moves it to the back.
-    pub(in crate::sched) fn next_of_walk(&self) -> Option<FiberPtr> {
-        // SAFETY: K1.
-        let started = unsafe { &mut *self.started.get() };
-        let fiber = started.pop_front()?;
-        // SAFETY: a header is pinned (H1), and in no list now.
-        unsafe { started.push_back(fiber) };
-        Some(fiber)
-    }
-
     /// True if the thread may end, with nothing queued here. False while a fiber that has started here
     /// lives: it could not be resumed anywhere else.
     fn may_end(&self) -> bool {
-        let over = self.leaving.get() || self.pool.phase() == Phase::Stopped;
+        let over = self.role.is_leaving() || self.pool.phase() == Phase::Stopped;
         over && !self.has_started()
-    }
-
-    /// True if a fiber lives that needs this thread: one that has started here, unless fibers may
-    /// migrate.
-    #[inline]
-    pub(in crate::sched) fn has_started(&self) -> bool {
-        // SAFETY: K1.
-        let own = !unsafe { &*self.started.get() }.is_empty();
-        own || self.commons.is_some_and(|commons| self.is_needed(commons))
     }
 
     /// True if the worker leaves fresh fibers to others: because it has a started one and takes one at
     /// a time, or because it is to end.
     #[inline]
     pub(super) fn is_taken(&self) -> bool {
-        self.draining.get() || (self.pool.config.exclusive && self.has_started())
+        self.role.is_draining() || (self.pool.config.exclusive && self.has_started())
     }
 }
 

@@ -1,8 +1,8 @@
-//! A fiber's life on its worker: its first run, when it gets a stack and settles; its end, when it
-//! returns the stack; and the wait for a stack when there is none.
+//! A fiber's life on its worker: its first run, when it gets a stack and settles, and its end, when it
+//! returns the stack.
 
 use crate::context::{OutOfStacks, Stack};
-use crate::fiber::current::{self, Local};
+use crate::fiber::current::Local;
 use crate::fiber::entry::fiber_main;
 use crate::fiber::life::State;
 use crate::fiber::{FiberPtr, Header};
@@ -38,20 +38,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Takes a stack of `size` bytes, or of the usual size.
-    #[inline]
-    pub(super) fn take_stack(&self, size: Option<usize>) -> Result<Stack, OutOfStacks> {
-        // SAFETY: K1.
-        let stacks = unsafe { &mut *self.stacks.get() };
-        match size {
-            // No poll is running; the stack for polls counts as one at hand.
-            None => stacks
-                .take(&self.pool.stacks)
-                .or_else(|why| current::local().take_spare().ok_or(why)),
-            Some(size) => self.pool.stacks.take_sized(size),
-        }
-    }
-
     /// Settles a fresh fiber here, to run on `stack`.
     #[inline]
     pub(super) fn start_on(&self, fiber: FiberPtr, stack: Stack) {
@@ -78,16 +64,13 @@ impl Worker {
             return;
         }
         header.set_home(remote.mailbox);
-        // SAFETY: K1.
-        let started = unsafe { &mut *self.started.get() };
-        // SAFETY: a header is pinned (H1), and is unlinked in `retire`.
-        unsafe { started.push_back(fiber) };
+        self.link_started(fiber);
         remote.settled.add(1);
         if header.placement.get() != 0 {
             self.start_tracked(fiber);
         }
         remote.counters.started.increment();
-        if self.seen.get() >= Phase::Cancelled {
+        if self.role.seen() >= Phase::Cancelled {
             // An active fiber: there is nothing to enqueue.
             header.state.cancel();
         }
@@ -121,10 +104,7 @@ impl Worker {
         }
         header(fiber).state.finish();
         header(fiber).life.end();
-        // SAFETY: K1.
-        let started = unsafe { &mut *self.started.get() };
-        // SAFETY: linked in `settle`, in this list.
-        unsafe { started.remove(fiber) };
+        self.unlink_started(fiber);
         let remote = self.remote();
         remote.settled.add(-1);
         if header(fiber).placement.get() != 0 {
@@ -134,72 +114,5 @@ impl Worker {
         // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
         unsafe { Header::release_on(local, fiber) };
         self.pool.look_for_quiet();
-    }
-
-    /// Puts a fresh fiber aside until a stack becomes available.
-    #[cold]
-    fn starve(&self, fiber: FiberPtr, why: &OutOfStacks) {
-        self.remote().counters.stack_waits.increment();
-        self.pool.starved.push(fiber, why);
-        // LIVENESS: stacks may be in the caches of workers that sleep: they wake and give them up
-        // (`relieve`). A stack that becomes available from now on finds the fiber on the list
-        // (`finish`); one that became available before is found by this worker's own `relieve`.
-        self.pool.rouse();
-    }
-
-    /// Called before the worker rests. While fibers wait for stacks, gives up the stacks that the
-    /// worker keeps, and takes one of those fibers if there is a stack for it now. True if it took one,
-    /// which is in its ring; under `SingleQueue` no other worker looks there.
-    #[must_use = "a worker with a fiber in its ring does not rest"]
-    pub(in crate::sched) fn relieve(&self) -> bool {
-        if self.pool.starved.is_empty() {
-            return false;
-        }
-        self.put_spare_away(current::local());
-        let gave = self.give_stacks_back();
-        if self.is_taken() {
-            if gave {
-                // LIVENESS: this worker takes none of those fibers, and the others may have
-                // looked for a stack before.
-                self.pool.rouse();
-            }
-            return false;
-        }
-        let stacks = &self.pool.stacks;
-        let fed = self.pool.starved.pop_if(|fiber| {
-            let stack = match header(fiber).stack_size() {
-                None => stacks.take(),
-                Some(size) => stacks.take_sized(size),
-            };
-            stack.map(|stack| stacks.give(stack)).is_ok()
-        });
-        if let Some(fiber) = fed {
-            self.keep_fresh(fiber);
-        }
-        fed.is_some()
-    }
-
-    /// Returns the unused stacks here to the pool; false if there were none.
-    pub(in crate::sched) fn give_stacks_back(&self) -> bool {
-        // SAFETY: K1.
-        unsafe { (*self.stacks.get()).flush(&self.pool.stacks) }
-    }
-
-    /// A stack has become available: starts one of the fibers that wait for one, if possible. (It may
-    /// have been one beyond the bound, of no use to that fiber. Then the fiber waits again, and so its
-    /// waiters are asked again, which may have been refused one before.)
-    #[cold]
-    pub(super) fn feed(&self) {
-        self.pool.starved.set_beyond(|| self.pool.stacks.beyond());
-        if let Some(fiber) = self.pool.starved.pop_if(|_| true) {
-            match self.draining.get() {
-                false => self.keep_fresh(fiber),
-                true => {
-                    if self.pool.inject_from(self.index, fiber) {
-                        self.remote().counters.wakes.increment();
-                    }
-                }
-            }
-        }
     }
 }

@@ -22,7 +22,6 @@ pub(in crate::sched) struct Gain {
 
 /// After so many wake-ups in vain only the monitor asks for jobs. Arbitrary: work that is occasionally
 /// large should not be done alone for lack of a few wake-ups.
-/// large once in a while is not to be done alone for want of a few wake-ups.
 const PATIENCE: u32 = 4;
 
 impl Gain {

@@ -108,7 +108,7 @@ impl Standing {
 impl Worker {
     /// Sets the state of this worker.
     pub(in crate::sched) fn stand(&self, state: WorkerState) {
-        let state = match self.draining.get() && state != WorkerState::Dead {
+        let state = match self.role.is_draining() && state != WorkerState::Dead {
             true => WorkerState::Draining,
             false => state,
         };

@@ -1,0 +1,168 @@
+//! The stacks that a worker has at hand: for fibers that start, for polls, and, if the pool has no more, for
+//! fibers that others wait for.
+//!
+//! Owns: which stack a fiber gets, and the wait of a fiber without one. Does not own: the pool of stacks
+//! (`context::pool`), the list of fibers that wait (`stack_waiters`), the loan of the stack for one poll
+//! (`wait::aside`), nor which fibers may get a stack beyond `max_stacks` (`fiber::hunger`, `wait::lend`).
+//!
+//! The stack for polls is one of the pool's, and counts as one at hand. So there is none where stacks are so
+//! few that workers keep none, and a worker that gives up the stacks it keeps gives up this one too.
+//!
+//! # Stacks beyond the bound
+//! A fiber that waits for the end of a fiber without a stack holds a stack and cannot run. If the bound
+//! applied there, fibers could wait for each other indefinitely. So the waiter does not count against
+//! the bound while the other fiber lives. That one has a whole stack of its own, of the size that it
+//! was promised.
+//!
+//! # Invariants
+//! * LE1. Each stack beyond the bound is out for one fiber, and one waiter waits for the end of that
+//!   fiber; or has waited, if an interrupt has ended that wait.
+//! * LE2. Such a stack goes back to the pool when its fiber has ended: no cache keeps it (its class is
+//!   not 0), and no other fiber inherits it (`Starved::is_watched`). So loans do not add up.
+
+use crate::context::{OutOfStacks, Stack};
+use crate::fiber::current::{self, Local};
+use crate::fiber::hunger::Wanted;
+use crate::fiber::{FiberPtr, FiberRef};
+use crate::sched::pool::shared::Pool;
+use crate::sched::worker::run::{Worker, header};
+
+impl Worker {
+    /// Takes a stack of `size` bytes, or of the usual size.
+    #[inline]
+    pub(super) fn take_stack(&self, size: Option<usize>) -> Result<Stack, OutOfStacks> {
+        // SAFETY: K1.
+        let stacks = unsafe { &mut *self.stacks.get() };
+        match size {
+            // No poll is running; the stack for polls counts as one at hand.
+            None => stacks
+                .take(&self.pool.stacks)
+                .or_else(|why| current::local().take_spare().ok_or(why)),
+            Some(size) => self.pool.stacks.take_sized(size),
+        }
+    }
+
+    /// Puts a fresh fiber aside until a stack becomes available.
+    #[cold]
+    pub(super) fn starve(&self, fiber: FiberPtr, why: &OutOfStacks) {
+        self.remote().counters.stack_waits.increment();
+        self.pool.starved.push(fiber, why);
+        // LIVENESS: stacks may be in the caches of workers that sleep: they wake and give them up
+        // (`relieve`). A stack that becomes available from now on finds the fiber on the list
+        // (`finish`); one that became available before is found by this worker's own `relieve`.
+        self.pool.rouse();
+    }
+
+    /// Called before the worker rests. While fibers wait for stacks, gives up the stacks that the
+    /// worker keeps, and takes one of those fibers if there is a stack for it now. True if it took one,
+    /// which is in its ring; under `SingleQueue` no other worker looks there.
+    #[must_use = "a worker with a fiber in its ring does not rest"]
+    pub(in crate::sched) fn relieve(&self) -> bool {
+        if self.pool.starved.is_empty() {
+            return false;
+        }
+        self.put_spare_away(current::local());
+        let gave = self.give_stacks_back();
+        if self.is_taken() {
+            if gave {
+                // LIVENESS: this worker takes none of those fibers, and the others may have
+                // looked for a stack before.
+                self.pool.rouse();
+            }
+            return false;
+        }
+        let stacks = &self.pool.stacks;
+        let fed = self.pool.starved.pop_if(|fiber| {
+            let stack = match header(fiber).stack_size() {
+                None => stacks.take(),
+                Some(size) => stacks.take_sized(size),
+            };
+            stack.map(|stack| stacks.give(stack)).is_ok()
+        });
+        if let Some(fiber) = fed {
+            self.keep_fresh(fiber);
+        }
+        fed.is_some()
+    }
+
+    /// Returns the unused stacks here to the pool; false if there were none.
+    pub(in crate::sched) fn give_stacks_back(&self) -> bool {
+        // SAFETY: K1.
+        unsafe { (*self.stacks.get()).flush(&self.pool.stacks) }
+    }
+
+    /// A stack has become available: starts one of the fibers that wait for one, if possible. (It may
+    /// have been one beyond the bound, of no use to that fiber. Then the fiber waits again, and so its
+    /// waiters are asked again, which may have been refused one before.)
+    #[cold]
+    pub(super) fn feed(&self) {
+        self.pool.starved.set_beyond(|| self.pool.stacks.beyond());
+        if let Some(fiber) = self.pool.starved.pop_if(|_| true) {
+            match self.role.is_draining() {
+                false => self.keep_fresh(fiber),
+                true => {
+                    if self.pool.inject_from(self.index, fiber) {
+                        self.remote().counters.wakes.increment();
+                    }
+                }
+            }
+        }
+    }
+
+    /// As [`Schedule::spare_stack`](crate::fiber::Schedule::spare_stack).
+    #[cold]
+    pub(in crate::sched) fn spare_stack(&self) -> Option<Stack> {
+        if !self.pool.starved.is_empty() || !self.pool.stacks.lets_keep() {
+            return None;
+        }
+        // SAFETY: K1.
+        let stacks = unsafe { &mut *self.stacks.get() };
+        stacks.take(&self.pool.stacks).ok()
+    }
+
+    /// As [`Schedule::keep_spare`](crate::fiber::Schedule::keep_spare).
+    #[cold]
+    pub(in crate::sched) fn keep_spare(&self, stack: Stack) {
+        // SAFETY: K1.
+        unsafe { (*self.stacks.get()).give(stack, &self.pool.stacks) };
+        if !self.pool.starved.is_empty() {
+            self.feed();
+        }
+    }
+
+    /// Moves the stack for polls, unless a poll is on it, to those that the worker keeps.
+    pub(in crate::sched) fn put_spare_away(&self, local: &Local) {
+        if let Some(stack) = local.take_spare() {
+            // SAFETY: K1.
+            unsafe { (*self.stacks.get()).give(stack, &self.pool.stacks) };
+        }
+    }
+
+    /// As [`Schedule::lend`](crate::fiber::Schedule::lend).
+    pub(in crate::sched) fn lend(&self, wanted: Wanted) -> Option<FiberRef> {
+        let wanted = |fiber| wanted.is(fiber, header(fiber));
+        let Pool {
+            starved, stacks, ..
+        } = &*self.pool;
+        let mut is_loan = false;
+        let (fiber, stack) = starved.take_with(wanted, |fiber| {
+            let size = header(fiber).stack_size();
+            let stack = self.take_stack(size);
+            is_loan = matches!(stack, Err(OutOfStacks::Cap { .. }));
+            match is_loan {
+                true => stacks.take_beyond(size).ok(),
+                false => stack.ok(),
+            }
+        })?;
+        if is_loan {
+            self.remote().counters.loans.increment();
+            // LE2: before the fiber can end.
+            starved.set_beyond(|| stacks.beyond());
+        }
+        // It has not started, so the runtime still holds a reference.
+        let borrower = FiberRef::of(fiber);
+        self.start_on(fiber, stack);
+        self.start_settled(fiber);
+        Some(borrower)
+    }
+}
