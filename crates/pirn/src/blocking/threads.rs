@@ -18,8 +18,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use crate::fiber::Ticket;
-use crate::fiber::unwound::Panic;
-use crate::fiber::vigil;
+use crate::fiber::panic_payload::Panic;
+use crate::fiber::thread_registry;
 use crate::sched::deterministic::seeded::outside;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::{self, Condvar, Mutex};
@@ -210,7 +210,7 @@ impl Threads {
             }
             let until = shim::now() + KEEP;
             queue.idle += 1;
-            queue = vigil::rest(|| self.work.wait_until(queue, until));
+            queue = thread_registry::rest(|| self.work.wait_until(queue, until));
             queue.idle -= 1;
             if queue.orders.is_empty() && shim::now() >= until {
                 queue.threads -= 1;

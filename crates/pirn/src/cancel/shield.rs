@@ -1,7 +1,7 @@
 //! Code that is not interrupted.
 
+use crate::fiber::cancel_scope::CancelScope;
 use crate::fiber::current;
-use crate::fiber::region::Region;
 use crate::wait::limit;
 
 /// Runs `f` without the interrupts of the caller: from its token, from its deadlines, and from
@@ -39,5 +39,5 @@ use crate::wait::limit;
 #[doc(alias = "WithoutCancel")]
 pub fn shield<T>(f: impl FnOnce() -> T) -> T {
     let fiber = current::identity(current::local());
-    limit::within(fiber, &Region::shield(fiber), f)
+    limit::within(fiber, &CancelScope::shield(fiber), f)
 }

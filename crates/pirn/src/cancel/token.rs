@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::fiber::cancel_scope::CancelScope;
 use crate::fiber::current;
-use crate::fiber::region::Region;
 use crate::fiber::token::Node;
 use crate::runtime::Handle;
 use crate::sched::worker::enqueue;
@@ -193,7 +193,7 @@ impl Token {
         let fiber = current::identity(current::local());
         let outside = Token::current();
         let both = Node::below([Some(outside.0), Some(Arc::clone(&self.0))]);
-        limit::within(fiber, &Region::entered(fiber, both), f)
+        limit::within(fiber, &CancelScope::entered(fiber, both), f)
     }
 
     /// Waits until this token is cancelled, regardless of the caller's own interrupts.

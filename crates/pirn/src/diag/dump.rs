@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::fiber::vigil::{self, Sleep};
+use crate::fiber::thread_registry::{self, Sleep};
 use crate::runtime::Handle;
 use crate::sched::pool::registry;
 use crate::sched::pool::shared::Pool;
@@ -33,15 +33,17 @@ pub fn dump(w: &mut dyn Write) -> io::Result<()> {
         let pool = Handle::of(std::sync::Arc::clone(pool));
         pool.dump(w)
     })?;
-    vigil::persons().iter().try_for_each(|person| {
-        let name = person.name.as_deref().unwrap_or("unnamed");
-        let how = match person.sleep {
-            Sleep::None => "does not wait here",
-            Sleep::Timed => "waits with a time limit",
-            Sleep::Endless => "waits",
-        };
-        writeln!(w, "thread {} '{name}' {how}", person.id)
-    })
+    thread_registry::plain_threads()
+        .iter()
+        .try_for_each(|plain_thread| {
+            let name = plain_thread.name.as_deref().unwrap_or("unnamed");
+            let how = match plain_thread.sleep {
+                Sleep::None => "does not wait here",
+                Sleep::Timed => "waits with a time limit",
+                Sleep::Endless => "waits",
+            };
+            writeln!(w, "thread {} '{name}' {how}", plain_thread.id)
+        })
 }
 
 impl Handle {

@@ -1,6 +1,6 @@
 //! Threads that do not run fibers but may still wake some.
 
-use crate::fiber::vigil;
+use crate::fiber::thread_registry;
 
 /// Runs `f`, and declares that the calling thread may wake fibers meanwhile, so that the deadlock
 /// detector does not rule that out.
@@ -24,5 +24,5 @@ use crate::fiber::vigil;
 /// from_outside.join().unwrap().unwrap();
 /// ```
 pub fn external_wait<T>(f: impl FnOnce() -> T) -> T {
-    vigil::external(f)
+    thread_registry::external(f)
 }

@@ -27,7 +27,7 @@ mod quit;
 
 #[cfg(feature = "tracing")]
 pub use crate::fiber::in_span;
-pub use crate::fiber::life::State;
+pub use crate::fiber::state_names::State;
 pub use crate::observe::{Metrics, WorkerMetrics};
 pub use crate::sched::events::{LogMask, UnknownCategory};
 pub use crate::sched::placement::lines::{LineClass, SpawnLine};

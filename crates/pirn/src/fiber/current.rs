@@ -19,9 +19,9 @@ use std::time::Instant;
 
 use super::header::{FiberPtr, Header};
 use super::jobs::Jobs;
-use super::schedule::{InPerson, Wish};
+use super::schedule::{AfterSwitch, BlockInPlace};
 use super::slab::{self, Magazines};
-use super::vigil;
+use super::thread_registry;
 use crate::base::clock;
 use crate::base::rng::Rng;
 use crate::context::Stack;
@@ -89,12 +89,12 @@ pub(crate) struct Local {
     /// The fiber that runs here; none on a thread's own stack.
     fiber: Cell<Option<FiberPtr>>,
     /// The header that this thread has borrowed to wait as a plain thread.
-    person: Cell<Option<FiberPtr>>,
+    plain_thread: Cell<Option<FiberPtr>>,
     /// The last fiber that has left its stack on this thread with an action pending, to be done off its
     /// stack: it has ended, or may migrate.
     left: Cell<Option<FiberPtr>>,
     /// The action that this fiber has requested, unless it has ended.
-    wish: Cell<Option<Wish>>,
+    wish: Cell<Option<AfterSwitch>>,
     /// The worker of `sched` on this thread; null on other threads.
     worker: Cell<*const ()>,
     /// The list of pending jobs of the running fiber; on other threads the static empty list.
@@ -166,11 +166,11 @@ impl Local {
     const fn new() -> Self {
         Local {
             fiber: Cell::new(None),
-            person: Cell::new(None),
+            plain_thread: Cell::new(None),
             left: Cell::new(None),
             wish: Cell::new(None),
             worker: Cell::new(ptr::null()),
-            jobs: Cell::new(Jobs::nobodys()),
+            jobs: Cell::new(Jobs::none()),
             starting: Cell::new(ptr::null()),
             driver: Cell::new(None),
             budget: Budget::new(0, Then::GiveWay),
@@ -260,7 +260,7 @@ impl Local {
 
     /// Records that `fiber` has ended, or the action that it requests.
     #[inline(always)]
-    pub(crate) fn set_left(&self, fiber: FiberPtr, wish: Option<Wish>) {
+    pub(crate) fn set_left(&self, fiber: FiberPtr, wish: Option<AfterSwitch>) {
         self.left.set(Some(fiber));
         self.wish.set(wish);
     }
@@ -271,7 +271,7 @@ impl Local {
     }
 
     #[inline(always)]
-    pub(crate) fn take_left(&self) -> Option<(FiberPtr, Option<Wish>)> {
+    pub(crate) fn take_left(&self) -> Option<(FiberPtr, Option<AfterSwitch>)> {
         match self.left.get() {
             None => None,
             Some(fiber) => {
@@ -502,7 +502,7 @@ pub(crate) fn is_unwinding(local: &Local) -> bool {
 /// As [`identity`], but none for a thread that has not needed one yet.
 #[inline]
 pub(crate) fn known(local: &Local) -> Option<FiberPtr> {
-    local.fiber.get().or(local.person.get())
+    local.fiber.get().or(local.plain_thread.get())
 }
 
 /// Returns the number of the fiber that runs here, or of the thread if it has waited before.
@@ -519,7 +519,7 @@ pub(crate) fn number(local: &Local) -> Option<u64> {
 fn number_of_thread(local: &Local) -> Option<u64> {
     // SAFETY: H1.
     local
-        .person
+        .plain_thread
         .get()
         .map(|header| unsafe { header.as_ref() }.id())
 }
@@ -536,24 +536,24 @@ pub(crate) fn identity(local: &Local) -> FiberPtr {
 
 #[cold]
 fn identity_of_thread(local: &Local) -> FiberPtr {
-    if let Some(header) = local.person.get() {
+    if let Some(header) = local.plain_thread.get() {
         return header;
     }
-    let header = Header::alone(local, 0, Location::caller(), &InPerson);
-    local.person.set(Some(header));
-    vigil::enter(header);
+    let header = Header::alone(local, 0, Location::caller(), &BlockInPlace);
+    local.plain_thread.set(Some(header));
+    thread_registry::enter(header);
     slab::at_thread_exit();
     header
 }
 
 /// Returns a plain thread's header to the slab.
 pub(super) fn give_identity_back(local: &Local) {
-    if let Some(header) = local.person.get() {
+    if let Some(header) = local.plain_thread.get() {
         // The thread still owns what the destructors create or wait for.
         // SAFETY: H1.
         super::local::destroy_all(unsafe { header.as_ref() });
-        local.person.set(None);
-        vigil::leave(header);
+        local.plain_thread.set(None);
+        thread_registry::leave(header);
         // Any remaining ticket of this thread ends here, not in the next life.
         // SAFETY: H1.
         unsafe { header.as_ref() }.state.finish();

@@ -5,7 +5,7 @@
 //! are run or dropped on the fiber's own stack and before its joiners are woken.
 //!
 //! The end, in order: 1. the closure has returned or panicked and its outcome is in the payload; 2.
-//! fiber-locals are dropped, and the fiber leaves the region that it inherits from its parent (`region`); 3.
+//! fiber-locals are dropped, and the fiber leaves the region that it inherits from its parent (`cancel_scope`); 3.
 //! under the join lock: if the handle is gone, the outcome is dropped (outside the lock) first, then `done`
 //! is set and every joiner claimed;
 //! 4. the joiners are enqueued; 5. the end hook notifies the scope; 6. the fiber leaves its stack, or hands
@@ -17,12 +17,12 @@ use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 
+use super::cancel_scope::{CancelScope, RegionRef};
 use super::current::{self, Local};
 use super::header::{EndHook, Ending, FiberPtr, Header, Join, Outcome};
-use super::region::{Region, RegionRef};
-use super::seat;
+use super::panic_payload::{Panic, Unwound};
 use super::slab;
-use super::unwound::{Panic, Unwound};
+use super::token_registration;
 use crate::base::dropping::end_caught;
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
@@ -180,7 +180,7 @@ unsafe fn run_caught(fiber: FiberPtr) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     let table = header.vtable.get();
-    let is_late = header.state.is_cancelled() && !header.marks.is_obliged();
+    let is_late = header.state.is_cancelled() && !header.flags.must_run();
     let (call, outcome) = match is_late {
         false => (table.run, Outcome::Value),
         true => (table.drop_closure, Outcome::NotRun),
@@ -234,7 +234,9 @@ pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
     // SAFETY: the worker passes a header.
     let mut fiber = unsafe { NonNull::new_unchecked(arg.cast::<Header>()) };
     // SAFETY: H1.
-    unsafe { fiber.as_ref() }.home().landed(current::local());
+    unsafe { fiber.as_ref() }
+        .home()
+        .on_arrival(current::local());
     loop {
         // SAFETY: called once, on the fiber.
         unsafe { live(fiber) };
@@ -272,13 +274,13 @@ pub(crate) unsafe fn live(fiber: FiberPtr) {
 /// As for [`live`].
 #[inline(never)]
 unsafe fn run_out_within(fiber: FiberPtr, outer: RegionRef) {
-    seat::refuse_if_late(fiber, outer);
-    let bottom = Region::bottom(fiber, outer);
+    token_registration::refuse_if_late(fiber, outer);
+    let bottom = CancelScope::bottom(fiber, outer);
     // SAFETY: left below; `run_out` does not unwind.
-    unsafe { seat::enter(fiber, &bottom) };
+    unsafe { token_registration::enter(fiber, &bottom) };
     // SAFETY: the caller's promise.
     unsafe { run_out(fiber) };
-    seat::leave_for_good(fiber, &bottom);
+    token_registration::leave_for_good(fiber, &bottom);
 }
 
 /// Steps 1 and 2 of the end.
@@ -370,7 +372,7 @@ fn tell_scope(fiber: FiberPtr, ending: Ending) {
 fn owes_drop(header: &Header) -> bool {
     match header.outcome.get() {
         Outcome::Value => header.vtable.get().drop_value.is_some(),
-        outcome => outcome == Outcome::Panicked && !header.marks.keeps_panic(),
+        outcome => outcome == Outcome::Panicked && !header.flags.keeps_panic(),
     }
 }
 
@@ -381,7 +383,7 @@ pub(crate) fn refuse(fiber: FiberPtr) {
     let header = unsafe { fiber.as_ref() };
     // Cancelled before it ran: its closure is dropped. No fiber waits, so there is nothing to enqueue.
     header.state.cancel();
-    header.marks.set_obliged(false);
+    header.flags.set_must_run(false);
     // SAFETY: the fiber is in no queue, so the caller owns it.
     unsafe { run_caught(fiber) };
     // The values that it has inherited.

@@ -30,16 +30,16 @@ use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use super::cancel_scope::CurrentScope;
 use super::current::{self, Local};
 use super::entry::Vtable;
-use super::hunger::Joiner;
-use super::life::Life;
 use super::local::Locals;
-use super::region::InForce;
 use super::schedule::Schedule;
 use super::slab;
 use super::spans::Spans;
+use super::stackless::StackOwner;
 use super::state::StateWord;
+use super::state_names::Life;
 use super::ticket::{Ticket, Wake};
 use super::token::Node;
 use super::waiter::WaitQueue;
@@ -73,10 +73,10 @@ pub(crate) struct Join {
     pub(crate) detached: bool,
     /// `own` is the token of the fiber itself, for the jobs that it promotes; it stays until the fiber ends.
     pub(crate) whole: bool,
-    /// Odd while the fiber waits for a stack (`hunger`).
+    /// Odd while the fiber waits for a stack (`stackless`).
     pub(crate) hunger: u32,
-    pub(crate) waiters: WaitQueue<Joiner>,
-    /// The token of the outermost part of the fiber's code that has one (RG4 in `region`).
+    pub(crate) waiters: WaitQueue<StackOwner>,
+    /// The token of the outermost part of the fiber's code that has one (RG4 in `cancel_scope`).
     pub(crate) own: Option<Arc<Node>>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct EndTable {
     /// A panic that is kept in the payload (`keeps_panic`) will not be joined: its handle has
     /// been dropped after the end.
     pub(crate) panic_left: unsafe fn(data: *const ()),
-    /// The fiber, which is fresh, waits for a stack, or no longer waits (`hunger`). Called under a lock; the
+    /// The fiber, which is fresh, waits for a stack, or no longer waits (`stackless`). Called under a lock; the
     /// wakes are due after it.
     pub(crate) hunger: unsafe fn(data: *const (), hungry: bool, wakes: &mut Vec<Wake>),
 }
@@ -142,7 +142,7 @@ pub(crate) struct Header {
     /// Owner.
     pub(crate) locals: Cell<Option<NonNull<Locals>>>,
     /// The scope in force for the running code. The spawner, then the owner.
-    pub(crate) region: Cell<InForce>,
+    pub(crate) region: Cell<CurrentScope>,
     /// What the fiber waits for: a `wait::notice::Notice` in the frame that waits, else null. Written by the
     /// owner, and read by it and by its worker.
     pub(crate) notice: Cell<*const ()>,
@@ -154,7 +154,7 @@ pub(crate) struct Header {
     /// The name of its state; in debug builds. Owner.
     pub(crate) life: Life,
     /// Boolean flags of the fiber and its current wait. Owner, then the handle (H5).
-    pub(crate) marks: Marks,
+    pub(crate) flags: Flags,
     /// How its spawn line counts and places it (`sched::placement::lines`); 0 if it does not, and after its end. The
     /// spawner, then the owner.
     pub(crate) placement: Cell<u32>,
@@ -164,79 +164,79 @@ pub(crate) struct Header {
 
 /// Six fiber flags packed into one byte, to keep the header small.
 #[derive(Debug)]
-pub(crate) struct Marks(Cell<u8>);
+pub(crate) struct Flags(Cell<u8>);
 
-impl Marks {
-    const LENT: u8 = 1;
-    const EARLY: u8 = 2;
+impl Flags {
+    const TICKET_EXPOSED: u8 = 1;
+    const CLAIMED_EARLY: u8 = 2;
     const KEEPS_PANIC: u8 = 4;
     const OWN_SIZE: u8 = 8;
-    const ASIDE: u8 = 16;
-    const OBLIGED: u8 = 32;
+    const ON_POLL_STACK: u8 = 16;
+    const MUST_RUN: u8 = 32;
 
     /// Returns whether a panic stays in the payload for the scope to raise, even without a joiner.
     #[inline(always)]
     pub(crate) fn keeps_panic(&self) -> bool {
-        self.0.get() & Marks::KEEPS_PANIC != 0
+        self.0.get() & Flags::KEEPS_PANIC != 0
     }
 
     #[inline]
     pub(crate) fn set_keeps_panic(&self) {
-        self.0.set(self.0.get() | Marks::KEEPS_PANIC);
+        self.0.set(self.0.get() | Flags::KEEPS_PANIC);
     }
 
     /// Returns whether its closure is run even if it is cancelled before that: another party needs the
     /// result.
     #[inline(always)]
-    pub(crate) fn is_obliged(&self) -> bool {
-        self.0.get() & Marks::OBLIGED != 0
+    pub(crate) fn must_run(&self) -> bool {
+        self.0.get() & Flags::MUST_RUN != 0
     }
 
-    pub(crate) fn set_obliged(&self, obliged: bool) {
-        let rest = self.0.get() & !Marks::OBLIGED;
-        self.0.set(rest | (u8::from(obliged) * Marks::OBLIGED));
+    pub(crate) fn set_must_run(&self, obliged: bool) {
+        let rest = self.0.get() & !Flags::MUST_RUN;
+        self.0.set(rest | (u8::from(obliged) * Flags::MUST_RUN));
     }
 
     /// Returns whether user code has the ticket of the present epoch.
     #[inline(always)]
-    pub(crate) fn is_lent(&self) -> bool {
-        self.0.get() & Marks::LENT != 0
+    pub(crate) fn is_ticket_exposed(&self) -> bool {
+        self.0.get() & Flags::TICKET_EXPOSED != 0
     }
 
-    pub(crate) fn set_lent(&self, lent: bool) {
-        let rest = self.0.get() & !Marks::LENT;
-        self.0.set(rest | (u8::from(lent) * Marks::LENT));
+    pub(crate) fn set_ticket_exposed(&self, lent: bool) {
+        let rest = self.0.get() & !Flags::TICKET_EXPOSED;
+        self.0.set(rest | (u8::from(lent) * Flags::TICKET_EXPOSED));
     }
 
     /// Returns whether polls run on the fiber's present stack: that has a size of its own, or is the one for
     /// polls.
     #[inline(always)]
     pub(crate) fn polls_where_it_is(&self) -> bool {
-        self.0.get() & (Marks::OWN_SIZE | Marks::ASIDE) != 0
+        self.0.get() & (Flags::OWN_SIZE | Flags::ON_POLL_STACK) != 0
     }
 
     /// Returns whether the fiber is in the middle of a poll, and not on its own stack.
-    pub(crate) fn is_aside(&self) -> bool {
-        self.0.get() & Marks::ASIDE != 0
+    pub(crate) fn is_on_poll_stack(&self) -> bool {
+        self.0.get() & Flags::ON_POLL_STACK != 0
     }
 
     #[inline(always)]
-    pub(crate) fn set_aside(&self, aside: bool) {
-        let rest = self.0.get() & !Marks::ASIDE;
-        self.0.set(rest | (u8::from(aside) * Marks::ASIDE));
+    pub(crate) fn set_on_poll_stack(&self, aside: bool) {
+        let rest = self.0.get() & !Flags::ON_POLL_STACK;
+        self.0.set(rest | (u8::from(aside) * Flags::ON_POLL_STACK));
     }
 
     /// Records that the wait has ended before the fiber had parked, or while a visitor held it; where fibers
     /// may migrate.
-    pub(crate) fn set_early(&self) {
-        self.0.set(self.0.get() | Marks::EARLY);
+    pub(crate) fn set_claimed_early(&self) {
+        self.0.set(self.0.get() | Flags::CLAIMED_EARLY);
     }
 
-    /// Returns whether [`set_early`](Self::set_early) was called, and resets it.
-    pub(crate) fn take_early(&self) -> bool {
-        let marks = self.0.get();
-        self.0.set(marks & !Marks::EARLY);
-        marks & Marks::EARLY != 0
+    /// Returns whether [`set_claimed_early`](Self::set_claimed_early) was called, and resets it.
+    pub(crate) fn take_claimed_early(&self) -> bool {
+        let flags = self.0.get();
+        self.0.set(flags & !Flags::CLAIMED_EARLY);
+        flags & Flags::CLAIMED_EARLY != 0
     }
 }
 
@@ -292,12 +292,12 @@ impl Header {
             label: Cell::new(None),
             started: Links::new(),
             locals: Cell::new(None),
-            region: Cell::new(InForce::NONE),
+            region: Cell::new(CurrentScope::NONE),
             notice: Cell::new(ptr::null()),
             identity: AtomicU64::new(u64::from(index)),
             class,
             outcome: Cell::new(Outcome::Pending),
-            marks: Marks(Cell::new(0)),
+            flags: Flags(Cell::new(0)),
             placement: Cell::new(0),
             life: Life::new(),
             spans: Spans::new(),
@@ -328,8 +328,8 @@ impl Header {
             .store(ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
         self.label.set(None);
         self.outcome.set(Outcome::Pending);
-        self.marks.0.set(0);
-        self.region.set(InForce::NONE);
+        self.flags.0.set(0);
+        self.region.set(CurrentScope::NONE);
     }
 
     /// Returns a header of `class` for a party that is not a fiber: it waits, and `home` is notified when it
@@ -488,7 +488,7 @@ impl Header {
     /// Sets the name and stack size of the fiber. Before it is published.
     pub(crate) fn set_label(&self, label: Label) {
         if label.stack_size.is_some() {
-            self.marks.0.set(self.marks.0.get() | Marks::OWN_SIZE);
+            self.flags.0.set(self.flags.0.get() | Flags::OWN_SIZE);
         }
         self.label
             .set(Some(NonNull::from(Box::leak(Box::new(label)))));

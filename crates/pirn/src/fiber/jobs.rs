@@ -84,7 +84,7 @@ pub(crate) struct Job {
     /// There while it is pending. Owner.
     older: Cell<MaybeUninit<*const Job>>,
     /// None once it is promoted, and of the root. Taken by the owner; its join and
-    /// regions inside of it (`fiber::region`) read from it whether the job was promoted.
+    /// regions inside of it (`fiber::cancel_scope`) read from it whether the job was promoted.
     promote: Cell<Option<Promote>>,
     /// Where the join was called.
     pub(crate) at: &'static Location<'static>,
@@ -134,7 +134,7 @@ impl Jobs {
     }
 
     /// Returns the list of threads that are not workers.
-    pub(crate) const fn nobodys() -> &'static Jobs {
+    pub(crate) const fn none() -> &'static Jobs {
         &NOBODYS
     }
 

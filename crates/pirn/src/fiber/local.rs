@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 
 use super::current::{self, Local};
 use super::header::{FiberPtr, Header};
-use super::unwound::text_of;
+use super::panic_payload::text_of;
 use crate::base::dropping::drop_caught;
 
 /// All locals of one fiber: there are few, so a list is faster than a map.

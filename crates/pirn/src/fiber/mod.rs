@@ -6,35 +6,31 @@
 mod beat_word;
 #[expect(
     unsafe_code,
+    reason = "points to regions in the frames that they hold for"
+)]
+pub(crate) mod cancel_scope;
+#[expect(
+    unsafe_code,
     reason = "the thread-local and the switch to and from a fiber"
 )]
 pub(crate) mod current;
+pub(crate) mod deadline;
 #[expect(unsafe_code, reason = "type-erased closures and results")]
 pub(crate) mod entry;
 #[expect(unsafe_code, reason = "fields owned by protocol, not by borrow")]
 pub(crate) mod header;
-#[expect(unsafe_code, reason = "calls what an end hook says")]
-pub(crate) mod hunger;
 mod id;
 #[expect(unsafe_code, reason = "jobs lie in the frames of their joins")]
 pub(crate) mod jobs;
-pub(crate) mod life;
-pub(crate) mod limit;
 #[expect(unsafe_code, reason = "values that live as long as their fiber")]
 pub(crate) mod local;
-#[expect(
-    unsafe_code,
-    reason = "points to regions in the frames that they hold for"
-)]
-pub(crate) mod region;
+pub(crate) mod panic_payload;
 pub(crate) mod release;
 #[expect(
     unsafe_code,
     reason = "the contract of a pinned timer; a gate behind a header"
 )]
 pub(crate) mod schedule;
-#[expect(unsafe_code, reason = "a fiber and its header, a seat and its token")]
-pub(crate) mod seat;
 #[expect(unsafe_code, reason = "carves headers out of raw chunks")]
 mod slab;
 #[cfg(not(feature = "tracing"))]
@@ -44,20 +40,24 @@ mod spans;
 #[path = "spans_on.rs"]
 #[expect(unsafe_code, reason = "spans lie in the frames of the code in them")]
 mod spans;
+#[expect(unsafe_code, reason = "calls what an end hook says")]
+pub(crate) mod stackless;
 pub(crate) mod state;
+pub(crate) mod state_names;
+pub(crate) mod thread_registry;
 #[expect(unsafe_code, reason = "reads headers that may have been recycled")]
 pub(crate) mod ticket;
 #[expect(unsafe_code, reason = "seats are pointers to headers")]
 pub(crate) mod token;
-pub(crate) mod unwound;
-pub(crate) mod vigil;
+#[expect(unsafe_code, reason = "a fiber and its header, a seat and its token")]
+pub(crate) mod token_registration;
 #[expect(unsafe_code, reason = "waiters live on the stacks of those who wait")]
 pub(crate) mod waiter;
 
 pub(crate) use header::{FiberPtr, FiberRef, Header, Outcome, describe_owner};
 pub use id::FiberId;
 pub use local::FiberLocal;
-pub(crate) use schedule::{InPerson, Schedule, Wish};
+pub(crate) use schedule::{AfterSwitch, BlockInPlace, Schedule};
 #[cfg(feature = "tracing")]
 pub use spans::in_span;
 pub use ticket::Ticket;

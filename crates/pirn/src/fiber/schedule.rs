@@ -2,17 +2,17 @@
 //!
 //! Waits wake workers and workers run waiters; this trait is the one place that breaks the cycle. It uses
 //! only terms of `fiber`. `sched` implements it (for settled fibers, by the mailbox of their worker), and so
-//! does [`InPerson`] here, for plain threads, which park themselves.
+//! does [`BlockInPlace`] here, for plain threads, which park themselves.
 
 use std::ptr::NonNull;
 use std::time::Instant;
 
 use super::current::Local;
 use super::header::{FiberRef, Header};
-use super::hunger::Wanted;
+use super::panic_payload::Witness;
+use super::stackless::BorrowTarget;
 use super::state::{Accepts, Epoch};
 use super::ticket::Ticket;
-use super::unwound::Witness;
 use crate::context::Stack;
 use crate::shim;
 use crate::timer::Timer;
@@ -20,7 +20,7 @@ use crate::timer::Timer;
 /// The action that a fiber which may migrate requests when it leaves its stack. It is done on the stack that
 /// is switched to: as soon as it is done, another thread may run on the one that was left.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum AfterSwitch {
     /// Park, for the wait `epoch`, which the causes that it `accepts` end too.
     Park { epoch: Epoch, accepts: Accepts },
     /// Run again when all other ready fibers have run.
@@ -58,7 +58,7 @@ pub(crate) trait Schedule: Sync {
     ///
     /// # Safety
     /// Called by the fiber itself, with no lock held; if it is to park, a waker will end that wait.
-    unsafe fn leave(&self, _local: &Local, _fiber: NonNull<Header>, _wish: Wish) {
+    unsafe fn leave(&self, _local: &Local, _fiber: NonNull<Header>, _wish: AfterSwitch) {
         unreachable!("a settled fiber stays on its thread");
     }
 
@@ -74,7 +74,7 @@ pub(crate) trait Schedule: Sync {
     }
 
     /// Called first by a fiber on its stack: does the pending work for the fiber that ran before.
-    fn landed(&self, _local: &Local) {
+    fn on_arrival(&self, _local: &Local) {
         unreachable!("{NO_STACK}");
     }
 
@@ -118,7 +118,7 @@ pub(crate) trait Schedule: Sync {
 
     /// Starts a `wanted` fiber for which there is no stack, if necessary on one beyond `max_stacks`. `None`:
     /// there was no such fiber, or the system has no stack. Called by the fiber that waits for its end.
-    fn lend(&self, _local: &Local, _wanted: Wanted) -> Option<FiberRef> {
+    fn lend(&self, _local: &Local, _wanted: BorrowTarget) -> Option<FiberRef> {
         None
     }
 
@@ -149,9 +149,9 @@ pub(crate) trait Schedule: Sync {
 
 /// The home of a plain thread, and of a fiber while it blocks its thread in place: the party that is woken
 /// sleeps on the gate of its own header.
-pub(crate) struct InPerson;
+pub(crate) struct BlockInPlace;
 
-impl Schedule for InPerson {
+impl Schedule for BlockInPlace {
     fn schedule(&self, fiber: NonNull<Header>) {
         // SAFETY: H1.
         unsafe { fiber.as_ref() }.gate.unpark();

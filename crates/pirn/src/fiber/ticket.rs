@@ -4,8 +4,8 @@ use std::hash::{Hash, Hasher};
 use std::ptr::NonNull;
 
 use super::header::Header;
-use super::life::State;
 use super::state::{Claim, Code, Epoch};
+use super::state_names::State;
 use crate::base::mutant::mutant;
 
 /// The right to end one wait of one fiber, once.

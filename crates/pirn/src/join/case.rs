@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::fmt;
 
 use super::fiber::Fiber;
-use crate::fiber::hunger::Joiner;
+use crate::fiber::stackless::StackOwner;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::notice::Subject;
@@ -31,7 +31,7 @@ pub struct JoinCase<'a>(EndCase<&'a Fiber>);
 /// Wins when the fiber has ended.
 pub(crate) struct EndCase<F> {
     fiber: F,
-    berth: Berth<Joiner>,
+    berth: Berth<StackOwner>,
 }
 
 impl<'a> JoinCase<'a> {
@@ -84,7 +84,7 @@ impl<F: Borrow<Fiber>> Case for EndCase<F> {
     unsafe fn publish(&self, call: Call) -> bool {
         let mut join = self.fiber.borrow().header().join.lock();
         if !join.done {
-            let (queue, payload) = (&mut join.waiters, Joiner::Other);
+            let (queue, payload) = (&mut join.waiters, StackOwner::Other);
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
             unsafe { self.berth.join(queue, call.ticket, call.code, payload) };
         }

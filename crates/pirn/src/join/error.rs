@@ -4,7 +4,7 @@ use std::any::Any;
 use std::error::Error;
 use std::fmt;
 
-use crate::fiber::unwound::Panic;
+use crate::fiber::panic_payload::Panic;
 use crate::shim::Lock;
 use crate::wait::Interrupt;
 

@@ -11,7 +11,7 @@ use super::error::{JoinError, Payload};
 use super::fiber::Fiber;
 use crate::fiber::entry;
 use crate::fiber::header::EndHook;
-use crate::fiber::hunger::{Joiner, Wanted};
+use crate::fiber::stackless::{BorrowTarget, StackOwner};
 use crate::fiber::state::Code;
 use crate::fiber::{FiberPtr, FiberRef, Outcome, current};
 use crate::wait::notice::Subject;
@@ -177,7 +177,7 @@ impl<T> Drop for Joined<T> {
         }
         drop(join);
         let raised_by_scope =
-            header.marks.keeps_panic() && header.outcome.get() == Outcome::Panicked;
+            header.flags.keeps_panic() && header.outcome.get() == Outcome::Panicked;
         if !raised_by_scope {
             // SAFETY: H5: done, so the outcome is the handle's.
             unsafe { entry::drop_outcome(self.fiber.ptr()) };
@@ -232,9 +232,9 @@ fn wait_unless(
                 } else if join.hunger % 2 == 1 && join.hunger != refused {
                     Attempt::Done(Some(join.hunger))
                 } else if spec.deadline.is_none() {
-                    Attempt::Wait(Joiner::Borrower)
+                    Attempt::Wait(StackOwner::Borrower)
                 } else {
-                    Attempt::Wait(Joiner::Other)
+                    Attempt::Wait(StackOwner::Other)
                 }
             },
         );
@@ -244,7 +244,7 @@ fn wait_unless(
                 refused = hunger;
                 hungry();
             }
-            Waited::Ended(How::Woken(_), Joiner::Asked) => {}
+            Waited::Ended(How::Woken(_), StackOwner::Asked) => {}
             Waited::Ended(how, _) => return how,
         }
     }
@@ -254,5 +254,5 @@ fn wait_unless(
 #[cold]
 #[track_caller]
 fn borrow_for(fiber: &Fiber, spec: &Spec) {
-    let _ = lend(spec, Wanted::Fiber(fiber.ptr()));
+    let _ = lend(spec, BorrowTarget::Fiber(fiber.ptr()));
 }

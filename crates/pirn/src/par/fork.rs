@@ -15,7 +15,7 @@ use super::task::Task;
 use crate::base::dropping::drop_caught;
 use crate::fiber::current;
 use crate::fiber::jobs::Jobs;
-use crate::fiber::unwound::Panic;
+use crate::fiber::panic_payload::Panic;
 use crate::sched::worker::heartbeat::{Place, beat, place};
 
 /// Runs `a` and `b` and returns their results; `b` may run on another fiber. `context` is

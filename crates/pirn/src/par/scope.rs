@@ -87,7 +87,7 @@ impl Scope<'_> {
         let local = current::local();
         // Where fibers may migrate, the list may be another one after a wait.
         let jobs = match local.is_free() {
-            true => Jobs::nobodys(),
+            true => Jobs::none(),
             false => local.jobs(),
         };
         Scope {

@@ -2,7 +2,7 @@
 //!
 //! Owns: the closure until it is taken, how it becomes a fiber, and the wait for that
 //! fiber. Does not own: when that happens (`sched::worker::heartbeat`, `fiber::jobs`),
-//! nor what the fiber inherits (`fiber::region`, `fiber::local`).
+//! nor what the fiber inherits (`fiber::cancel_scope`, `fiber::local`).
 //!
 //! # Invariants
 //! * TA1. The closure is there until it is taken, once: by the join, if the job is
@@ -18,11 +18,11 @@ use std::ptr::{self, NonNull};
 use std::thread;
 
 use crate::fiber::FiberPtr;
+use crate::fiber::cancel_scope::{CancelScope, CurrentScope, RegionRef};
 use crate::fiber::current::{self, Local};
 use crate::fiber::entry;
 use crate::fiber::jobs::Job;
 use crate::fiber::local::Inheritance;
-use crate::fiber::region::{InForce, Region, RegionRef};
 use crate::join::{JoinError, Joined};
 use crate::sched::worker::enqueue::pool_of;
 use crate::sched::worker::heartbeat::{expect_end, queue_job, run_job, take_job_back};
@@ -45,7 +45,7 @@ pub(super) struct Task<C, B, R> {
 struct Promoted<R> {
     child: Cell<Option<Joined<R>>>,
     /// The region that the fiber inherits, and has left when its end is reported (RG1).
-    region: Region,
+    region: CancelScope,
 }
 
 impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
@@ -147,7 +147,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     let owner = local.fiber().expect("only a fiber has jobs");
     let root = pool_of(local).map(|pool| pool.root());
     // A cancellation may come at this point and run callbacks.
-    let region = as_thread(local, owner, || Region::of_job(owner, &task.job, root));
+    let region = as_thread(local, owner, || CancelScope::of_job(owner, &task.job, root));
     let made = NonNull::from(Box::leak(Box::new(Promoted {
         child: Cell::new(None),
         region,
@@ -171,9 +171,9 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     let region = unsafe { RegionRef::new(&promoted.region) };
     // SAFETY: H1, H2: as above.
     let header = unsafe { fiber.as_ref() };
-    header.region.set(InForce::of(region));
+    header.region.set(CurrentScope::of(region));
     // The first half may wait for it.
-    header.marks.set_obliged(true);
+    header.flags.set_must_run(true);
     queue_job(local, fiber, wanted);
     // SAFETY: J1: the handle's reference, of result type `R`.
     promoted.child.set(Some(unsafe { Joined::new(fiber) }));

@@ -4,7 +4,7 @@
 use std::io;
 
 use super::table::tell_all;
-use crate::fiber::vigil;
+use crate::fiber::thread_registry;
 use crate::shim::{self, StaticLock};
 use crate::sys::poller::{Driver, Events};
 
@@ -36,7 +36,7 @@ pub(super) fn start() -> io::Result<()> {
 fn serve() {
     let mut events = Events::new();
     loop {
-        vigil::rest(|| DRIVER.wait(&mut events, None));
+        thread_registry::rest(|| DRIVER.wait(&mut events, None));
         tell_all(&events);
     }
 }

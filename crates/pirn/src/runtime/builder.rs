@@ -14,7 +14,7 @@ use super::overflow;
 use super::testing::Testing;
 use super::watching::{self, Watching};
 use crate::context::{self, StackConfig};
-use crate::fiber::unwound::{PanicInfo, Witness};
+use crate::fiber::panic_payload::{PanicInfo, Witness};
 use crate::observe;
 use crate::sched::config::{Config, Deadlock, Scheduler};
 use crate::sched::placement::lines::Spread;

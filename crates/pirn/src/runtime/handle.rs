@@ -7,7 +7,7 @@ use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
 use super::global;
-use crate::fiber::region::InForce;
+use crate::fiber::cancel_scope::CurrentScope;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::{JoinError, Joined};
 use crate::sched::deterministic::seeded::outside;
@@ -266,7 +266,7 @@ where
     // SAFETY: the borrows of `f` outlive the wait below, which only the end of the fiber ends.
     let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
     if let Some(outer) = limit::in_force() {
-        let inherited = InForce::of(outer);
+        let inherited = CurrentScope::of(outer);
         // SAFETY: H1, H2: not published yet.
         let header = unsafe { fiber.as_ref() };
         // RG1: the wait below ends after the fiber.
@@ -275,7 +275,7 @@ where
             false => inherited.untimed(),
         });
         // `f` runs even if the caller is cancelled, as it would if it were called here.
-        header.marks.set_obliged(true);
+        header.flags.set_must_run(true);
     }
     publish(fiber);
     // SAFETY: J1: the handle's reference, of result type `T`.

@@ -33,7 +33,7 @@ mod testing;
 mod tokio;
 mod watching;
 
-pub use crate::fiber::unwound::PanicInfo;
+pub use crate::fiber::panic_payload::PanicInfo;
 pub use crate::sched::config::{Deadlock, Scheduler};
 pub use crate::sched::placement::lines::Spread;
 pub use builder::{Builder, InstallError};

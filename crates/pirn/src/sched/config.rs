@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::context::StackConfig;
-use crate::fiber::unwound::Witness;
+use crate::fiber::panic_payload::Witness;
 use crate::sched::deadlock::trial::Trial;
 use crate::sched::events::Watch;
 use crate::sched::placement::lines::Spread;

@@ -1,9 +1,9 @@
 //! The counts of a scope or a group: fibers that are alive, and fresh fibers that find no stack
-//! (`fiber::hunger`). It also has the waiters for the last end.
+//! (`fiber::stackless`). It also has the waiters for the last end.
 
 use std::ptr;
 
-use crate::fiber::hunger::Wanted;
+use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::state::Code;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
@@ -107,7 +107,7 @@ pub(super) fn wait_for_none<S: Counts, T>(whole: &T, lock: &Lock<S>, spec: &Spec
 #[cold]
 #[track_caller]
 pub(super) fn answer<T>(whole: &T, spec: &Spec, asks: Option<usize>) -> Option<usize> {
-    let wanted = Wanted::ChildOf(ptr::from_ref(whole).cast());
+    let wanted = BorrowTarget::ChildOf(ptr::from_ref(whole).cast());
     match lend(spec, wanted) {
         true => None,
         false => asks,

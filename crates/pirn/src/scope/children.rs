@@ -15,11 +15,11 @@ use std::ptr;
 
 use super::census::{Census, Counts, wait_for_none};
 use crate::base::mutant::mutant;
+use crate::fiber::cancel_scope::{CancelScope, CurrentScope, RegionRef};
 use crate::fiber::entry;
 use crate::fiber::header::{EndHook, EndTable, Ending};
-use crate::fiber::region::{InForce, Region, RegionRef};
+use crate::fiber::panic_payload::Panic;
 use crate::fiber::ticket::Wake;
-use crate::fiber::unwound::Panic;
 use crate::fiber::{FiberPtr, FiberRef, Outcome};
 use crate::shim::{Lock, LockGuard};
 use crate::wait::object::{Describe, ObjectKind};
@@ -29,7 +29,7 @@ use crate::wait::{How, Spec};
 pub(super) struct Children {
     state: Lock<State>,
     /// The region of the body and all children.
-    pub(super) region: Region,
+    pub(super) region: CancelScope,
     /// Whether the scope raises panics that are not joined; otherwise they stay in the handles.
     raises: bool,
 }
@@ -41,7 +41,7 @@ struct State {
 }
 
 impl Children {
-    pub(super) fn new(region: Region, raises: bool) -> Children {
+    pub(super) fn new(region: CancelScope, raises: bool) -> Children {
         let state = Lock::new(State {
             census: Census::new(),
             panicked: Vec::new(),
@@ -83,11 +83,11 @@ impl Children {
         // SAFETY: H1; not published yet.
         let header = unsafe { fiber.as_ref() };
         if self.raises {
-            header.marks.set_keeps_panic();
+            header.flags.set_keeps_panic();
         }
         // SAFETY: RG1: the region is part of `self`, and the child ends before `wait` does.
         let region = unsafe { RegionRef::new(&self.region) };
-        header.region.set(InForce::of(region));
+        header.region.set(CurrentScope::of(region));
         let data = ptr::from_ref(self).cast();
         header.on_end.set(Some(EndHook {
             table: &TABLE,

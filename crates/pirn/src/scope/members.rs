@@ -14,9 +14,9 @@ use std::mem;
 use std::sync::Arc;
 
 use super::census::{Census, Counts, answer, wait_for_none};
+use crate::fiber::cancel_scope::{CancelScope, CurrentScope, RegionRef};
 use crate::fiber::entry;
 use crate::fiber::header::{EndHook, EndTable, Ending};
-use crate::fiber::region::{InForce, Region, RegionRef};
 use crate::fiber::state::Code;
 use crate::fiber::ticket::Wake;
 use crate::fiber::token::Node;
@@ -30,7 +30,7 @@ use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 pub(super) struct Members {
     state: Lock<State>,
     /// The region of all fibers.
-    region: Region,
+    region: CancelScope,
     /// Whether results are only counted: all values of the type are the same.
     counts: bool,
 }
@@ -95,7 +95,7 @@ impl Members {
                 next: WaitQueue::new(),
                 room: WaitQueue::new(),
             }),
-            region: Region::shared(node),
+            region: CancelScope::shared(node),
             counts,
         })
     }
@@ -149,7 +149,7 @@ impl Members {
         // SAFETY: RG1, GR1: the region is in the value that the fiber keeps alive until it has
         // ended.
         let region = unsafe { RegionRef::new(&self.region) };
-        header.region.set(InForce::of(region));
+        header.region.set(CurrentScope::of(region));
         header.on_end.set(Some(EndHook {
             table: &TABLE,
             data: Arc::into_raw(Arc::clone(self)).cast(),

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use super::children::Children;
 use super::scoped::Scope;
 use crate::base::dropping::drop_caught;
+use crate::fiber::cancel_scope::CancelScope;
 use crate::fiber::current;
-use crate::fiber::region::Region;
 use crate::runtime::Handle;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
@@ -104,7 +104,7 @@ pub(super) fn prepare<'scope, 'env>(
     let local = current::local();
     let fiber = current::identity(local);
     let root = enqueue::pool_of(local).map(|pool| pool.root());
-    let region = Region::tokened(fiber, root, pool.shares_clock(local));
+    let region = CancelScope::tokened(fiber, root, pool.shares_clock(local));
     Scope::new(pool, Children::new(region, raises))
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::kind::Signal;
 use super::watch::{Reaction, Watch, watch};
 use crate::cancel::Token;
-use crate::fiber::vigil::{self, Hope};
+use crate::fiber::thread_registry::{self, ExternalWaker};
 
 /// Cancels `token` when one of `signals` comes, as long as the returned guard exists. The signals
 /// have no other effect meanwhile, so a second Ctrl-C does not end the process either. It does if
@@ -62,7 +62,9 @@ pub fn cancel_on(signals: &[Signal], token: &Token) -> io::Result<SignalGuard> {
     let watch = |signal: &Signal| watch(*signal, Reaction::Cancel(token.clone()));
     let watches: Vec<Watch> = signals.iter().map(watch).collect::<io::Result<_>>()?;
     let node = Arc::downgrade(token.node());
-    let hope = vigil::hope_for(move || node.upgrade().is_some_and(|it| it.is_awaited()));
+    let hope = thread_registry::register_external_waker(move || {
+        node.upgrade().is_some_and(|it| it.is_awaited())
+    });
     Ok(SignalGuard {
         watches,
         _hope: hope,
@@ -87,7 +89,7 @@ pub fn cancel_on(signals: &[Signal], token: &Token) -> io::Result<SignalGuard> {
 #[must_use = "a guard that is dropped takes back what it guards"]
 pub struct SignalGuard {
     watches: Vec<Watch>,
-    _hope: Hope,
+    _hope: ExternalWaker,
 }
 
 impl fmt::Debug for SignalGuard {

@@ -17,12 +17,12 @@
 
 use super::kind::Signal;
 use crate::channel::{Receiver, Sender, unbounded};
-use crate::fiber::vigil::{self, Hope};
+use crate::fiber::thread_registry::{self, ExternalWaker};
 
 /// The sender of one signal channel.
 pub(crate) struct Listener {
     sender: Sender<Signal>,
-    _hope: Hope,
+    _hope: ExternalWaker,
 }
 
 impl Listener {
@@ -30,7 +30,7 @@ impl Listener {
     pub(super) fn new() -> (Listener, Receiver<Signal>) {
         let (sender, receiver) = unbounded();
         let listener = Listener {
-            _hope: vigil::hope_for(sender.awaited()),
+            _hope: thread_registry::register_external_waker(sender.awaited()),
             sender,
         };
         (listener, receiver)

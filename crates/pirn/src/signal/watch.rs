@@ -20,7 +20,7 @@ use std::sync::Arc;
 use super::kind::Signal;
 use super::listener::Listener;
 use crate::cancel::Token;
-use crate::fiber::vigil;
+use crate::fiber::thread_registry;
 use crate::shim::{self, StaticLock};
 use crate::sys::{self, Disposition};
 
@@ -99,7 +99,7 @@ pub(crate) fn watch(signal: Signal, reaction: Reaction) -> io::Result<Watch> {
 fn start(signal: Signal, index: usize) -> io::Result<()> {
     let mut reader = sys::route(index)?;
     let wait = move || {
-        while vigil::rest(|| reader.read()).is_ok() {
+        while thread_registry::rest(|| reader.read()).is_ok() {
             deliver(index);
         }
     };

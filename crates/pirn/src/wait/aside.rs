@@ -40,7 +40,7 @@ use crate::fiber::current::{self, Local};
 pub(super) fn run<T>(local: &Local, fiber: FiberPtr, poll: impl FnOnce() -> T) -> T {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
-    if !ASIDE || header.marks.polls_where_it_is() {
+    if !ASIDE || header.flags.polls_where_it_is() {
         return poll();
     }
     let spare = local
@@ -51,7 +51,7 @@ pub(super) fn run<T>(local: &Local, fiber: FiberPtr, poll: impl FnOnce() -> T) -
     };
     // SAFETY: H1: headers are never freed.
     unsafe { stack.set_owner(fiber.as_ptr().cast()) };
-    header.marks.set_aside(true);
+    header.flags.set_on_poll_stack(true);
     let mut loan = Loan {
         stack: Some(stack),
         fiber,
@@ -73,7 +73,7 @@ impl Drop for Loan {
     fn drop(&mut self) {
         // SAFETY: H1.
         let header = unsafe { self.fiber.as_ref() };
-        header.marks.set_aside(false);
+        header.flags.set_on_poll_stack(false);
         let local = current::local();
         let other = self.stack.take().and_then(|stack| local.put_spare(stack));
         if let Some(other) = other {

@@ -1,7 +1,7 @@
 //! A waiter starts the fiber that it waits for on a stack beyond `max_stacks`, if that fiber finds
 //! none.
 //!
-//! Owns: which waits may do so. Does not own: how such a fiber is identified (`fiber::hunger`), nor
+//! Owns: which waits may do so. Does not own: how such a fiber is identified (`fiber::stackless`), nor
 //! its stack and its start (`sched::worker::stacks`).
 //!
 //! A wait with a deadline lends nothing: when it expired, the waiter would continue, and the stack
@@ -10,14 +10,14 @@
 use super::notice::Subject;
 use super::park::Spec;
 use super::queue::{Attempt, wait_for};
-use crate::fiber::hunger::{Joiner, Wanted};
-use crate::fiber::{current, seat};
+use crate::fiber::stackless::{BorrowTarget, StackOwner};
+use crate::fiber::{current, token_registration};
 
 /// Starts a fresh fiber that is `wanted` and finds no stack, and waits for its end by `spec`. True:
 /// the fiber has ended, or an interrupt has come. False: nothing was done.
 #[cold]
 #[track_caller]
-pub(crate) fn lend(spec: &Spec, wanted: Wanted) -> bool {
+pub(crate) fn lend(spec: &Spec, wanted: BorrowTarget) -> bool {
     let local = current::local();
     let Some(fiber) = local.fiber() else {
         return false;
@@ -30,7 +30,7 @@ pub(crate) fn lend(spec: &Spec, wanted: Wanted) -> bool {
     if spec.accepts.interrupts() {
         let region = header.region.get().region();
         let limited = region.is_some_and(|region| region.get().limit().is_some());
-        if limited || seat::is_cancelled(fiber) {
+        if limited || token_registration::is_cancelled(fiber) {
             return false;
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn lend(spec: &Spec, wanted: Wanted) -> bool {
         spec,
         |join| match join.done {
             true => Attempt::Done(()),
-            false => Attempt::Wait(Joiner::Other),
+            false => Attempt::Wait(StackOwner::Other),
         },
     );
     true

@@ -1,8 +1,8 @@
 //! Interrupts of the caller, and entering and leaving deadlines.
 //!
 //! Owns: entering and leaving a deadline, and the rule that selects the interrupt: cancellation
-//! before a deadline, of several deadlines the nearest. Does not own: the records (`fiber::limit`,
-//! `fiber::region`), nor the wait that an interrupt ends (`park`).
+//! before a deadline, of several deadlines the nearest. Does not own: the records (`fiber::deadline`,
+//! `fiber::cancel_scope`), nor the wait that an interrupt ends (`park`).
 //!
 //! Only the nearest limit is ever checked: a limit that is entered inside an earlier or equal one
 //! has no effect. So an interrupt is reported to the limit that caused it, and to no other.
@@ -12,10 +12,10 @@ use std::time::Instant;
 use super::clock::now;
 use super::interrupt::Interrupt;
 use super::park::yield_now;
+use crate::fiber::cancel_scope::{CancelScope, LimitRef, RegionRef};
 use crate::fiber::current::{self, Local};
-use crate::fiber::limit::Limit;
-use crate::fiber::region::{LimitRef, Region, RegionRef};
-use crate::fiber::seat;
+use crate::fiber::deadline::Limit;
+use crate::fiber::token_registration;
 use crate::fiber::{FiberPtr, Header};
 
 /// Returns the caller's interrupt, if any. Interruptible calls check this before they try anything.
@@ -36,7 +36,7 @@ fn thread_interrupted(local: &Local) -> Option<Interrupt> {
 #[inline(always)]
 fn interrupt_of(fiber: FiberPtr) -> Option<Interrupt> {
     // SAFETY: H1.
-    if is_calm(unsafe { fiber.as_ref() }) {
+    if has_no_limits(unsafe { fiber.as_ref() }) {
         return None;
     }
     interrupt_in(fiber)
@@ -44,7 +44,7 @@ fn interrupt_of(fiber: FiberPtr) -> Option<Interrupt> {
 
 #[cold]
 fn interrupt_in(fiber: FiberPtr) -> Option<Interrupt> {
-    if seat::is_cancelled(fiber) {
+    if token_registration::is_cancelled(fiber) {
         return Some(Interrupt::Cancelled);
     }
     let limit = limit_of(fiber)?;
@@ -59,7 +59,7 @@ pub(crate) fn begin() -> Result<(), Interrupt> {
     let calm = match current::known(local) {
         None => true,
         // SAFETY: H1.
-        Some(fiber) => is_calm(unsafe { fiber.as_ref() }),
+        Some(fiber) => has_no_limits(unsafe { fiber.as_ref() }),
     };
     if local.spend() || !calm {
         return begin_slowly(local);
@@ -78,8 +78,8 @@ fn begin_slowly(local: &Local) -> Result<(), Interrupt> {
 
 /// Returns true if the fiber has no limit, token or cancellation.
 #[inline(always)]
-fn is_calm(header: &Header) -> bool {
-    header.state.is_wanted() && header.region.get().is_calm()
+fn has_no_limits(header: &Header) -> bool {
+    header.state.is_wanted() && header.region.get().has_no_limits()
 }
 
 fn limit_of(fiber: FiberPtr) -> Option<LimitRef> {
@@ -92,7 +92,7 @@ fn limit_of(fiber: FiberPtr) -> Option<LimitRef> {
 pub(crate) fn pending() -> Option<Interrupt> {
     let fiber = current::known(current::local())?;
     // SAFETY: H1.
-    if seat::would_be_cancelled(unsafe { fiber.as_ref() }) {
+    if token_registration::would_be_cancelled(unsafe { fiber.as_ref() }) {
         return Some(Interrupt::Cancelled);
     }
     let limit = limit_of(fiber)?;
@@ -122,16 +122,20 @@ pub(crate) fn under<T>(at: Instant, f: impl FnOnce() -> T) -> (T, bool) {
     let limit = Limit::new(at);
     // SAFETY: RG1: declared before the region, so it ends after it.
     let inside = unsafe { LimitRef::new(&limit) };
-    let region = Region::limited(fiber, Some(inside));
+    let region = CancelScope::limited(fiber, Some(inside));
     let value = within(fiber, &region, f);
     (value, limit.is_reported())
 }
 
 /// Runs `f`, the caller's code, in `region`. Nothing that inherits it outlives this call.
-pub(crate) fn within<T>(fiber: FiberPtr, region: &Region, f: impl FnOnce() -> T) -> T {
+pub(crate) fn within<T>(
+    fiber: FiberPtr,
+    region: &CancelScope,
+    f: impl FnOnce() -> T,
+) -> T {
     let inside = Inside { fiber, region };
     // SAFETY: RG1: left when `inside` is dropped, and the region is borrowed until then.
-    unsafe { seat::enter(fiber, region) };
+    unsafe { token_registration::enter(fiber, region) };
     let value = f();
     drop(inside);
     value
@@ -146,7 +150,7 @@ pub(super) fn is_over(limit: &Limit) -> bool {
 /// Returns the interrupt of a call that `limit` has ended.
 #[cold]
 pub(super) fn report(fiber: FiberPtr, limit: &Limit) -> Interrupt {
-    if seat::is_cancelled(fiber) {
+    if token_registration::is_cancelled(fiber) {
         return Interrupt::Cancelled;
     }
     limit.report();
@@ -156,11 +160,11 @@ pub(super) fn report(fiber: FiberPtr, limit: &Limit) -> Interrupt {
 /// An entered region; dropping this leaves it.
 struct Inside<'a> {
     fiber: FiberPtr,
-    region: &'a Region,
+    region: &'a CancelScope,
 }
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        seat::leave(self.fiber, self.region);
+        token_registration::leave(self.fiber, self.region);
     }
 }

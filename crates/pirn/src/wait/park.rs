@@ -36,13 +36,13 @@ use crate::base::clock;
 use crate::base::mutant::mutant;
 use crate::base::tells::TELLS;
 use crate::fiber::current::{self, Local, Polling};
+use crate::fiber::deadline::Limit;
 use crate::fiber::jobs::promote_all;
-use crate::fiber::life::State;
-use crate::fiber::limit::Limit;
-use crate::fiber::seat;
 use crate::fiber::state::{Accepts, Claim, Code, Parked};
-use crate::fiber::vigil;
-use crate::fiber::{FiberPtr, Header, InPerson, Ticket};
+use crate::fiber::state_names::State;
+use crate::fiber::thread_registry;
+use crate::fiber::token_registration;
+use crate::fiber::{BlockInPlace, FiberPtr, Header, Ticket};
 use crate::shim;
 
 /// The time that an unwinding fiber blocks its thread while others wait behind it. Arbitrary:
@@ -177,7 +177,7 @@ pub(crate) fn ticket() -> Ticket {
 pub(crate) fn ticket_on(local: &Local) -> Ticket {
     let fiber = current::identity(local);
     // SAFETY: H1.
-    if unsafe { fiber.as_ref() }.marks.is_lent() {
+    if unsafe { fiber.as_ref() }.flags.is_ticket_exposed() {
         call_in(Header::ticket(fiber));
     }
     Header::ticket(fiber)
@@ -198,7 +198,9 @@ pub(super) fn ticket_to_park(local: &Local) -> Option<Ticket> {
 pub(crate) fn lend_ticket() -> Ticket {
     let ticket = ticket();
     // SAFETY: H1.
-    unsafe { ticket.fiber().as_ref() }.marks.set_lent(true);
+    unsafe { ticket.fiber().as_ref() }
+        .flags
+        .set_ticket_exposed(true);
     ticket
 }
 
@@ -209,7 +211,9 @@ pub(crate) fn call_in(ticket: Ticket) {
         return;
     }
     // SAFETY: H1.
-    unsafe { ticket.fiber().as_ref() }.marks.set_lent(false);
+    unsafe { ticket.fiber().as_ref() }
+        .flags
+        .set_ticket_exposed(false);
     // A claim of one's own wait: the owner runs, so there is nothing to enqueue. No case has won by
     // it, so a party that still parks with it checks again.
     if let Some(wake) = ticket.claim(Code::RETRY) {
@@ -280,7 +284,7 @@ pub(crate) fn park_on(
 
 #[inline(never)]
 fn park_here(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
-    match spec.accepts.interrupts() && !header.region.get().is_calm() {
+    match spec.accepts.interrupts() && !header.region.get().has_no_limits() {
         true => park_within(local, header, ticket, spec),
         false => park_as(local, header, ticket, spec),
     }
@@ -330,7 +334,7 @@ fn park_unusually(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -
 fn park_within(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     // Registers with the token, so that a cancellation ends the wait. The parking itself finds one
     // that has already come.
-    seat::is_cancelled(ticket.fiber());
+    token_registration::is_cancelled(ticket.fiber());
     let Some(region) = header.region.get().region() else {
         return park_as(local, header, ticket, spec);
     };
@@ -543,7 +547,7 @@ fn park_thread(header: &Header, ticket: Ticket, spec: &Spec) -> End {
         return End::new(code, true);
     }
     let timed = spec.deadline.is_some();
-    let woken = vigil::waiting(header, timed, || match spec.deadline {
+    let woken = thread_registry::waiting(header, timed, || match spec.deadline {
         None => {
             header.gate.park();
             true
@@ -569,7 +573,7 @@ fn give_up(header: &Header, ticket: Ticket) {
 #[cold]
 fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     let home = header.home();
-    header.set_home(&InPerson);
+    header.set_home(&BlockInPlace);
     header.life.step(State::Parking);
     if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts) {
         header.life.step(State::Running);

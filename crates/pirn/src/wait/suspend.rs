@@ -7,7 +7,7 @@
 //! stack, and a later claim enqueues it behind the thread's next step.
 //!
 //! *Free*: any thread may resume it, so it parks when it is off its stack: it leaves with a
-//! [`Wish`], which is fulfilled on the next stack. That step also finds an earlier claim and then
+//! [`AfterSwitch`], which is fulfilled on the next stack. That step also finds an earlier claim and then
 //! enqueues the fiber, and its header records that the claim was early. The timer is on the wheel
 //! of the thread that was left. That wheel is locked, and the timer is removed from it.
 //!
@@ -20,9 +20,9 @@ use std::ptr::NonNull;
 use super::park::{End, Spec};
 use crate::base::clock;
 use crate::fiber::current::Local;
-use crate::fiber::life::State;
 use crate::fiber::state::Parked;
-use crate::fiber::{FiberPtr, Header, Schedule, Ticket, Wish};
+use crate::fiber::state_names::State;
+use crate::fiber::{AfterSwitch, FiberPtr, Header, Schedule, Ticket};
 use crate::timer::Timer;
 
 /// Suspends a fiber that has settled on this thread.
@@ -65,7 +65,7 @@ pub(super) fn suspend_free(
     }
     let home = header.home();
     header.life.step(State::Parking);
-    let wish = Wish::Park {
+    let wish = AfterSwitch::Park {
         epoch: ticket.epoch(),
         accepts: spec.accepts,
     };
@@ -88,7 +88,7 @@ pub(super) fn suspend_pinned(
     }
     let end = pinned(local, header, || suspend(local, header, ticket, spec));
     End {
-        early: header.marks.take_early() || end.early,
+        early: header.flags.take_claimed_early() || end.early,
         ..end
     }
 }
@@ -137,7 +137,7 @@ fn requeue_free(local: &Local, fiber: FiberPtr) {
     header.spans.leave();
     header.life.step(State::Runnable);
     // SAFETY: as in `requeue`.
-    unsafe { header.home().leave(local, fiber, Wish::RunAgain) };
+    unsafe { header.home().leave(local, fiber, AfterSwitch::RunAgain) };
     header.spans.resume();
 }
 
@@ -170,5 +170,5 @@ fn pinned<T>(local: &Local, header: &Header, f: impl FnOnce() -> T) -> T {
 /// Returns how a wait ended, for a fiber that may have been claimed before it had parked or while
 /// it was held.
 pub(super) fn end_of(header: &Header) -> End {
-    End::new(header.state.code(), header.marks.take_early())
+    End::new(header.state.code(), header.flags.take_claimed_early())
 }

@@ -155,6 +155,6 @@ fn reasons_are_gathered() {
     let why = always.take_beat();
     assert!(why.has(Beat::ALWAYS) && why.has(Beat::ASKED));
     assert_eq!(always.take_beat(), Beat::ALWAYS);
-    assert!(always.is_due() && Jobs::nobodys().is_due());
-    assert!(Jobs::nobodys().is_nobodys() && !jobs.is_nobodys());
+    assert!(always.is_due() && Jobs::none().is_due());
+    assert!(Jobs::none().is_nobodys() && !jobs.is_nobodys());
 }

@@ -140,7 +140,7 @@ impl Schedule for Home {
         thread::yield_now();
     }
 
-    fn landed(&self, _local: &Local) {}
+    fn on_arrival(&self, _local: &Local) {}
 
     unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, _deadline: u64) -> usize {
         // SAFETY: the caller's timer is alive.

@@ -9,7 +9,7 @@ use super::super::json::Line;
 use super::super::metrics::Metrics;
 use super::inspector::{Why, refuse};
 use super::request::Request;
-use crate::fiber::life::State;
+use crate::fiber::state_names::State;
 use crate::sched::pool::counters::Counters;
 use crate::sched::pool::shared::Pool;
 use crate::sched::report::fiber_info::FiberInfo;

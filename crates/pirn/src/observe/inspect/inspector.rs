@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use super::super::json::Line;
 use super::answer::answer;
 use super::request::{self, Request};
-use crate::fiber::vigil;
+use crate::fiber::thread_registry;
 use crate::sched::pool::shared::Pool;
 use crate::shim::{self, Mutex};
 use crate::sys::{Alarm, LocalClient, LocalListener};
@@ -115,7 +115,7 @@ impl fmt::Debug for Inspector {
 /// The body of the thread. Dropping the listener removes the socket.
 fn serve(mut listener: LocalListener, pool: &Weak<Pool>, began: Instant) {
     loop {
-        match vigil::rest(|| listener.accept(ASKING, request::LONGEST)) {
+        match thread_registry::rest(|| listener.accept(ASKING, request::LONGEST)) {
             Ok(Some((client, said))) => {
                 let Some(pool) = pool.upgrade() else { return };
                 // The client sees any failure.
@@ -125,7 +125,7 @@ fn serve(mut listener: LocalListener, pool: &Weak<Pool>, began: Instant) {
             Ok(None) => return,
             Err(_) => {}
         }
-        if !vigil::rest(|| listener.pause(PAUSE)) {
+        if !thread_registry::rest(|| listener.pause(PAUSE)) {
             return;
         }
     }

@@ -1,7 +1,7 @@
 //! The watch: one thread of the process that detects fibers that can never resume.
 //!
 //! Owns: when it looks, what counts as a deadlock, and what is done about one. Does not own: which
-//! fiber waits for which (`cycle`, `report::snapshot`), or what is known of plain threads (`fiber::vigil`).
+//! fiber waits for which (`cycle`, `report::snapshot`), or what is known of plain threads (`fiber::thread_registry`).
 //!
 //! It looks once a second while there is something to see, and reports two kinds (for those of a test
 //! see `trial`):
@@ -31,8 +31,8 @@ use std::process;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::fiber::life::State;
-use crate::fiber::vigil;
+use crate::fiber::state_names::State;
+use crate::fiber::thread_registry;
 use crate::readiness;
 use crate::sched::config::Deadlock;
 use crate::sched::deadlock::cycle::{Circle, circles};
@@ -79,7 +79,7 @@ pub(in crate::sched) fn start(pool: &Pool) {
         *started = shim::thread::spawn("pirn-watch".to_owned(), watch).is_ok();
     }
     drop(started);
-    vigil::attend();
+    thread_registry::attend();
 }
 
 impl Worker {
@@ -94,13 +94,13 @@ impl Worker {
         let timed = nap || timer || self.has_queued();
         let sleep = if timed { TIMED } else { ASLEEP };
         self.remote().sleep.store(sleep, Ordering::SeqCst);
-        vigil::attend();
+        thread_registry::attend();
     }
 
     /// Records that the worker has slept.
     pub(in crate::sched) fn say_awake(&self) {
         self.remote().sleep.store(AWAKE, Ordering::SeqCst);
-        vigil::attend();
+        thread_registry::attend();
     }
 }
 
@@ -156,9 +156,11 @@ impl Look {
         }
         threads += pools.iter().filter(|pool| pool.is_monitored()).count();
         asleep &= pools.iter().all(|pool| pool.starved.is_empty());
-        asleep &= vigil::externals() == 0 && !readiness::anybody_waits();
+        asleep &= thread_registry::externals() == 0 && !readiness::anybody_waits();
         let (awake, main) = unknown(threads);
-        let quiet = |unknown| asleep && awake == Some(unknown) && !vigil::hopes();
+        let quiet = |unknown| {
+            asleep && awake == Some(unknown) && !thread_registry::has_external_wakers()
+        };
         Look {
             dispatched: remotes().map(|r| r.counters.dispatched.get()).sum(),
             pools: pools.len(),
@@ -172,14 +174,14 @@ impl Look {
 /// if the system does not report it. Also returns whether the main thread is one of these and has never
 /// waited here.
 fn unknown(own: usize) -> (Option<usize>, bool) {
-    let persons = vigil::persons();
-    let main = persons
+    let plain_threads = thread_registry::plain_threads();
+    let main = plain_threads
         .iter()
-        .all(|person| person.name.as_deref() != Some("main"));
-    let asleep = persons
+        .all(|plain_thread| plain_thread.name.as_deref() != Some("main"));
+    let asleep = plain_threads
         .iter()
-        .filter(|person| person.sleep == vigil::Sleep::Endless);
-    let known = own + vigil::resters() + asleep.count();
+        .filter(|plain_thread| plain_thread.sleep == thread_registry::Sleep::Endless);
+    let known = own + thread_registry::idle_service_threads() + asleep.count();
     let unknown = sys::threads().and_then(|all| all.checked_sub(known));
     (unknown, main)
 }
@@ -209,7 +211,7 @@ fn watch() {
             last = Some((look, seen));
             trial::look(&pools, false);
             drop(pools);
-            vigil::await_change(Some(shim::now() + PERIOD));
+            thread_registry::await_change(Some(shim::now() + PERIOD));
             continue;
         }
         if look.still && !standstill_told {
@@ -219,16 +221,16 @@ fn watch() {
         if trial::look(&pools, look.still || look.still_but_main) {
             last = Some((look, seen));
             drop(pools);
-            vigil::await_change(Some(shim::now() + PERIOD));
+            thread_registry::await_change(Some(shim::now() + PERIOD));
             continue;
         }
         drop(pools);
         last = None;
-        vigil::stop();
+        thread_registry::stop();
         if Look::take(&self::pools()) == look {
-            vigil::await_change(None);
+            thread_registry::await_change(None);
         } else {
-            vigil::attend();
+            thread_registry::attend();
         }
     }
 }

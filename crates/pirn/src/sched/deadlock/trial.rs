@@ -28,7 +28,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::base::clock;
-use crate::fiber::life::State;
+use crate::fiber::state_names::State;
 use crate::sched::config::Deadlock;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;

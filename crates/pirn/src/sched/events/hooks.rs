@@ -157,7 +157,7 @@ impl Worker {
             self.saw(Kind::Yield, fiber);
         }
         if let Some((fiber, wish)) = left {
-            self.see_to(local, fiber, wish);
+            self.after_switch(local, fiber, wish);
         }
     }
 

@@ -14,8 +14,8 @@
 
 use std::ptr;
 
-use crate::fiber::life::State;
 use crate::fiber::state::{Hold, Parked};
+use crate::fiber::state_names::State;
 use crate::fiber::ticket::Wake;
 use crate::fiber::{FiberPtr, Header, current};
 use crate::sched::pool::remote::Remote;
@@ -231,7 +231,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         let header = header(self.fiber);
         if let Parked::Claimed(_) = header.state.put_down(self.hold) {
-            header.marks.set_early();
+            header.flags.set_claimed_early();
             Wake::of(self.fiber).enqueue();
         }
     }

@@ -8,7 +8,7 @@
 //! common ready list, or the injector. Any worker may take it from each of them, so a worker that
 //! blocks or computes delays only the fiber that it runs.
 //!
-//! 1. The fiber finds its successor, leaves its pointer and its [`Wish`], and switches.
+//! 1. The fiber finds its successor, leaves its pointer and its [`AfterSwitch`], and switches.
 //! 2. The successor on this thread first fulfils the wish: parks the fiber, or queues it. From then on
 //!    another thread may be on the stack that was left.
 //! 3. A waker on a worker of the pool puts the fiber there; any other waker pushes it to the injector
@@ -27,12 +27,12 @@ use std::time::Instant;
 use crate::base::list::Fifo;
 use crate::context::{self, Stack};
 use crate::fiber::current::{self, Local};
-use crate::fiber::hunger::Wanted;
-use crate::fiber::life::State;
+use crate::fiber::panic_payload::Witness;
+use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::state::Parked;
+use crate::fiber::state_names::State;
 use crate::fiber::ticket::Wake;
-use crate::fiber::unwound::Witness;
-use crate::fiber::{FiberPtr, FiberRef, Header, Schedule, Ticket, Wish};
+use crate::fiber::{AfterSwitch, FiberPtr, FiberRef, Header, Schedule, Ticket};
 use crate::sched::events::Kind;
 use crate::sched::migrate::shared_queues::Commons;
 use crate::sched::pool::shared::{Phase, Pool};
@@ -46,12 +46,12 @@ impl Worker {
     ///
     /// # Safety
     /// As `Schedule::leave`, on this worker.
-    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
+    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: AfterSwitch) {
         crate::sched::worker::checks::leaving(fiber);
         let due = self.maintenance.is_due();
         let remote = self.remote();
         let next = self.next_on_fiber(remote);
-        if next.is_none() && !due && context::DIRECT && wish == Wish::RunAgain {
+        if next.is_none() && !due && context::DIRECT && wish == AfterSwitch::RunAgain {
             self.note(remote, local, fiber);
             return;
         }
@@ -59,7 +59,7 @@ impl Worker {
         // SAFETY: H1.
         let from = unsafe { fiber.as_ref() }.context.get();
         local.set_left(fiber, Some(wish));
-        if wish != Wish::RunAgain {
+        if wish != AfterSwitch::RunAgain {
             self.remote().counters.fiber_parks.increment();
         }
         // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of
@@ -67,8 +67,8 @@ impl Worker {
         unsafe { context::switch(from, to) };
         let local = current::local();
         let worker = Worker::here(local);
-        worker.landed(local);
-        if wish != Wish::RunAgain {
+        worker.on_arrival(local);
+        if wish != AfterSwitch::RunAgain {
             worker.remote().counters.fiber_wakes.increment();
         }
     }
@@ -85,14 +85,19 @@ impl Worker {
 
     /// Step 2: fulfils the wish of a fiber that has just been left here.
     #[inline(never)]
-    pub(in crate::sched) fn fulfil(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
+    pub(in crate::sched) fn complete(
+        &self,
+        local: &Local,
+        fiber: FiberPtr,
+        wish: AfterSwitch,
+    ) {
         match wish {
-            Wish::RunAgain => self.publish_ready(fiber),
-            Wish::Park { epoch, accepts } => {
+            AfterSwitch::RunAgain => self.publish_ready(fiber),
+            AfterSwitch::Park { epoch, accepts } => {
                 let header = header(fiber);
                 if let Parked::Claimed(_) = header.state.park(epoch, accepts) {
                     header.life.step(State::Runnable);
-                    header.marks.set_early();
+                    header.flags.set_claimed_early();
                     self.saw(Kind::Wake, fiber);
                     self.wake_free(local, fiber);
                 } else {
@@ -278,7 +283,7 @@ impl Schedule for Commons {
         unreachable!("a free fiber is queued off its stack");
     }
 
-    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
+    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: AfterSwitch) {
         // SAFETY: the caller's promise, passed on.
         unsafe { Worker::here(local).leave(local, fiber, wish) };
     }
@@ -299,8 +304,8 @@ impl Schedule for Commons {
         worker.pins.set(worker.pins.get() - 1);
     }
 
-    fn landed(&self, local: &Local) {
-        Worker::here(local).landed(local);
+    fn on_arrival(&self, local: &Local) {
+        Worker::here(local).on_arrival(local);
     }
 
     unsafe fn ended(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
@@ -326,7 +331,7 @@ impl Schedule for Commons {
         Worker::here(local).present()
     }
 
-    fn lend(&self, local: &Local, wanted: Wanted) -> Option<FiberRef> {
+    fn lend(&self, local: &Local, wanted: BorrowTarget) -> Option<FiberRef> {
         Worker::here(local).lend(wanted)
     }
 

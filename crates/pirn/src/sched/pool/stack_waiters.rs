@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use crate::base::list::Fifo;
 use crate::context::OutOfStacks;
 use crate::fiber::ticket::Wake;
-use crate::fiber::{FiberPtr, Header, hunger};
+use crate::fiber::{FiberPtr, Header, stackless};
 use crate::sched::worker::run::header;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -42,7 +42,7 @@ impl Starved {
             let mut fibers = self.fibers.lock();
             fibers.push_back(fiber);
             // Under the lock, so that no worker takes the fiber meanwhile.
-            hunger::begin(header(fiber), &mut wakes);
+            stackless::begin(header(fiber), &mut wakes);
             // ORDERING: SeqCst: precedes the wake-ups of `rouse`. A worker that was awake and has read
             // an older length reads it again before it sleeps.
             self.note_len(&fibers);
@@ -130,7 +130,7 @@ impl Starved {
     /// Under the lock.
     fn taken(&self, fibers: &Fifo<Header>, fiber: FiberPtr) {
         self.note_len(fibers);
-        hunger::end(header(fiber));
+        stackless::end(header(fiber));
     }
 
     /// Under the lock.

@@ -113,7 +113,7 @@ impl<T: Linked> Mailbox<T> {
         }
     }
 
-    /// *Owner.* Takes everything, oldest first, and marks the owner awake. Empty and awake: one load.
+    /// *Owner.* Takes everything, oldest first, and flags the owner awake. Empty and awake: one load.
     #[inline]
     pub(crate) fn drain(&self) -> Fifo<T> {
         let inbox = &self.door.inbox;
@@ -130,7 +130,7 @@ impl<T: Linked> Mailbox<T> {
         newest(self.door.inbox.load(Ordering::Relaxed)).is_none()
     }
 
-    /// *Owner.* Marks the owner asleep, so that a push wakes it. False if the inbox holds fibers: drain
+    /// *Owner.* Flags the owner asleep, so that a push wakes it. False if the inbox holds fibers: drain
     /// them.
     pub(crate) fn prepare_sleep(&self) -> bool {
         if mutant!("mailbox_sleep_unchecked") {
@@ -152,7 +152,7 @@ impl<T: Linked> Mailbox<T> {
             .is_ok()
     }
 
-    /// *Owner.* Marks the owner awake again; fibers pushed meanwhile stay in the inbox.
+    /// *Owner.* Flags the owner awake again; fibers pushed meanwhile stay in the inbox.
     pub(crate) fn cancel_sleep(&self) {
         // A failure means awake already, or a push has cleared the mark.
         let _ = self.door.inbox.compare_exchange(

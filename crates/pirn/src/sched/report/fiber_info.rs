@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::base::clock;
 use crate::context;
-use crate::fiber::life::State;
+use crate::fiber::state_names::State;
 use crate::fiber::{FiberId, FiberPtr, Header};
 use crate::sched::deadlock::cycle::{Link, On};
 use crate::sched::pool::remote::Remote;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::fiber::life::State;
+use crate::fiber::state_names::State;
 use crate::sched::report::fiber_info::FiberInfo;
 use crate::sched::report::frames::Frames;
 

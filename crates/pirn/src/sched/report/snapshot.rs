@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::base::clock;
-use crate::fiber::life::State;
+use crate::fiber::state_names::State;
 use crate::fiber::{FiberPtr, current};
 use crate::sched::deadlock::cycle::Link;
 use crate::sched::pool::remote::Remote;

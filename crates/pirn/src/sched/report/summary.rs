@@ -1,6 +1,6 @@
 //! The number of fibers in each state: a report on more fibers than can usefully be listed.
 
-use crate::fiber::life::State;
+use crate::fiber::state_names::State;
 use crate::wait::Reason;
 
 /// Numbers of fibers by state and reason. There are few of both, so a list suffices.

@@ -25,7 +25,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::fiber::life::State;
+use crate::fiber::state_names::State;
 use crate::fiber::{FiberPtr, Header};
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};

@@ -5,7 +5,7 @@
 
 use std::sync::mpsc::{self, Sender};
 
-use crate::fiber::vigil;
+use crate::fiber::thread_registry;
 use crate::shim;
 
 /// A job of the thread.
@@ -29,7 +29,7 @@ impl Reporter {
 fn start(name: &str) -> Option<Sender<Job>> {
     let (sender, jobs) = mpsc::channel::<Job>();
     let body = move || {
-        while let Ok(job) = vigil::rest(|| jobs.recv()) {
+        while let Ok(job) = thread_registry::rest(|| jobs.recv()) {
             job();
         }
     };

@@ -34,5 +34,5 @@ fn end_of_stack(address: usize) -> Option<usize> {
     // SAFETY: H1; a stack that is in use belongs to a fiber (`settle`, `wait::aside`).
     let owner = unsafe { stack.owner.cast::<Header>().as_ref() }?;
     // Frames of a poll continue on another stack, which is not copied.
-    (!owner.marks.is_aside()).then_some(stack.end)
+    (!owner.flags.is_on_poll_stack()).then_some(stack.end)
 }

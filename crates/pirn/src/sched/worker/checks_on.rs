@@ -32,7 +32,7 @@ fn look(fiber: FiberPtr, sp: usize, why: &str) {
     };
     let range = stack.range();
     // The end itself is where the first frame begins. A fiber that leaves inside a poll is on another.
-    if !header(fiber).marks.is_aside() && (sp < range.start || sp > range.end) {
+    if !header(fiber).flags.is_on_poll_stack() && (sp < range.start || sp > range.end) {
         fail(fiber, why);
     }
     if !stack.canary_is_intact() {

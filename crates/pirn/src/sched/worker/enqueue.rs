@@ -14,9 +14,9 @@ use std::time::Instant;
 use crate::base::list::Fifo;
 use crate::context::Stack;
 use crate::fiber::current::{self, Local};
-use crate::fiber::hunger::Wanted;
 use crate::fiber::jobs::promote_all;
-use crate::fiber::unwound::Witness;
+use crate::fiber::panic_payload::Witness;
+use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::{FiberPtr, FiberRef, Header, Schedule, Ticket};
 use crate::sched::events::Kind;
 use crate::sched::pool::remote::Remote;
@@ -403,8 +403,8 @@ impl Schedule for Mailbox<Header> {
         unsafe { worker.suspend(local, fiber) };
     }
 
-    fn landed(&self, local: &Local) {
-        Worker::here(local).landed(local);
+    fn on_arrival(&self, local: &Local) {
+        Worker::here(local).on_arrival(local);
     }
 
     fn saw_close(&self, local: &Local, fiber: FiberPtr, channel: usize) {
@@ -435,7 +435,7 @@ impl Schedule for Mailbox<Header> {
         Worker::here(local).present()
     }
 
-    fn lend(&self, local: &Local, wanted: Wanted) -> Option<FiberRef> {
+    fn lend(&self, local: &Local, wanted: BorrowTarget) -> Option<FiberRef> {
         Worker::here(local).lend(wanted)
     }
 

@@ -23,8 +23,8 @@ use crate::base::clock;
 use crate::base::dropping::end_caught;
 use crate::context::{self, Context, StackCache};
 use crate::fiber::current::{self, Local};
-use crate::fiber::life::State;
-use crate::fiber::{FiberPtr, Header, Ticket, Wish};
+use crate::fiber::state_names::State;
+use crate::fiber::{AfterSwitch, FiberPtr, Header, Ticket};
 use crate::sched::config::Hook;
 use crate::sched::deterministic::seeded::Seeded;
 use crate::sched::events::Trace;
@@ -242,7 +242,7 @@ impl Worker {
         } else {
             switch();
             local.set_fiber(None);
-            self.landed(local);
+            self.on_arrival(local);
         }
     }
 
@@ -271,7 +271,7 @@ impl Worker {
         // a queue and so is suspended or prepared.
         unsafe { context::switch(from, to) };
         // A started fiber is resumed on the worker that it left, so `self` and `local` are still valid.
-        self.landed(local);
+        self.on_arrival(local);
     }
 
     /// Leaves `fiber`, which has ended. Returns a fresh fiber that has taken over its stack, if one is
@@ -373,23 +373,23 @@ impl Worker {
     /// Completes the switch for the fiber that ran before on this thread, if it has ended. Called first
     /// on every stack that is switched to.
     #[inline(always)]
-    pub(in crate::sched) fn landed(&self, local: &Local) {
+    pub(in crate::sched) fn on_arrival(&self, local: &Local) {
         if let Some((fiber, wish)) = local.take_left() {
-            self.see_to(local, fiber, wish);
+            self.after_switch(local, fiber, wish);
         }
     }
 
     /// Completes the switch for a fiber that has been left: it has ended, or may migrate.
     #[inline(always)]
-    pub(in crate::sched) fn see_to(
+    pub(in crate::sched) fn after_switch(
         &self,
         local: &Local,
         fiber: FiberPtr,
-        wish: Option<Wish>,
+        wish: Option<AfterSwitch>,
     ) {
         match wish {
             None => self.finish(local, fiber),
-            Some(wish) => self.fulfil(local, fiber, wish),
+            Some(wish) => self.complete(local, fiber, wish),
         }
     }
 

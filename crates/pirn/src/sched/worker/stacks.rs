@@ -3,7 +3,7 @@
 //!
 //! Owns: which stack a fiber gets, and the wait of a fiber without one. Does not own: the pool of stacks
 //! (`context::pool`), the list of fibers that wait (`stack_waiters`), the loan of the stack for one poll
-//! (`wait::aside`), nor which fibers may get a stack beyond `max_stacks` (`fiber::hunger`, `wait::lend`).
+//! (`wait::aside`), nor which fibers may get a stack beyond `max_stacks` (`fiber::stackless`, `wait::lend`).
 //!
 //! The stack for polls is one of the pool's, and counts as one at hand. So there is none where stacks are so
 //! few that workers keep none, and a worker that gives up the stacks it keeps gives up this one too.
@@ -22,7 +22,7 @@
 
 use crate::context::{OutOfStacks, Stack};
 use crate::fiber::current::{self, Local};
-use crate::fiber::hunger::Wanted;
+use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::{FiberPtr, FiberRef};
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::run::{Worker, header};
@@ -139,7 +139,7 @@ impl Worker {
     }
 
     /// As [`Schedule::lend`](crate::fiber::Schedule::lend).
-    pub(in crate::sched) fn lend(&self, wanted: Wanted) -> Option<FiberRef> {
+    pub(in crate::sched) fn lend(&self, wanted: BorrowTarget) -> Option<FiberRef> {
         let wanted = |fiber| wanted.is(fiber, header(fiber));
         let Pool {
             starved, stacks, ..

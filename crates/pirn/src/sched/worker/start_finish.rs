@@ -4,7 +4,7 @@
 use crate::context::{OutOfStacks, Stack};
 use crate::fiber::current::Local;
 use crate::fiber::entry::fiber_main;
-use crate::fiber::life::State;
+use crate::fiber::state_names::State;
 use crate::fiber::{FiberPtr, Header};
 use crate::sched::pool::shared::Phase;
 use crate::sched::worker::run::{Worker, header};

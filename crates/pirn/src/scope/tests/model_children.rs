@@ -8,7 +8,7 @@ use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
-use crate::fiber::region::Region;
+use crate::fiber::cancel_scope::CancelScope;
 use crate::fiber::tests::stage::{Actor, Block};
 use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header, current, entry};
@@ -42,7 +42,7 @@ impl Rig {
         parent.renew(1);
         Rig {
             frame: Arc::new(Frame(UnsafeCell::new(ManuallyDrop::new(Children::new(
-                Region::shared(Node::below([None, None])),
+                CancelScope::shared(Node::below([None, None])),
                 true,
             ))))),
             parent: Arc::new(parent),

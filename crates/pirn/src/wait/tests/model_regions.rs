@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
 use crate::fiber::FiberRef;
-use crate::fiber::region::Region;
+use crate::fiber::cancel_scope::CancelScope;
 use crate::fiber::tests::stage::Block;
 use crate::fiber::token::Node;
 use crate::shim::thread::{self, JoinHandle};
@@ -30,7 +30,7 @@ fn cancels(node: &Arc<Node>) -> JoinHandle<()> {
 
 /// Runs `f` as the fiber of `block`, under the token `node`.
 fn under<R>(block: &Block, node: &Arc<Node>, f: impl FnOnce() -> R) -> R {
-    let region = Region::entered(block.pointer(), Arc::clone(node));
+    let region = CancelScope::entered(block.pointer(), Arc::clone(node));
     within(block.pointer(), &region, f)
 }
 
@@ -119,7 +119,7 @@ fn model_regions_cancel_against_a_shield() {
         block.play(|| {
             under(&block, &node, || {
                 let _ = interrupted();
-                let shield = Region::shield(block.pointer());
+                let shield = CancelScope::shield(block.pointer());
                 within(block.pointer(), &shield, || {
                     assert_eq!(interrupted(), None);
                     assert!(!block.header().state.is_revoked());
@@ -136,7 +136,7 @@ fn model_regions_cancel_against_a_shield() {
 fn model_regions_cancel_of_the_owner_against_a_late_token() {
     explore("regions_owner", 3, || {
         let block = fiber();
-        let region = Region::tokened(block.pointer(), None, true);
+        let region = CancelScope::tokened(block.pointer(), None, true);
         let canceller = {
             let owner = FiberRef::of(block.pointer());
             let body = move || owner.cancel();

@@ -1,6 +1,6 @@
 //! Limits: deadlines that hold for a part of a fiber's code.
 //!
-//! Owns: the record of one deadline. Does not own: the region that it belongs to (`region`), or when it has
+//! Owns: the record of one deadline. Does not own: the region that it belongs to (`cancel_scope`), or when it has
 //! passed (`wait::limit`).
 
 use std::time::Instant;

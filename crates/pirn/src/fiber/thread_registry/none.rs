@@ -7,7 +7,7 @@ use crate::fiber::header::Header;
 
 /// A plain thread that has waited in this library.
 #[derive(Debug)]
-pub(crate) struct Person {
+pub(crate) struct PlainThread {
     pub(crate) id: u64,
     pub(crate) name: Option<String>,
     pub(crate) sleep: Sleep,
@@ -38,7 +38,7 @@ pub(crate) fn enter(_fiber: FiberPtr) {}
 pub(crate) fn leave(_fiber: FiberPtr) {}
 
 /// Returns an empty list.
-pub(crate) fn persons() -> Vec<Person> {
+pub(crate) fn plain_threads() -> Vec<PlainThread> {
     Vec::new()
 }
 
@@ -63,20 +63,22 @@ pub(crate) fn rest<T>(sleep: impl FnOnce() -> T) -> T {
 }
 
 /// Returns zero.
-pub(crate) fn resters() -> usize {
+pub(crate) fn idle_service_threads() -> usize {
     0
 }
 
 /// An event that may come from outside of the process.
 #[derive(Debug)]
-pub(crate) struct Hope;
+pub(crate) struct ExternalWaker;
 
 /// Registers nothing.
-pub(crate) fn hope_for(_awaited: impl Fn() -> bool + Send + Sync + 'static) -> Hope {
-    Hope
+pub(crate) fn register_external_waker(
+    _awaited: impl Fn() -> bool + Send + Sync + 'static,
+) -> ExternalWaker {
+    ExternalWaker
 }
 
 /// Returns false.
-pub(crate) fn hopes() -> bool {
+pub(crate) fn has_external_wakers() -> bool {
     false
 }

@@ -14,6 +14,7 @@
 mod live;
 
 pub(crate) use live::{
-    Hope, Sleep, attend, await_change, enter, external, externals, hope_for, hopes,
-    leave, persons, rest, resters, stop, waiting,
+    ExternalWaker, Sleep, attend, await_change, enter, external, externals,
+    has_external_wakers, idle_service_threads, leave, plain_threads,
+    register_external_waker, rest, stop, waiting,
 };

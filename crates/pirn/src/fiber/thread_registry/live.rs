@@ -28,7 +28,7 @@ use crate::shim::{Condvar, Mutex, StaticLock};
 
 /// A plain thread that has waited in this library.
 #[derive(Debug)]
-pub(crate) struct Person {
+pub(crate) struct PlainThread {
     /// The number of its header.
     pub(crate) id: u64,
     /// The thread's name.
@@ -129,13 +129,13 @@ pub(crate) fn leave(fiber: FiberPtr) {
 }
 
 /// Returns the plain threads that have waited in this library and have not ended.
-pub(crate) fn persons() -> Vec<Person> {
+pub(crate) fn plain_threads() -> Vec<PlainThread> {
     let register = REGISTER.lock();
     let tell = |entry: &Entry| {
         let mark = mark_of(entry.header).load(Ordering::SeqCst);
         // SAFETY: H1.
         let id = unsafe { entry.header.as_ref() }.id();
-        Person {
+        PlainThread {
             id,
             name: entry.name.clone(),
             sleep: match mark {
@@ -148,7 +148,7 @@ pub(crate) fn persons() -> Vec<Person> {
     register.values().map(tell).collect()
 }
 
-/// Marks the calling thread, which has this header, as asleep while it is in `sleep`.
+/// Flags the calling thread, which has this header, as asleep while it is in `sleep`.
 pub(crate) fn waiting<T>(header: &Header, timed: bool, sleep: impl FnOnce() -> T) -> T {
     let mark = mark_of(NonNull::from(header));
     mark.store(if timed { TIMED } else { ENDLESS }, Ordering::SeqCst);
@@ -182,18 +182,18 @@ pub(crate) fn externals() -> usize {
 
 /// An event that may come from outside of the process. Dropping it withdraws the possibility.
 #[derive(Debug)]
-pub(crate) struct Hope(u64);
+pub(crate) struct ExternalWaker(u64);
 
 /// Whether a fiber waits for an event from outside.
 type Awaited = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The events that may come from outside.
-static HOPES: StaticLock<Hopes> = StaticLock::new(Hopes {
+static HOPES: StaticLock<ExternalWakers> = StaticLock::new(ExternalWakers {
     made: 0,
     awaited: Vec::new(),
 });
 
-struct Hopes {
+struct ExternalWakers {
     made: u64,
     /// Each with its number.
     awaited: Vec<(u64, Awaited)>,
@@ -201,15 +201,17 @@ struct Hopes {
 
 /// Registers events that may come from outside. `awaited` says whether a fiber waits for them; it is called
 /// without any lock of this module.
-pub(crate) fn hope_for(awaited: impl Fn() -> bool + Send + Sync + 'static) -> Hope {
+pub(crate) fn register_external_waker(
+    awaited: impl Fn() -> bool + Send + Sync + 'static,
+) -> ExternalWaker {
     let mut hopes = HOPES.lock();
     hopes.made += 1;
     let number = hopes.made;
     hopes.awaited.push((number, Arc::new(awaited)));
-    Hope(number)
+    ExternalWaker(number)
 }
 
-impl Drop for Hope {
+impl Drop for ExternalWaker {
     fn drop(&mut self) {
         let mut hopes = HOPES.lock();
         let own = |(number, _): &(u64, Awaited)| *number == self.0;
@@ -222,7 +224,7 @@ impl Drop for Hope {
 }
 
 /// Returns whether a fiber waits for such an event, so that it may be woken from outside.
-pub(crate) fn hopes() -> bool {
+pub(crate) fn has_external_wakers() -> bool {
     let awaited: Vec<_> = {
         let hopes = HOPES.lock();
         hopes.awaited.iter().map(|(_, it)| Arc::clone(it)).collect()
@@ -239,7 +241,7 @@ pub(crate) fn rest<T>(sleep: impl FnOnce() -> T) -> T {
 }
 
 /// Returns the number of threads in [`rest`].
-pub(crate) fn resters() -> usize {
+pub(crate) fn idle_service_threads() -> usize {
     RESTING.load(Ordering::SeqCst)
 }
 

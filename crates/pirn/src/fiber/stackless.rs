@@ -5,8 +5,8 @@
 //!
 //! A fiber's end is waited for in two places: at the fiber (its `join`), and at its end hook, by the scope or
 //! group that has spawned it. Each keeps, under its own lock, a mark whether its fiber or children are
-//! hungry. The two functions here change the marks. They are called under the lock of the list, so the list
-//! and the marks agree whenever that lock is free.
+//! hungry. The two functions here change the flags. They are called under the lock of the list, so the list
+//! and the flags agree whenever that lock is free.
 //!
 //! LIVENESS: a waiter checks the mark in the critical section in which it joins the queue. If the mark comes
 //! first, the waiter finds it and tries to borrow. If the waiter comes first, setting the mark claims it. A
@@ -22,7 +22,7 @@ use crate::base::mutant::mutant;
 
 /// A waiter for a fiber's end, in the fiber's queue.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub(crate) enum Joiner {
+pub(crate) enum StackOwner {
     /// Waits for other things too, or not for long: borrows nothing.
     Other,
     /// Would borrow a stack for the fiber.
@@ -33,36 +33,36 @@ pub(crate) enum Joiner {
 
 /// The hungry fibers for which a waiter borrows a stack.
 #[derive(Debug, Copy, Clone)]
-pub(crate) enum Wanted {
+pub(crate) enum BorrowTarget {
     /// This fiber's.
     Fiber(FiberPtr),
     /// Any fiber with an end hook that has this data: a child of this scope or group.
     ChildOf(*const ()),
 }
 
-impl Wanted {
+impl BorrowTarget {
     /// Returns whether this includes `fiber`, which is hungry.
     pub(crate) fn is(self, fiber: FiberPtr, header: &Header) -> bool {
         match self {
-            Wanted::Fiber(wanted) => wanted == fiber,
-            Wanted::ChildOf(data) => {
+            BorrowTarget::Fiber(wanted) => wanted == fiber,
+            BorrowTarget::ChildOf(data) => {
                 header.on_end.get().is_some_and(|hook| hook.data == data)
             }
         }
     }
 }
 
-/// Marks a fresh fiber as hungry. The `wakes` are due when no lock is held.
+/// Flags a fresh fiber as hungry. The `wakes` are due when no lock is held.
 pub(crate) fn begin(header: &Header, wakes: &mut Vec<Wake>) {
     {
         let mut join = header.join.lock();
         if !mutant!("hunger_unmarked") {
             join.hunger = join.hunger.wrapping_add(1);
         }
-        let borrows = |joiner: &Joiner| {
-            *joiner == Joiner::Borrower && !mutant!("hunger_asks_nobody")
+        let borrows = |joiner: &StackOwner| {
+            *joiner == StackOwner::Borrower && !mutant!("hunger_asks_nobody")
         };
-        let ask = |joiner: &mut Joiner| *joiner = Joiner::Asked;
+        let ask = |joiner: &mut StackOwner| *joiner = StackOwner::Asked;
         while let Some(wake) = join.waiters.claim_first_where(borrows, ask) {
             wakes.push(wake);
         }

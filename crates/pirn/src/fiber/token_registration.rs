@@ -1,7 +1,7 @@
 //! Seats: how a fiber that runs code under a token is notified of its cancellation.
 //!
 //! Owns: entering and leaving regions, and the check whether the running code has been cancelled, which takes
-//! the seat. Does not own: the records (`region`), or the tables (`token`).
+//! the seat. Does not own: the records (`cancel_scope`), or the tables (`token`).
 //!
 //! The order of leaving: 1. the seat is given up, so that REVOKED is no longer set because of it; 2. the
 //! header points to the region outside, not calm; 3. REVOKED is cleared. If a token outside has set the bit
@@ -11,18 +11,21 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::cancel_scope::{
+    CancelScope, CurrentScope, Kind, RegionRef, TokenRegistration,
+};
 use super::current;
 use super::header::{FiberPtr, Header};
-use super::region::{InForce, Kind, Region, RegionRef, Seat};
 use super::token::Node;
 use crate::base::mutant::mutant;
 
-impl Region {
+impl CancelScope {
     /// Takes the owner's seat in the token in force, unless it has one; false if that
     /// token is cancelled. Owner of the innermost region, which this is.
     fn sit(&self, fiber: FiberPtr) -> bool {
-        let holds_seat =
-            |region: &&Region| matches!(region.kind, Kind::Token { .. } | Kind::Bottom);
+        let holds_seat = |region: &&CancelScope| {
+            matches!(region.kind, Kind::Token { .. } | Kind::Bottom)
+        };
         let Some(place) = self.own().find(holds_seat) else {
             return true;
         };
@@ -35,7 +38,9 @@ impl Region {
         };
         let key = node.sit(fiber);
         let node = NonNull::from(&**node);
-        place.seat.set(key.map(|key| Seat { node, key }));
+        place
+            .seat
+            .set(key.map(|key| TokenRegistration { node, key }));
         key.is_some()
     }
 
@@ -47,7 +52,7 @@ impl Region {
     }
 }
 
-impl Seat {
+impl TokenRegistration {
     #[cold]
     fn give_up(self) {
         // SAFETY: RG3: the token outlives the seat.
@@ -55,37 +60,37 @@ impl Seat {
     }
 }
 
-/// Makes the running `fiber` enter `region`.
+/// Makes the running `fiber` enter `cancel_scope`.
 ///
 /// # Safety
 /// RG1: it leaves the region ([`leave`]) before the region moves or ends.
 #[inline]
-pub(crate) unsafe fn enter(fiber: FiberPtr, region: &Region) {
+pub(crate) unsafe fn enter(fiber: FiberPtr, region: &CancelScope) {
     // SAFETY: H1, H2: the caller's own header.
     let header = unsafe { fiber.as_ref() };
     if matches!(region.kind, Kind::Shield) {
-        stand_up_outside(header, region);
+        deregister_outer(header, region);
     }
     if !matches!(region.kind, Kind::Bottom) {
         region.noted.set(current::local().jobs().newest());
     }
     // SAFETY: the caller's promise.
     let inside = unsafe { RegionRef::new(region) };
-    header.region.set(InForce::of(inside));
+    header.region.set(CurrentScope::of(inside));
 }
 
 #[cold]
-fn stand_up_outside(header: &Header, shield: &Region) {
+fn deregister_outer(header: &Header, shield: &CancelScope) {
     if let Some(outside) = shield.outer {
-        outside.get().own().for_each(Region::stand_up);
+        outside.get().own().for_each(CancelScope::stand_up);
     }
     header.state.restore();
 }
 
-/// Makes the running `fiber` leave `region`, the innermost one. The next interruption point checks the region
+/// Makes the running `fiber` leave `cancel_scope`, the innermost one. The next interruption point checks the region
 /// outside again.
 #[inline]
-pub(crate) fn leave(fiber: FiberPtr, region: &Region) {
+pub(crate) fn leave(fiber: FiberPtr, region: &CancelScope) {
     // SAFETY: H1, H2: the caller's own header.
     let header = unsafe { fiber.as_ref() };
     region.stand_up();
@@ -101,7 +106,7 @@ pub(crate) fn leave(fiber: FiberPtr, region: &Region) {
     }
     header
         .region
-        .set(region.outer.map_or(InForce::NONE, InForce::of));
+        .set(region.outer.map_or(CurrentScope::NONE, CurrentScope::of));
     if !mutant!("left_revoked") && header.state.is_revoked() {
         header.state.restore();
     }
@@ -124,13 +129,13 @@ fn hide_from_canceller(header: &Header, node: &Arc<Node>) {
 
 /// Gives up the seat that a fiber at its end has by `bottom`.
 #[inline]
-pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &Region) {
+pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
     if let Some(seat) = bottom.seat.get() {
         seat.give_up();
     }
     // SAFETY: H1, H2: the caller's own header.
     let header = unsafe { fiber.as_ref() };
-    header.region.set(InForce::NONE);
+    header.region.set(CurrentScope::NONE);
     if header.state.is_revoked() {
         header.state.restore();
     }
@@ -143,14 +148,14 @@ pub(crate) fn is_cancelled(fiber: FiberPtr) -> bool {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     let in_force = header.region.get();
-    if in_force.is_calm() {
+    if in_force.has_no_limits() {
         return !header.state.is_wanted();
     }
     is_cancelled_in(header, fiber, in_force)
 }
 
 #[cold]
-fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: InForce) -> bool {
+fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: CurrentScope) -> bool {
     let Some(region) = in_force.region() else {
         return !header.state.is_wanted();
     };
@@ -176,7 +181,7 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: InForce) -> bool 
 pub(super) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
     // SAFETY: H1, H2: the fiber's own header.
     let header = unsafe { fiber.as_ref() };
-    if outer.get().is_cancelled() && !header.marks.is_obliged() {
+    if outer.get().is_cancelled() && !header.flags.must_run() {
         // Its own bit, while it runs: there is no fiber to wake.
         header.state.cancel();
     }

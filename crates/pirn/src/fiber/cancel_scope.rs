@@ -1,7 +1,7 @@
 //! Regions: parts of a fiber's code under a deadline, a token or a shield.
 //!
 //! Owns: the record of one region, the pointer by which headers reach the innermost one, the token that a
-//! region creates on request. Does not own: the seats in that token (`seat`), or when an interrupt is
+//! region creates on request. Does not own: the seats in that token (`token_registration`), or when an interrupt is
 //! reported (`wait::limit`).
 //!
 //! A region is in the frame of its code (or in the data that a group's children share with their owner) and
@@ -41,16 +41,16 @@
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use super::deadline::Limit;
 use super::header::{FiberPtr, Header};
 use super::jobs::Job;
-use super::limit::Limit;
 use super::token::Node;
 use crate::base::mutant::mutant;
 use crate::shim::Cell;
 use crate::shim::atomic::{AtomicPtr, Ordering};
 
 /// One part of a fiber's code.
-pub(crate) struct Region {
+pub(crate) struct CancelScope {
     /// The region around this one, the owner's or, of a bottom, its parent's; none at the end of the chain.
     pub(super) outer: Option<RegionRef>,
     /// The kind, with its data.
@@ -64,7 +64,7 @@ pub(crate) struct Region {
     /// The token, boxed, once it is created (RG3).
     token: AtomicPtr<Arc<Node>>,
     /// The owner's seat in the token in force (RG2). Owner.
-    pub(super) seat: Cell<Option<Seat>>,
+    pub(super) seat: Cell<Option<TokenRegistration>>,
     /// Its newest pending job when the owner entered this, or the root of its jobs; null if it is entered with none.
     /// Owner.
     pub(super) noted: Cell<*const Job>,
@@ -93,7 +93,7 @@ impl Kind {
 
 /// A fiber's seat in a token's table.
 #[derive(Copy, Clone)]
-pub(super) struct Seat {
+pub(super) struct TokenRegistration {
     /// The token.
     pub(super) node: NonNull<Node>,
     /// The key in its table.
@@ -102,7 +102,7 @@ pub(super) struct Seat {
 
 /// A pointer to a region that still exists (RG1).
 #[derive(Copy, Clone)]
-pub(crate) struct RegionRef(NonNull<Region>);
+pub(crate) struct RegionRef(NonNull<CancelScope>);
 
 /// A pointer to a deadline that still exists (RG1: it is beside its region).
 #[derive(Copy, Clone)]
@@ -110,16 +110,16 @@ pub(crate) struct LimitRef(NonNull<Limit>);
 
 /// The region of the code that a fiber runs, if any, and whether an interruption point has to check it.
 #[derive(Copy, Clone)]
-pub(crate) struct InForce(*const Region);
+pub(crate) struct CurrentScope(*const CancelScope);
 
 // SAFETY: RG1; the parts that other threads access are constant or atomic (RG2).
 unsafe impl Send for RegionRef {}
 // SAFETY: as above.
 unsafe impl Sync for RegionRef {}
 // SAFETY: RG2: the seat is the owner's; the rest is constant or atomic.
-unsafe impl Sync for Region {}
+unsafe impl Sync for CancelScope {}
 // SAFETY: only a region that a group's children share moves to another thread, without a seat.
-unsafe impl Send for Region {}
+unsafe impl Send for CancelScope {}
 
 /// The depth at which scopes create their token early. Arbitrary: far more than programs nest by hand, and a
 /// short walk. (Of two regions in a row, at least one is a scope's.)
@@ -128,19 +128,22 @@ const FAR: u32 = 64;
 const CALM: usize = 1;
 const UNTIMED: usize = 2;
 const MARKS: usize = CALM | UNTIMED;
-const _: () = assert!(align_of::<Region>() > MARKS, "marks fit under the address");
+const _: () = assert!(
+    align_of::<CancelScope>() > MARKS,
+    "marks fit under the address"
+);
 
-impl InForce {
+impl CurrentScope {
     /// No region.
-    pub(crate) const NONE: InForce = InForce(ptr::without_provenance(CALM));
+    pub(crate) const NONE: CurrentScope = CurrentScope(ptr::without_provenance(CALM));
 
-    pub(crate) fn of(region: RegionRef) -> InForce {
-        InForce(region.0.as_ptr())
+    pub(crate) fn of(region: RegionRef) -> CurrentScope {
+        CurrentScope(region.0.as_ptr())
     }
 
     /// Returns whether only the fiber's state word has to be checked.
     #[inline(always)]
-    pub(crate) fn is_calm(self) -> bool {
+    pub(crate) fn has_no_limits(self) -> bool {
         self.0.addr() & CALM != 0
     }
 
@@ -151,23 +154,23 @@ impl InForce {
     }
 
     /// The same without the region's deadline, for a child with another clock.
-    pub(crate) fn untimed(self) -> InForce {
-        InForce(self.0.map_addr(|address| address | UNTIMED))
+    pub(crate) fn untimed(self) -> CurrentScope {
+        CurrentScope(self.0.map_addr(|address| address | UNTIMED))
     }
 
-    pub(super) fn calm(self) -> InForce {
-        InForce(self.0.map_addr(|address| address | CALM))
+    pub(super) fn calm(self) -> CurrentScope {
+        CurrentScope(self.0.map_addr(|address| address | CALM))
     }
 }
 
 impl RegionRef {
     /// # Safety
-    /// RG1: `region` stays where it is for as long as the result, or a copy of it, is used.
-    pub(crate) unsafe fn new(region: &Region) -> RegionRef {
+    /// RG1: `cancel_scope` stays where it is for as long as the result, or a copy of it, is used.
+    pub(crate) unsafe fn new(region: &CancelScope) -> RegionRef {
         RegionRef(NonNull::from(region))
     }
 
-    pub(crate) fn get(&self) -> &Region {
+    pub(crate) fn get(&self) -> &CancelScope {
         // SAFETY: RG1.
         unsafe { self.0.as_ref() }
     }
@@ -186,15 +189,15 @@ impl LimitRef {
     }
 }
 
-impl Region {
+impl CancelScope {
     #[inline(always)]
     fn new(
         outer: Option<RegionRef>,
         kind: Kind,
         limit: Option<LimitRef>,
         owner: Option<FiberPtr>,
-    ) -> Region {
-        Region {
+    ) -> CancelScope {
+        CancelScope {
             outer,
             kind,
             depth: outer.map_or(0, |outer| outer.get().depth.wrapping_add(1)),
@@ -206,9 +209,9 @@ impl Region {
         }
     }
 
-    /// Returns the region of code of `owner` with the deadline `limit`, or without one.
-    pub(crate) fn limited(owner: FiberPtr, limit: Option<LimitRef>) -> Region {
-        Region::new(in_force(owner).region(), Kind::Limit, limit, Some(owner))
+    /// Returns the region of code of `owner` with the deadline `deadline`, or without one.
+    pub(crate) fn limited(owner: FiberPtr, limit: Option<LimitRef>) -> CancelScope {
+        CancelScope::new(in_force(owner).region(), Kind::Limit, limit, Some(owner))
     }
 
     /// Returns the region of code of `owner` with a token of its own, and without a deadline unless `limits`.
@@ -217,16 +220,16 @@ impl Region {
         owner: FiberPtr,
         root: Option<&Arc<Node>>,
         limits: bool,
-    ) -> Region {
+    ) -> CancelScope {
         let outer = in_force(owner).region();
         let kind = Kind::Token {
-            outermost: Region::is_outermost(outer),
+            outermost: CancelScope::is_outermost(outer),
             root: root
                 .filter(|_| outer.is_none_or(|outer| outer.get().ends_bare()))
                 .map(Node::handle),
         };
         let limit = outer.filter(|_| limits).and_then(|outer| outer.get().limit);
-        let region = Region::new(outer, kind, limit, Some(owner));
+        let region = CancelScope::new(outer, kind, limit, Some(owner));
         // So that a search outwards for a created token is short.
         if region.depth % FAR >= FAR - 2 {
             region.token();
@@ -234,9 +237,9 @@ impl Region {
         region
     }
 
-    /// As [`tokened`](Region::tokened), with a token that exists.
-    pub(crate) fn entered(owner: FiberPtr, node: Arc<Node>) -> Region {
-        let region = Region::tokened(owner, None, true);
+    /// As [`tokened`](CancelScope::tokened), with a token that exists.
+    pub(crate) fn entered(owner: FiberPtr, node: Arc<Node>) -> CancelScope {
+        let region = CancelScope::tokened(owner, None, true);
         let made = region.token.swap(boxed(node), Ordering::AcqRel);
         if !made.is_null() {
             // SAFETY: created above and not shared yet.
@@ -251,7 +254,11 @@ impl Region {
     ///
     /// The owner does not enter it. It is below a token in the owner's header, by the protocol of RG4, so
     /// that the owner's cancellation reaches the fiber.
-    pub(crate) fn of_job(owner: FiberPtr, job: &Job, root: Option<&Arc<Node>>) -> Region {
+    pub(crate) fn of_job(
+        owner: FiberPtr,
+        job: &Job,
+        root: Option<&Arc<Node>>,
+    ) -> CancelScope {
         let outer = around(owner, job);
         let token = match &outer {
             Some(region) if region.get().ends_bare() => root.cloned(),
@@ -261,30 +268,30 @@ impl Region {
         let shielded = outer.is_some_and(|region| region.get().is_shielded());
         let own = (!shielded).then(|| token_of_jobs(owner));
         let limit = outer.and_then(|region| region.get().limit);
-        let region = Region::new(outer, Kind::INNER, limit, Some(owner));
+        let region = CancelScope::new(outer, Kind::INNER, limit, Some(owner));
         let node = Node::below([token, own]);
         region.token.store(boxed(node), Ordering::Release);
         region
     }
 
     /// Returns the region that the children of a group share.
-    pub(crate) fn shared(node: Arc<Node>) -> Region {
-        let region = Region::new(None, Kind::INNER, None, None);
+    pub(crate) fn shared(node: Arc<Node>) -> CancelScope {
+        let region = CancelScope::new(None, Kind::INNER, None, None);
         region.token.store(boxed(node), Ordering::Release);
         region
     }
 
     /// Returns the bottom region of `owner`, a child that inherits `outer`.
     #[inline(always)]
-    pub(crate) fn bottom(owner: FiberPtr, outer: RegionRef) -> Region {
+    pub(crate) fn bottom(owner: FiberPtr, outer: RegionRef) -> CancelScope {
         let timed = in_force(owner).0.addr() & UNTIMED == 0;
         let limit = outer.get().limit.filter(|_| timed);
-        Region::new(Some(outer), Kind::Bottom, limit, Some(owner))
+        CancelScope::new(Some(outer), Kind::Bottom, limit, Some(owner))
     }
 
     /// Returns the region of code of `owner` that ignores everything outside.
-    pub(crate) fn shield(owner: FiberPtr) -> Region {
-        Region::new(in_force(owner).region(), Kind::Shield, None, Some(owner))
+    pub(crate) fn shield(owner: FiberPtr) -> CancelScope {
+        CancelScope::new(in_force(owner).region(), Kind::Shield, None, Some(owner))
     }
 
     /// Returns whether the owner has entered this while `job`, its oldest, was pending: in the first half of
@@ -305,7 +312,7 @@ impl Region {
     }
 
     /// Returns the regions from this one outwards, up to a shield or the end, both included.
-    fn outwards(&self) -> impl Iterator<Item = &Region> {
+    fn outwards(&self) -> impl Iterator<Item = &CancelScope> {
         let mut next = Some(self);
         std::iter::from_fn(move || {
             let region = next?;
@@ -318,8 +325,8 @@ impl Region {
         })
     }
 
-    /// As [`outwards`](Region::outwards), no further than the bottom of the same fiber.
-    pub(super) fn own(&self) -> impl Iterator<Item = &Region> {
+    /// As [`outwards`](CancelScope::outwards), no further than the bottom of the same fiber.
+    pub(super) fn own(&self) -> impl Iterator<Item = &CancelScope> {
         let mut over = false;
         self.outwards().take_while(move |region| {
             let take = !over;
@@ -335,7 +342,7 @@ impl Region {
 
     fn is_outermost(outer: Option<RegionRef>) -> bool {
         outer.is_none_or(|outer| {
-            let inside = |region: &Region| {
+            let inside = |region: &CancelScope| {
                 matches!(region.kind, Kind::Token { .. } | Kind::Shield)
             };
             !outer.get().own().any(inside)
@@ -368,12 +375,12 @@ impl Region {
             return made;
         }
         let tokens = self.outwards().filter(|region| region.has_token());
-        let unmade: Vec<&Region> = tokens
+        let unmade: Vec<&CancelScope> = tokens
             .take_while(|region| region.made().is_none())
             .collect();
         // The outer ones first (RG3), and in a loop: scopes may be nested deeper than a
         // stack can recurse.
-        unmade.into_iter().rev().for_each(Region::make);
+        unmade.into_iter().rev().for_each(CancelScope::make);
         self.made().expect("just made")
     }
 
@@ -487,7 +494,7 @@ impl Region {
     }
 }
 
-impl Drop for Region {
+impl Drop for CancelScope {
     #[inline]
     fn drop(&mut self) {
         let made = self.token.load(Ordering::Relaxed);
@@ -560,7 +567,7 @@ fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
     node
 }
 
-fn in_force(owner: FiberPtr) -> InForce {
+fn in_force(owner: FiberPtr) -> CurrentScope {
     // SAFETY: H1, H2: the caller's own header.
     unsafe { owner.as_ref() }.region.get()
 }
