@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::token::Token;
-use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::waiter_slot::WaiterSlot;
 
 /// A select case that wins when a token has been cancelled; made by [`Token::case`].
 ///
@@ -23,14 +23,14 @@ use crate::wait::choice::{Call, Case, Outcome};
 /// ```
 pub struct CancelCase<'a> {
     token: &'a Token,
-    berth: Berth<()>,
+    slot: WaiterSlot<()>,
 }
 
 impl<'a> CancelCase<'a> {
     pub(super) fn new(token: &'a Token) -> Self {
         CancelCase {
             token,
-            berth: Berth::new(),
+            slot: WaiterSlot::new(),
         }
     }
 
@@ -49,8 +49,7 @@ impl Case for CancelCase<'_> {
         if live {
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
             unsafe {
-                self.berth
-                    .join(tables.waiters(), call.ticket, call.code, ());
+                self.slot.link(tables.waiters(), call.ticket, call.code, ());
             }
         }
         live
@@ -59,7 +58,7 @@ impl Case for CancelCase<'_> {
     unsafe fn withdraw(&self, _: Call, _: Outcome) {
         let mut tables = self.token.node().tables().lock();
         // SAFETY: the lock of the queue that was joined is held.
-        unsafe { self.berth.leave(tables.waiters()) };
+        unsafe { self.slot.unlink(tables.waiters()) };
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::wait::{Interrupt, interrupted, limit};
+use crate::wait::{Interrupt, deadline, interrupted};
 
 /// Returns an error if the caller is interrupted. For code that computes between waits.
 ///
@@ -49,7 +49,7 @@ pub fn check() -> Result<(), Interrupt> {
 #[doc(alias = "Cause")]
 #[must_use]
 pub fn reason() -> Option<Interrupt> {
-    limit::pending()
+    deadline::pending()
 }
 
 /// Returns the nearest deadline of the caller, passed or not.
@@ -72,7 +72,7 @@ pub fn reason() -> Option<Interrupt> {
 /// ```
 #[must_use]
 pub fn deadline() -> Option<Instant> {
-    limit::nearest().map(|limit| limit.get().at())
+    deadline::nearest().map(|limit| limit.get().at())
 }
 
 /// Runs `f` under the deadline `at`, a moment of [`time::now`](crate::time::now), and returns its
@@ -106,5 +106,5 @@ pub fn deadline() -> Option<Instant> {
 #[doc(alias = "WithTimeout")]
 #[doc(alias = "timeout_at")]
 pub fn with_deadline<T>(at: Instant, f: impl FnOnce() -> T) -> T {
-    limit::under(at, f).0
+    deadline::under(at, f).0
 }

@@ -2,7 +2,7 @@
 
 use crate::fiber::cancel_scope::CancelScope;
 use crate::fiber::current;
-use crate::wait::limit;
+use crate::wait::deadline;
 
 /// Runs `f` without the interrupts of the caller: from its token, from its deadlines, and from
 /// [`cancel`](crate::JoinHandle::cancel) of the fiber itself. They are reported again after `f` has
@@ -39,5 +39,5 @@ use crate::wait::limit;
 #[doc(alias = "WithoutCancel")]
 pub fn shield<T>(f: impl FnOnce() -> T) -> T {
     let fiber = current::identity(current::local());
-    limit::within(fiber, &CancelScope::shield(fiber), f)
+    deadline::within(fiber, &CancelScope::shield(fiber), f)
 }

@@ -8,7 +8,7 @@ use crate::fiber::current;
 use crate::fiber::token::Node;
 use crate::runtime::Handle;
 use crate::sched::worker::enqueue;
-use crate::wait::{Attempt, Reason, Spec, limit, spend, wait_in};
+use crate::wait::{Attempt, Reason, Spec, consume_budget, deadline, wait_in};
 
 use super::case::CancelCase;
 
@@ -193,7 +193,7 @@ impl Token {
         let fiber = current::identity(current::local());
         let outside = Token::current();
         let both = Node::below([Some(outside.0), Some(Arc::clone(&self.0))]);
-        limit::within(fiber, &CancelScope::entered(fiber, both), f)
+        deadline::within(fiber, &CancelScope::entered(fiber, both), f)
     }
 
     /// Waits until this token is cancelled, regardless of the caller's own interrupts.
@@ -231,7 +231,7 @@ impl Token {
                 },
             );
         }
-        spend();
+        consume_budget();
     }
 
     /// Returns a select case that wins when this token is cancelled.

@@ -16,7 +16,7 @@ use crate::base::pad::CachePadded;
 use crate::fiber::Ticket;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
-use crate::wait::notice::{Subject, closed};
+use crate::wait::wait_info::{Subject, closed};
 use crate::wait::{self, wake_all};
 
 /// The data that both ends share.

@@ -9,10 +9,10 @@ use super::sending::BATCH;
 use super::state::{After, Dry, Side, State};
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
-use crate::wait::notice::Subject;
+use crate::wait::wait_info::Subject;
 use crate::wait::{
-    self, Attempt, How, Reason, Spec, Waited, begin, give_way_if_slow, linger, lingers,
-    wait_held,
+    self, Attempt, How, Reason, Spec, Waited, begin, give_way_if_slow, may_spin,
+    spin_before_park, wait_held,
 };
 
 impl<T> Pipe<T> {
@@ -75,7 +75,7 @@ impl<T> Pipe<T> {
             if let Some(value) = self.exit.pop() {
                 return Ok(value);
             }
-            if gather && lingers() {
+            if gather && may_spin() {
                 self.exit.gather();
             }
         }
@@ -154,9 +154,9 @@ impl<T> Pipe<T> {
             drop(state);
             return self.recv_by_clock(deadline);
         }
-        if dry && lingers() {
+        if dry && may_spin() {
             drop(state);
-            linger(|| !self.looks_empty() || self.is_closed());
+            spin_before_park(|| !self.looks_empty() || self.is_closed());
             state = match self.just_take(false) {
                 Ok(value) => return Ok(value),
                 Err(state) => state,

@@ -9,9 +9,9 @@ use super::pipe::Pipe;
 use super::state::{After, Brought, Offer, Side, State};
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
-use crate::wait::notice::Subject;
+use crate::wait::wait_info::Subject;
 use crate::wait::{
-    Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,
+    Attempt, How, Reason, Spec, Waited, begin, may_spin, spin_before_park, wait_held,
 };
 
 impl<T> Pipe<T> {
@@ -65,9 +65,9 @@ impl<T> Pipe<T> {
         let mut state = state;
         if state.may_fill() {
             self.look_ahead(&mut state);
-            if !state.has_room() && lingers() {
+            if !state.has_room() && may_spin() {
                 drop(state);
-                linger(|| self.looks_roomy() || self.is_closed());
+                spin_before_park(|| self.looks_roomy() || self.is_closed());
                 state = self.state.lock();
                 self.look_ahead(&mut state);
             }

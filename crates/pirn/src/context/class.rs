@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::extent::{Extent, Run, Slot, Virgin};
+use super::extent::{Extent, ReservedSlot, Run, Slot};
 use super::layout::Layout;
 use super::stack::Stack;
 
@@ -49,7 +49,7 @@ pub(super) enum Claim {
     /// Open, without a record.
     Cold(Slot),
     /// A slot to be opened first.
-    Virgin(Virgin),
+    ReservedSlot(ReservedSlot),
     /// No stack: the class must grow.
     Nothing,
 }
@@ -97,8 +97,8 @@ impl Class {
         if let Some(slot) = self.extents.iter_mut().find_map(Extent::claim_cold) {
             return Claim::Cold(slot);
         }
-        match self.extents.iter_mut().find_map(Extent::claim_virgin) {
-            Some(virgin) => Claim::Virgin(virgin),
+        match self.extents.iter_mut().find_map(Extent::claim_reserved) {
+            Some(reserved) => Claim::ReservedSlot(reserved),
             None => Claim::Nothing,
         }
     }
@@ -138,9 +138,9 @@ impl Class {
         self.extents.push(extent);
     }
 
-    /// Takes back a virgin slot that could not be opened.
-    pub(super) fn unclaim(&mut self, virgin: Virgin) {
-        self.extents[virgin.place().extent as usize].unclaim(virgin);
+    /// Takes back a reserved slot that could not be opened.
+    pub(super) fn unclaim(&mut self, reserved: ReservedSlot) {
+        self.extents[reserved.place().extent as usize].unclaim(reserved);
     }
 
     /// Takes a stack back, warm.

@@ -4,16 +4,16 @@
 //! reservation is two mappings for any number of stacks. Elsewhere each slot opens all but its guard and
 //! costs two mappings.
 //!
-//! A slot is *virgin* until it is first claimed, then *out* or unused in its class. An unused slot without
+//! A slot is *reserved* until it is first claimed, then *out* or unused in its class. An unused slot without
 //! its pages is *cold*: only a bit records it, since its record was in these pages. The lowest cold slot is
 //! taken first, which keeps page tables few.
 //!
 //! # Invariants
 //! * EX1. `base` starts a mapping of `slots` strides that lives until `release`.
 //! * EX2. Slots below `opened` are readable and writable above their guards, unless they lie
-//!   in `unopened` or are virgin under [`Guarding::Protect`]; a slot is handed out only open
+//!   in `unopened` or are reserved under [`Guarding::Protect`]; a slot is handed out only open
 //!   and guarded.
-//! * EX3. A slot is cold, virgin, or held by exactly one value: a [`Virgin`], a [`Slot`] or a `Stack` (SK1).
+//! * EX3. A slot is cold, reserved, or held by exactly one value: a [`ReservedSlot`], a [`Slot`] or a `Stack` (SK1).
 //!   None of them can be copied, so the owner of one may use the memory as it allows.
 
 use std::io;
@@ -43,7 +43,7 @@ pub(super) struct Extent {
     /// Slots `0..opened` may be claimed (EX2).
     opened: usize,
     /// Claimed slots that could not be opened: the next virgins.
-    unopened: Vec<Virgin>,
+    unopened: Vec<ReservedSlot>,
     /// Bit `i` is set iff slot `i` is cold.
     cold: Vec<u64>,
     cold_len: usize,
@@ -68,7 +68,7 @@ unsafe impl Send for Slot {}
 
 /// A slot that is claimed and not yet open.
 #[derive(Debug)]
-pub(super) struct Virgin {
+pub(super) struct ReservedSlot {
     slot: Slot,
     guarding: Guarding,
 }
@@ -148,9 +148,9 @@ impl Extent {
     }
 
     /// Claims a slot that was never used.
-    pub(super) fn claim_virgin(&mut self) -> Option<Virgin> {
-        if let Some(virgin) = self.unopened.pop() {
-            return Some(virgin);
+    pub(super) fn claim_reserved(&mut self) -> Option<ReservedSlot> {
+        if let Some(reserved) = self.unopened.pop() {
+            return Some(reserved);
         }
         if self.made == self.opened {
             return None;
@@ -158,15 +158,15 @@ impl Extent {
         let slot = self.slot(self.made);
         self.made += 1;
         self.region.set_made(self.made);
-        Some(Virgin {
+        Some(ReservedSlot {
             slot,
             guarding: self.guarding,
         })
     }
 
-    /// Takes back a virgin slot that could not be opened.
-    pub(super) fn unclaim(&mut self, virgin: Virgin) {
-        self.unopened.push(virgin);
+    /// Takes back a reserved slot that could not be opened.
+    pub(super) fn unclaim(&mut self, reserved: ReservedSlot) {
+        self.unopened.push(reserved);
     }
 
     /// Turns a handle back into the slot.
@@ -250,7 +250,7 @@ impl Run {
     }
 }
 
-impl Virgin {
+impl ReservedSlot {
     pub(super) fn place(&self) -> Place {
         self.slot.place
     }
@@ -259,7 +259,7 @@ impl Virgin {
     ///
     /// # Errors
     /// The slot, and the system's error if it has no memory or no mapping left.
-    pub(super) fn open(self) -> Result<Slot, (Virgin, io::Error)> {
+    pub(super) fn open(self) -> Result<Slot, (ReservedSlot, io::Error)> {
         let Slot { start, layout, .. } = self.slot;
         let limit = self.slot.limit();
         let opened = match self.guarding {

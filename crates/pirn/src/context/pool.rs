@@ -28,7 +28,7 @@
 use std::io;
 
 use super::class::{COOLED_AT_ONCE, Claim, Class, Growth};
-use super::extent::{Extent, Slot, Virgin};
+use super::extent::{Extent, ReservedSlot, Slot};
 use super::layout::Layout;
 use super::os::{self, Guarding};
 use super::out_of_stacks::OutOfStacks;
@@ -167,7 +167,7 @@ impl StackPool {
             let stack = match claim {
                 Claim::Warm(stack) => stack,
                 Claim::Cold(slot) => slot.into_stack(),
-                Claim::Virgin(virgin) => self.open(virgin)?.into_stack(),
+                Claim::ReservedSlot(reserved) => self.open(reserved)?.into_stack(),
                 Claim::Nothing => {
                     self.grow(class)?;
                     continue;
@@ -198,7 +198,7 @@ impl StackPool {
         loop {
             let claim = self.state.lock().classes[class].claim();
             let slot = match claim {
-                Claim::Virgin(virgin) => self.open_slot(virgin)?,
+                Claim::ReservedSlot(reserved) => self.open_slot(reserved)?,
                 Claim::Cold(slot) => slot,
                 Claim::Warm(stack) => {
                     self.state.lock().classes[class].rest_warm(stack);
@@ -221,16 +221,16 @@ impl StackPool {
     }
 
     #[cold]
-    fn open(&self, virgin: Virgin) -> Result<Slot, OutOfStacks> {
-        let class = virgin.place().class as usize;
-        self.open_slot(virgin)
+    fn open(&self, reserved: ReservedSlot) -> Result<Slot, OutOfStacks> {
+        let class = reserved.place().class as usize;
+        self.open_slot(reserved)
             .inspect_err(|_| *self.state.lock().count(class) -= 1)
     }
 
-    fn open_slot(&self, virgin: Virgin) -> Result<Slot, OutOfStacks> {
-        virgin.open().map_err(|(virgin, error)| {
-            let class = virgin.place().class as usize;
-            self.state.lock().classes[class].unclaim(virgin);
+    fn open_slot(&self, reserved: ReservedSlot) -> Result<Slot, OutOfStacks> {
+        reserved.open().map_err(|(reserved, error)| {
+            let class = reserved.place().class as usize;
+            self.state.lock().classes[class].unclaim(reserved);
             OutOfStacks::system(&error)
         })
     }

@@ -2,7 +2,7 @@
 //!
 //! Owns: the record of one region, the pointer by which headers reach the innermost one, the token that a
 //! region creates on request. Does not own: the seats in that token (`token_registration`), or when an interrupt is
-//! reported (`wait::limit`).
+//! reported (`wait::deadline`).
 //!
 //! A region is in the frame of its code (or in the data that a group's children share with their owner) and
 //! points to the region around it. A child of a scope has a region of its own at the *bottom* of its stack,

@@ -109,9 +109,9 @@ pub(crate) struct Local {
     allowance: Budget,
     /// The [`unusual`] states of the thread.
     unusual: Cell<u8>,
-    /// The desk of the party that polls here (`wait::agenda`); null if none polls.
-    desk: Cell<*const ()>,
-    /// This worker's stack for polls, while no poll uses it (`wait::aside`).
+    /// The poll_timers of the party that polls here (`wait::poll_timers`); null if none polls.
+    poll_timers: Cell<*const ()>,
+    /// This worker's stack for polls, while no poll uses it (`wait::poll_stack`).
     spare: Cell<Option<Stack>>,
     /// This thread is a worker with fibers in virtual time.
     virtual_time: Cell<bool>,
@@ -176,7 +176,7 @@ impl Local {
             budget: Budget::new(0, Then::GiveWay),
             allowance: Budget::new(BEFORE_LOOK, Then::Look),
             unusual: Cell::new(0),
-            desk: Cell::new(ptr::null()),
+            poll_timers: Cell::new(ptr::null()),
             spare: Cell::new(None),
             virtual_time: Cell::new(false),
             moment: Cell::new(0),
@@ -335,12 +335,12 @@ impl Local {
         self.set_unusual(unusual::POLLS, now);
     }
 
-    pub(crate) fn desk(&self) -> *const () {
-        self.desk.get()
+    pub(crate) fn poll_timers(&self) -> *const () {
+        self.poll_timers.get()
     }
 
-    pub(crate) fn set_desk(&self, desk: *const ()) {
-        self.desk.set(desk);
+    pub(crate) fn set_poll_timers(&self, poll_timers: *const ()) {
+        self.poll_timers.set(poll_timers);
     }
 
     /// Takes the stack for polls, if it is here.
@@ -411,14 +411,14 @@ impl Local {
     /// Takes one operation from the budget. If it returns true, the caller must call
     /// [`is_to_give_way`](Self::is_to_give_way).
     #[inline(always)]
-    pub(crate) fn spend(&self) -> bool {
+    pub(crate) fn consume_budget(&self) -> bool {
         let left = self.budget.operations.get().wrapping_sub(1);
         self.budget.operations.set(left);
         left == 0
     }
 
     /// Returns whether the fiber must yield: its budget is spent, or it has computed for too long between two
-    /// operations. Called once for each operation after which [`spend`](Self::spend) returns true; at other
+    /// operations. Called once for each operation after which [`consume_budget`](Self::consume_budget) returns true; at other
     /// times it returns false.
     #[cold]
     pub(crate) fn is_to_give_way(&self) -> bool {

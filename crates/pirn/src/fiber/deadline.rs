@@ -1,7 +1,7 @@
 //! Limits: deadlines that hold for a part of a fiber's code.
 //!
 //! Owns: the record of one deadline. Does not own: the region that it belongs to (`cancel_scope`), or when it has
-//! passed (`wait::limit`).
+//! passed (`wait::deadline`).
 
 use std::time::Instant;
 

@@ -143,7 +143,7 @@ pub(crate) struct Header {
     pub(crate) locals: Cell<Option<NonNull<Locals>>>,
     /// The scope in force for the running code. The spawner, then the owner.
     pub(crate) region: Cell<CurrentScope>,
-    /// What the fiber waits for: a `wait::notice::Notice` in the frame that waits, else null. Written by the
+    /// What the fiber waits for: a `wait::wait_info::Notice` in the frame that waits, else null. Written by the
     /// owner, and read by it and by its worker.
     pub(crate) notice: Cell<*const ()>,
     /// The identity: the number of the block, and in the upper half the number of fibers that have used it.

@@ -1,7 +1,7 @@
 //! Token nodes: the tree along which cancellation passes from the canceller to fibers, callbacks and waiters.
 //!
 //! Owns: the tree, its tables, and the order of notification. Does not own: the code for which a token is in
-//! force (`cancel_scope`), or the effect in an interrupted call (`wait::limit`).
+//! force (`cancel_scope`), or the effect in an interrupted call (`wait::deadline`).
 //!
 //! A node is live, and then cancelled permanently. Its tables hold fibers that run code under it (each takes
 //! a *seat*), nodes below it, callbacks, and waiters for the cancellation itself.

@@ -5,10 +5,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use crate::wait::agenda::Desk;
-use crate::wait::alarm::Alarm;
+use crate::wait::poll_timers::PollTimersSlot;
+use crate::wait::poll_waker::PollWaker;
 use crate::wait::polling::{refuse_in_poll, within_own};
-use crate::wait::{Interrupt, Reason, Spec, interrupted, now, spend};
+use crate::wait::{Interrupt, Reason, Spec, consume_budget, interrupted, now};
 
 /// Waits for `future` and returns its output.
 ///
@@ -80,14 +80,14 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 #[track_caller]
 fn drive<F: Future>(future: F, spec: &Spec) -> Result<F::Output, Interrupt> {
     refuse_in_poll();
-    let alarm = Arc::new(Alarm::new());
+    let alarm = Arc::new(PollWaker::new());
     let waker = Waker::from(Arc::clone(&alarm));
     let mut context = Context::from_waker(&waker);
     // Declared before the future, so that it is dropped after it.
-    let desk = Desk::default();
+    let desk = PollTimersSlot::default();
     let mut future = pin!(future);
     loop {
-        spend();
+        consume_budget();
         if spec.accepts.interrupts()
             && let Some(interrupt) = interrupted()
         {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use crate::fiber::current;
 use crate::spawn::{JoinHandle, spawn};
 use crate::time;
-use crate::wait::agenda::{Agenda, Desk, Key};
 use crate::wait::deadline_in;
+use crate::wait::poll_timers::{Key, PollTimers, PollTimersSlot};
 use crate::wait::polling::is_spent;
 
 /// A future that is ready once its time has come; created by [`sleep`] and [`sleep_until`].
@@ -39,7 +39,7 @@ pub struct Sleep {
 enum Place {
     Nowhere,
     /// An entry in the timers of the polling fiber.
-    Noted(Arc<Agenda>, Key),
+    Noted(Arc<PollTimers>, Key),
     /// Another executor polls, so a fiber sleeps.
     Fiber(JoinHandle<()>),
     /// The runtime of that fiber has ended too early.
@@ -127,7 +127,7 @@ impl Sleep {
         }
     }
 
-    fn is_noted(&self, here: &Arc<Agenda>, context: &Context<'_>) -> bool {
+    fn is_noted(&self, here: &Arc<PollTimers>, context: &Context<'_>) -> bool {
         match &self.place {
             Place::Noted(agenda, key) => {
                 Arc::ptr_eq(agenda, here) && agenda.has(*key, context.waker())
@@ -153,7 +153,7 @@ impl Future for Sleep {
             this.leave();
             return Poll::Ready(());
         }
-        if let Some(agenda) = Desk::at_hand(current::local()) {
+        if let Some(agenda) = PollTimersSlot::at_hand(current::local()) {
             if !this.is_noted(&agenda, context) {
                 this.leave();
                 let key = agenda.note(at, context.waker());

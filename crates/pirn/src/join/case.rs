@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::fiber::Fiber;
 use crate::fiber::stackless::StackOwner;
-use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
-use crate::wait::notice::Subject;
+use crate::wait::wait_info::Subject;
+use crate::wait::waiter_slot::WaiterSlot;
 
 /// A select case that wins when a fiber has ended; made by
 /// [`JoinHandle::join_case`](crate::JoinHandle::join_case) and the same methods of other handles.
@@ -31,7 +31,7 @@ pub struct JoinCase<'a>(EndCase<&'a Fiber>);
 /// Wins when the fiber has ended.
 pub(crate) struct EndCase<F> {
     fiber: F,
-    berth: Berth<StackOwner>,
+    slot: WaiterSlot<StackOwner>,
 }
 
 impl<'a> JoinCase<'a> {
@@ -67,7 +67,7 @@ impl<F> EndCase<F> {
     pub(crate) fn new(fiber: F) -> Self {
         EndCase {
             fiber,
-            berth: Berth::new(),
+            slot: WaiterSlot::new(),
         }
     }
 }
@@ -86,7 +86,7 @@ impl<F: Borrow<Fiber>> Case for EndCase<F> {
         if !join.done {
             let (queue, payload) = (&mut join.waiters, StackOwner::Other);
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-            unsafe { self.berth.join(queue, call.ticket, call.code, payload) };
+            unsafe { self.slot.link(queue, call.ticket, call.code, payload) };
         }
         !join.done
     }
@@ -94,7 +94,7 @@ impl<F: Borrow<Fiber>> Case for EndCase<F> {
     unsafe fn withdraw(&self, _: Call, _: Outcome) {
         let mut join = self.fiber.borrow().header().join.lock();
         // SAFETY: the lock of the queue that was joined is held.
-        unsafe { self.berth.leave(&mut join.waiters) };
+        unsafe { self.slot.unlink(&mut join.waiters) };
     }
 }
 

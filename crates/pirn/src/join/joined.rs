@@ -14,9 +14,10 @@ use crate::fiber::header::EndHook;
 use crate::fiber::stackless::{BorrowTarget, StackOwner};
 use crate::fiber::state::Code;
 use crate::fiber::{FiberPtr, FiberRef, Outcome, current};
-use crate::wait::notice::Subject;
+use crate::wait::wait_info::Subject;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, lend, spend, wait_for,
+    Attempt, How, Interrupt, Reason, Spec, Waited, consume_budget, deadline_in, lend,
+    wait_for,
 };
 
 /// One fiber's outcome, typed; the common part of all join handles.
@@ -81,7 +82,7 @@ impl<T> Joined<T> {
         match self.wait(const { &Spec::interruptible(Reason::Join) }) {
             How::Interrupted(interrupt) => Err(interrupt),
             _ => {
-                spend();
+                consume_budget();
                 Ok(())
             }
         }
@@ -113,7 +114,7 @@ impl<T> Joined<T> {
 
     #[inline]
     fn take_and_spend(self) -> Result<T, JoinError> {
-        spend();
+        consume_budget();
         self.take()
     }
 

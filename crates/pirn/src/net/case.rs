@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use crate::readiness::{Interest, Source, Watching};
 use crate::sys::{is_readable, is_writable};
+use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
-use crate::wait::notice::Subject;
-use crate::wait::prize::Prize;
+use crate::wait::wait_info::Subject;
 
 /// A case of a select that wins when a socket can be read or written without waiting; made by
 /// [`TcpStream::ready_case`](super::TcpStream::ready_case) and the like. It transfers nothing.
@@ -62,7 +62,7 @@ pub struct ReadyCase<'a> {
 pub struct AcceptCase<'a, L: Accept> {
     listener: &'a L,
     watching: Watching<'a>,
-    prize: Prize<io::Result<L::Accepted>>,
+    output: CaseOutput<io::Result<L::Accepted>>,
 }
 
 /// A listener.
@@ -116,7 +116,7 @@ impl<'a, L: Accept + AsRawFd> AcceptCase<'a, L> {
         AcceptCase {
             listener,
             watching: Watching::new(source, listener.as_raw_fd(), Interest::Readable),
-            prize: Prize::new(),
+            output: CaseOutput::new(),
         }
     }
 
@@ -147,7 +147,7 @@ impl<'a, L: Accept + AsRawFd> AcceptCase<'a, L> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn take(&mut self) -> io::Result<L::Accepted> {
-        self.prize.take()
+        self.output.take()
     }
 }
 
@@ -186,7 +186,7 @@ impl Case for ReadyCase<'_> {
 impl<L: Accept> Case for AcceptCase<'_, L> {
     fn attempt(&self) -> bool {
         let accept = || self.listener.accept_now();
-        self.prize.win_by(|| self.watching.attempt(accept))
+        self.output.win_by(|| self.watching.attempt(accept))
     }
 
     fn subject(&self) -> Option<Subject<'_>> {
@@ -198,7 +198,7 @@ impl<L: Accept> Case for AcceptCase<'_, L> {
         match unsafe { self.watching.publish(call) } {
             Ok(published) => published,
             Err(error) => {
-                self.prize.win(Err(error));
+                self.output.win(Err(error));
                 false
             }
         }

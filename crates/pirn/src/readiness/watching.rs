@@ -5,9 +5,9 @@ use std::io;
 use super::source::{Interest, Source};
 use crate::fiber::state::Code;
 use crate::sys::poller::RawSource;
-use crate::wait::berth::Berth;
 use crate::wait::choice::Call;
-use crate::wait::notice::Subject;
+use crate::wait::wait_info::Subject;
+use crate::wait::waiter_slot::WaiterSlot;
 
 /// One side of a source, with a slot for one waiter.
 ///
@@ -16,7 +16,7 @@ pub(crate) struct Watching<'a> {
     source: &'a Source,
     raw: RawSource,
     interest: Interest,
-    berth: Berth<()>,
+    slot: WaiterSlot<()>,
 }
 
 impl<'a> Watching<'a> {
@@ -25,7 +25,7 @@ impl<'a> Watching<'a> {
             source,
             raw,
             interest,
-            berth: Berth::new(),
+            slot: WaiterSlot::new(),
         }
     }
 
@@ -57,7 +57,7 @@ impl<'a> Watching<'a> {
         }
         let queue = waits.queue(self.interest);
         // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-        unsafe { self.berth.join(queue, call.ticket, Code::RETRY, ()) };
+        unsafe { self.slot.link(queue, call.ticket, Code::RETRY, ()) };
         Ok(true)
     }
 
@@ -68,7 +68,7 @@ impl<'a> Watching<'a> {
     pub(crate) unsafe fn withdraw(&self) {
         let mut waits = self.source.waits().lock();
         // SAFETY: the lock of the queue that was joined is held.
-        unsafe { self.berth.leave(waits.queue(self.interest)) };
+        unsafe { self.slot.unlink(waits.queue(self.interest)) };
     }
 
     /// For reports.

@@ -14,7 +14,7 @@ use crate::sched::deterministic::seeded::outside;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
 use crate::wait::polling::refuse_in_poll;
-use crate::wait::{Interrupt, Reason, Spec, limit};
+use crate::wait::{Interrupt, Reason, Spec, deadline};
 
 /// A reference to a runtime. It is cheap to clone and does not keep the runtime from ending.
 ///
@@ -265,7 +265,7 @@ where
     let local = current::local();
     // SAFETY: the borrows of `f` outlive the wait below, which only the end of the fiber ends.
     let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
-    if let Some(outer) = limit::in_force() {
+    if let Some(outer) = deadline::in_force() {
         let inherited = CurrentScope::of(outer);
         // SAFETY: H1, H2: not published yet.
         let header = unsafe { fiber.as_ref() };

@@ -8,8 +8,8 @@ use crate::fiber::state::Code;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
-use crate::wait::notice::Subject;
 use crate::wait::object::Describe;
+use crate::wait::wait_info::Subject;
 use crate::wait::{Attempt, How, Spec, Waited, lend, wait_for};
 
 /// A part of the state under a scope's or a group's lock.

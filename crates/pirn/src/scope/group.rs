@@ -14,7 +14,7 @@ use crate::join::{Fiber, JoinError, Joined};
 use crate::runtime::Handle;
 use crate::sched::worker::enqueue;
 use crate::spawn::{Builder, Rejected, SpawnError, take_back};
-use crate::wait::{How, Interrupt, Reason, Spec, begin, deadline_in, spend};
+use crate::wait::{How, Interrupt, Reason, Spec, begin, consume_budget, deadline_in};
 
 /// A group of fibers that belongs to a value, and not to a stack frame as in a
 /// [`scope`](crate::scope()). A struct can keep it in a field. The fibers cannot borrow.
@@ -256,7 +256,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     #[track_caller]
     pub fn join_next(&self) -> Result<Option<Result<T, JoinError>>, Interrupt> {
         let next = self.members.take_next(&Spec::interruptible(Reason::Group));
-        spend();
+        consume_budget();
         match next {
             Err(how) => Err(how.interrupt().unwrap_or(Interrupt::Cancelled)),
             Ok(Next::None) => Ok(None),

@@ -19,7 +19,7 @@ use crate::runtime::Handle;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
 use crate::wait::polling::refuse_in_poll;
-use crate::wait::{Reason, Spec, limit};
+use crate::wait::{Reason, Spec, deadline};
 
 /// Runs `f` with a scope in which it may spawn fibers that borrow local variables, waits for all of
 /// them, and returns the result of `f`.
@@ -114,7 +114,7 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
     let fiber = current::identity(current::local());
     let children = &scope.children;
     let end = Spec::of(Reason::Scope).at(Location::caller());
-    let mut result = limit::within(fiber, &children.region, || {
+    let mut result = deadline::within(fiber, &children.region, || {
         // UNWIND: the body's panic is kept until its children have ended (SC1).
         let result = catch_unwind(AssertUnwindSafe(body));
         if result.is_err() {
@@ -143,7 +143,7 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
                 }
             }
         }
-        limit::within(fiber, &children.region, || wait_for_all(children, &end));
+        deadline::within(fiber, &children.region, || wait_for_all(children, &end));
     }
     match (children.take_panic(), result) {
         (None, Ok(value)) => value,

@@ -7,7 +7,9 @@ use crate::fiber::current;
 use crate::join::Fiber;
 use crate::wait::park::{park_on, take_token, ticket_on, yield_if_allowed};
 use crate::wait::polling::{forbids_waiting, refuse};
-use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, spend};
+use crate::wait::{
+    How, Interrupt, Reason, Spec, consume_budget, deadline_in, interrupted,
+};
 
 /// Returns the calling fiber. On a plain thread it returns a handle to the thread, so that threads
 /// can be [unparked](Fiber::unpark) as fibers are.
@@ -108,7 +110,7 @@ pub fn park_interruptible() -> Result<(), Interrupt> {
     match how.interrupt() {
         None => Ok(()),
         Some(interrupt) => {
-            spend();
+            consume_budget();
             Err(interrupt)
         }
     }
@@ -195,6 +197,6 @@ pub fn yield_now() {
 #[doc(alias = "consume_budget")]
 #[inline]
 pub fn checkpoint() -> Result<(), Interrupt> {
-    spend();
+    consume_budget();
     interrupted().map_or(Ok(()), Err)
 }

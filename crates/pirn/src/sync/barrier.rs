@@ -14,7 +14,7 @@ use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::polling::refuse_in_poll;
-use crate::wait::{Attempt, Reason, Spec, Waited, spend, wait_in, wake_all};
+use crate::wait::{Attempt, Reason, Spec, Waited, consume_budget, wait_in, wake_all};
 
 /// A point where a fixed number of fibers or threads wait for each other.
 ///
@@ -142,7 +142,7 @@ impl Barrier {
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         refuse_in_poll();
-        spend();
+        consume_budget();
         let waited = wait_in(
             &self.state,
             |state| &mut state.waiters,

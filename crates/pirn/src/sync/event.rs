@@ -15,8 +15,8 @@ use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, interrupted, spend,
-    wait_in, wake_all,
+    Attempt, How, Interrupt, Reason, Spec, Waited, consume_budget, deadline_in,
+    interrupted, wait_in, wake_all,
 };
 
 /// An event that fibers and threads wait for until it is set.
@@ -220,7 +220,7 @@ impl Event {
     /// Waits; returns false if the time is up first.
     #[track_caller]
     fn wait_as(&self, spec: &Spec) -> Result<bool, Interrupt> {
-        spend();
+        consume_budget();
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::turns::Turns;
 use crate::wait::object::Nameable;
-use crate::wait::park::spend_here;
+use crate::wait::park::consume_budget_here;
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 
 /// A mutual exclusion lock; waiting for it parks a fiber and blocks a plain thread.
@@ -134,7 +134,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        let local = spend_here();
+        let local = consume_budget_here();
         match self.turns.take(local, const { &Spec::of(Reason::Mutex) }) {
             Ok(()) => self.guard(),
             Err(how) => unreachable!("a wait that nothing else ends was {how:?}"),
@@ -177,7 +177,7 @@ impl<T: ?Sized> Mutex<T> {
     #[doc(alias = "try_lock_for")]
     #[track_caller]
     pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
-        let local = spend_here();
+        let local = consume_budget_here();
         let spec = Spec::of(Reason::Mutex).until(deadline_in(timeout));
         let taken = self.turns.take(local, &spec);
         taken.ok().map(|()| self.guard())
@@ -206,7 +206,7 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[track_caller]
     pub fn lock_interruptible(&self) -> Result<MutexGuard<'_, T>, Interrupt> {
-        let local = spend_here();
+        let local = consume_budget_here();
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }

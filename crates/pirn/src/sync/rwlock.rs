@@ -19,7 +19,7 @@ use super::shared_turns::{Kind, SharedTurns};
 use crate::fiber::current;
 use crate::shim::Lock;
 use crate::wait::object::Nameable;
-use crate::wait::park::spend_here;
+use crate::wait::park::consume_budget_here;
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 
 /// A lock that many readers share or one writer holds; waiting for it parks a fiber and blocks a
@@ -358,7 +358,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     fn take(&self, kind: Kind) {
-        let local = spend_here();
+        let local = consume_budget_here();
         let taken =
             SharedTurns::take(local, &self.turns, kind, &Spec::of(Reason::RwLock));
         if let Err(how) = taken {
@@ -369,14 +369,14 @@ impl<T: ?Sized> RwLock<T> {
     /// Takes a turn; returns true if that succeeded in time.
     #[track_caller]
     fn take_in_time(&self, kind: Kind, timeout: Duration) -> bool {
-        let local = spend_here();
+        let local = consume_budget_here();
         let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
         SharedTurns::take(local, &self.turns, kind, &spec).is_ok()
     }
 
     #[track_caller]
     fn take_interruptible(&self, kind: Kind) -> Result<(), Interrupt> {
-        let local = spend_here();
+        let local = consume_budget_here();
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::permits::{Denied, MOST, Permits};
 use crate::shim::Lock;
 use crate::wait::object::Nameable;
-use crate::wait::{Interrupt, Reason, Spec, deadline_in, interrupted, spend};
+use crate::wait::{Interrupt, Reason, Spec, consume_budget, deadline_in, interrupted};
 
 /// A number of permits, which fibers and threads take and return. A caller that wants more than
 /// are left waits, which parks a fiber and blocks a plain thread.
@@ -322,7 +322,7 @@ impl Semaphore {
     /// Takes `k` permits; returns false if the time is up first.
     #[track_caller]
     fn take(&self, k: usize, spec: &Spec) -> Result<bool, AcquireError> {
-        spend();
+        consume_budget();
         if let Some(interrupt) = interrupted() {
             return Err(AcquireError::Interrupted(interrupt));
         }

@@ -26,8 +26,8 @@ use crate::fiber::current::{self, Local};
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::{Lock, LockGuard};
-use crate::wait::notice::Subject;
 use crate::wait::object::{Describe, ObjectKind};
+use crate::wait::wait_info::Subject;
 use crate::wait::{self, Attempt, How, Spec, Waited, wait_held, wait_in};
 
 /// One turn at a time, in order of arrival except for barging.

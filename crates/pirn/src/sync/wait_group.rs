@@ -19,7 +19,8 @@ use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in, wake_all,
+    Attempt, How, Interrupt, Reason, Spec, Waited, consume_budget, interrupted, wait_in,
+    wake_all,
 };
 
 /// A count of unfinished work, for which fibers and threads wait until it is zero.
@@ -196,7 +197,7 @@ impl WaitGroup {
     /// ```
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
-        spend();
+        consume_budget();
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::tick_case::TickCase;
 use crate::wait::park::{park, ticket};
-use crate::wait::{self, Interrupt, Reason, Spec, interrupted, spend};
+use crate::wait::{self, Interrupt, Reason, Spec, consume_budget, interrupted};
 
 /// The behavior of an [`Interval`] for ticks that were due before [`tick`](Interval::tick) was
 /// called. The choices are those of Tokio.
@@ -146,7 +146,7 @@ impl Interval {
     /// ```
     #[track_caller]
     pub fn tick(&mut self) -> Result<Instant, Interrupt> {
-        spend();
+        consume_budget();
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::wait::park::{park, ticket};
-use crate::wait::{self, Interrupt, Reason, Spec, interrupted, spend, yield_now};
+use crate::wait::{
+    self, Interrupt, Reason, Spec, consume_budget, interrupted, yield_now,
+};
 
 /// Returns the present moment on the clock of pirn's timers: the monotonic clock, or the virtual
 /// one of a [deterministic runtime](crate::runtime::test).
@@ -85,7 +87,7 @@ pub fn sleep_until(at: Instant) -> Result<(), Interrupt> {
 #[track_caller]
 fn wait_until(now: Instant, at: Option<Instant>) -> Result<(), Interrupt> {
     if let Some(interrupt) = interrupted() {
-        spend();
+        consume_budget();
         return Err(interrupt);
     }
     if at.is_some_and(|at| at <= now) {

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use super::interval::Interval;
 use crate::wait;
+use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
-use crate::wait::prize::Prize;
 
 /// A select case that wins when the next tick of an interval is due; created by [`Interval::case`].
 ///
@@ -27,14 +27,14 @@ use crate::wait::prize::Prize;
 pub struct TickCase<'a> {
     /// Empty only while a method of this case runs.
     interval: Cell<Option<&'a mut Interval>>,
-    prize: Prize<Instant>,
+    output: CaseOutput<Instant>,
 }
 
 impl<'a> TickCase<'a> {
     pub(super) fn new(interval: &'a mut Interval) -> Self {
         TickCase {
             interval: Cell::new(Some(interval)),
-            prize: Prize::new(),
+            output: CaseOutput::new(),
         }
     }
 
@@ -57,7 +57,7 @@ impl<'a> TickCase<'a> {
     /// assert!(tick.take() <= pirn::time::now());
     /// ```
     pub fn take(&mut self) -> Instant {
-        self.prize.take()
+        self.output.take()
     }
 
     fn with<R>(&self, f: impl FnOnce(&mut Interval) -> R) -> R {
@@ -70,7 +70,7 @@ impl<'a> TickCase<'a> {
 
 impl Case for TickCase<'_> {
     fn attempt(&self) -> bool {
-        self.prize
+        self.output
             .win_by(|| self.with(|interval| interval.take_due(wait::now())))
     }
 

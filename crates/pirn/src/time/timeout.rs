@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use crate::wait::{Interrupt, deadline_in, limit};
+use crate::wait::{Interrupt, deadline, deadline_in};
 
 /// The error of [`timeout`]: its deadline interrupted a wait.
 ///
@@ -61,7 +61,7 @@ pub fn timeout<T>(duration: Duration, f: impl FnOnce() -> T) -> Result<T, Elapse
     let Some(at) = deadline_in(duration) else {
         return Ok(f());
     };
-    match limit::under(at, f) {
+    match deadline::under(at, f) {
         (value, false) => Ok(value),
         (_, true) => Err(Elapsed(())),
     }

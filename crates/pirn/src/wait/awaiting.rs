@@ -1,6 +1,6 @@
 //! A case of a choice as a future: tried, published and withdrawn from poll to poll.
 //!
-//! Owns: the rounds of one case that an [`Agent`] waits for. Does not own: the agent, the case, or
+//! Owns: the rounds of one case that an [`FutureWaiter`] waits for. Does not own: the agent, the case, or
 //! the public future (`channel`, `join`).
 //!
 //! A poll withdraws the case if the agent has been claimed, and then works in rounds. It tries the
@@ -18,8 +18,8 @@ use std::cell::{Cell, OnceCell};
 use std::marker::PhantomPinned;
 use std::task::{Context, Poll, Waker};
 
-use super::agent::Agent;
 use super::choice::{Call, Case, Outcome};
+use super::future_waiter::FutureWaiter;
 use super::polling::is_spent;
 use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
@@ -29,7 +29,7 @@ use crate::fiber::state::Code;
 pub(crate) struct Awaiting<C: Case> {
     case: C,
     /// Set at the first time that the case was not possible at once.
-    agent: OnceCell<Agent>,
+    agent: OnceCell<FutureWaiter>,
     /// The ticket that the case is published with (AW1).
     out: Cell<Option<Ticket>>,
     _pinned: PhantomPinned,
@@ -123,8 +123,8 @@ impl<C: Case> Awaiting<C> {
         unsafe { self.case.withdraw(call(ticket), outcome) };
     }
 
-    fn agent(&self) -> &Agent {
-        self.agent.get_or_init(Agent::new)
+    fn agent(&self) -> &FutureWaiter {
+        self.agent.get_or_init(FutureWaiter::new)
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) fn now() -> Instant {
     current::now(current::local())
 }
 
-/// Returns the time `limit` from now; `None`, which means never, if the clock cannot express it.
+/// Returns the time `deadline` from now; `None`, which means never, if the clock cannot express it.
 #[inline]
 pub(crate) fn deadline_in(limit: Duration) -> Option<Instant> {
     now().checked_add(limit)

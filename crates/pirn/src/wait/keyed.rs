@@ -16,10 +16,10 @@
 // reads. If it takes the bucket's lock first, `validate`, called under the same lock later, sees
 // the change. If the waiter is first, it is in the queue by then.
 
+use super::deadline::interrupted;
 use super::interrupt::Interrupt;
-use super::limit::interrupted;
 use super::object::{Describe, ObjectKind};
-use super::park::{Spec, spend};
+use super::park::{Spec, consume_budget};
 use super::queue::{Attempt, Waited, wait_in};
 use super::reason::Reason;
 use crate::base::pad::CachePadded;
@@ -86,7 +86,7 @@ struct Place {
 #[doc(alias = "atomic_wait")]
 #[track_caller]
 pub fn park_on(key: usize, validate: impl FnOnce() -> bool) -> Result<bool, Interrupt> {
-    spend();
+    consume_budget();
     if let Some(interrupt) = interrupted() {
         return Err(interrupt);
     }

@@ -29,7 +29,7 @@
 
 // The one module that suspends fibers and puts threads to sleep.
 //
-// The life of a blocking call: a primitive checks `limit::interrupted`, tries its fast path, and
+// The life of a blocking call: a primitive checks `deadline::interrupted`, tries its fast path, and
 // otherwise calls `queue::wait_in` with the lock that guards its state. Under that lock the
 // attempt is made once more. If it fails, a waiter on the caller's own stack joins the primitive's
 // queue. The lock is freed and the caller parks: one compare-and-swap of its state word, then the
@@ -43,54 +43,54 @@
 //
 // Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
 
+#[expect(unsafe_code, reason = "publishes a case that lies in a future")]
+pub(crate) mod awaiting;
+pub(crate) mod choice;
+pub(crate) mod clock;
+#[expect(unsafe_code, reason = "a header that stands for a future")]
+mod future_waiter;
+pub(crate) mod interrupt;
+#[expect(unsafe_code, reason = "reaches the header of the fiber that polls")]
+mod poll_stack;
 #[expect(
     unsafe_code,
     reason = "the agenda of whoever polls is in that one's frame"
 )]
-pub(crate) mod agenda;
-#[expect(unsafe_code, reason = "a header that stands for a future")]
-mod agent;
-pub(crate) mod alarm;
-#[expect(unsafe_code, reason = "reaches the header of the fiber that polls")]
-mod aside;
-#[expect(unsafe_code, reason = "publishes a case that lies in a future")]
-pub(crate) mod awaiting;
+pub(crate) mod poll_timers;
+pub(crate) mod poll_waker;
 #[expect(unsafe_code, reason = "links a waiter that lives in a case")]
-pub(crate) mod berth;
-pub(crate) mod choice;
-pub(crate) mod clock;
-pub(crate) mod interrupt;
+pub(crate) mod waiter_slot;
 // Needs a table in static memory, where loom's words cannot be.
+pub(crate) mod case_output;
+#[expect(unsafe_code, reason = "a region lies in the frame that it holds for")]
+pub(crate) mod deadline;
 #[cfg(not(loom))]
 mod keyed;
-#[expect(unsafe_code, reason = "reaches the header of the fiber that waits")]
-mod lend;
-#[expect(unsafe_code, reason = "a region lies in the frame that it holds for")]
-pub(crate) mod limit;
-pub(crate) mod linger;
-#[expect(unsafe_code, reason = "a notice lies in the frame that waits")]
-pub(crate) mod notice;
 pub(crate) mod object;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 pub(crate) mod park;
 pub(crate) mod polling;
-pub(crate) mod prize;
 #[expect(unsafe_code, reason = "links a waiter that lives in its own frame")]
 pub(crate) mod queue;
 pub(crate) mod reason;
+pub(crate) mod spin;
+#[expect(unsafe_code, reason = "reaches the header of the fiber that waits")]
+mod stack_borrow;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 mod suspend;
 #[expect(unsafe_code, reason = "the contract of a case")]
 mod wait_case;
+#[expect(unsafe_code, reason = "a notice lies in the frame that waits")]
+pub(crate) mod wait_info;
 pub(crate) mod waitable;
 
 pub(crate) use crate::fiber::release::wake_all;
 pub(crate) use clock::{deadline_in, now};
-pub(crate) use lend::lend;
-pub(crate) use limit::{begin, interrupted};
-pub(crate) use linger::{linger, lingers};
-pub(crate) use park::{How, Spec, give_way_if_slow, spend, yield_now};
+pub(crate) use deadline::{begin, interrupted};
+pub(crate) use park::{How, Spec, consume_budget, give_way_if_slow, yield_now};
 pub(crate) use queue::{Attempt, Waited, wait_for, wait_held, wait_in};
+pub(crate) use spin::{may_spin, spin_before_park};
+pub(crate) use stack_borrow::lend;
 
 pub use crate::fiber::Ticket;
 pub use interrupt::Interrupt;

@@ -1,7 +1,7 @@
 //! Objects of waits as reports show them: data, never part of a protocol.
 
 // Owns: the descriptions of all kinds of objects, and the names that users give them. Does not
-// own: how a report reaches an object (`notice`), or the objects. Each module describes its own
+// own: how a report reaches an object (`wait_info`), or the objects. Each module describes its own
 // state under its own lock ([`Describe`]).
 
 use std::collections::BTreeMap;

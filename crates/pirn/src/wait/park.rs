@@ -23,15 +23,15 @@ use std::ptr;
 use std::thread::panicking;
 use std::time::{Duration, Instant};
 
+use super::deadline::{is_over, report};
 use super::interrupt::Interrupt;
-use super::limit::{is_over, report};
-use super::notice::{Notice, Subject};
 use super::polling;
 use super::reason::Reason;
 use super::suspend::{
     end_of, requeue, requeue_pinned, requeue_settled, suspend, suspend_free,
     suspend_pinned,
 };
+use super::wait_info::{Notice, Subject};
 use crate::base::clock;
 use crate::base::mutant::mutant;
 use crate::base::tells::TELLS;
@@ -147,7 +147,7 @@ impl How {
             How::Interrupted(interrupt) => Err(interrupt),
             How::TimedOut => Ok(false),
             How::Woken(_) | How::Token => {
-                spend();
+                consume_budget();
                 Ok(true)
             }
         }
@@ -349,8 +349,8 @@ fn park_within(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> E
     }
 }
 
-/// Parks until `limit` at most. Of two deadlines the nearer one ends the wait; of two equal ones,
-/// `limit`.
+/// Parks until `deadline` at most. Of two deadlines the nearer one ends the wait; of two equal ones,
+/// `deadline`.
 fn park_until(
     local: &Local,
     header: &Header,
@@ -469,7 +469,7 @@ fn unwinds(local: &Local) -> bool {
     }
     // If a poll unwinds, the fibers that run here meanwhile are not in it.
     local.set_polling(Polling::Nothing);
-    local.set_desk(ptr::null());
+    local.set_poll_timers(ptr::null());
     !local.left_unwinding() && !leaves_at_once(local)
 }
 
@@ -507,15 +507,15 @@ fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
 /// Counts one completed operation. The last one of a fiber's budget yields, so that a fiber with
 /// operations that never wait cannot keep its worker indefinitely.
 #[inline]
-pub(crate) fn spend() {
-    spend_here();
+pub(crate) fn consume_budget() {
+    consume_budget_here();
 }
 
-/// Like [`spend`]; returns the record of the thread that the caller then runs on.
+/// Like [`consume_budget`]; returns the record of the thread that the caller then runs on.
 #[inline]
-pub(crate) fn spend_here() -> &'static Local {
+pub(crate) fn consume_budget_here() -> &'static Local {
     let local = current::local();
-    if !local.spend() {
+    if !local.consume_budget() {
         return local;
     }
     spent(local)

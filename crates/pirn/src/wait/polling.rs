@@ -26,16 +26,16 @@ use std::ptr;
 use std::task::Waker;
 use std::thread::panicking;
 
-use super::agenda::Desk;
-use super::aside;
+use super::poll_stack;
+use super::poll_timers::PollTimersSlot;
 use crate::base::dropping::end_caught;
 use crate::fiber::current::{self, Local, Polling};
 use crate::fiber::jobs::promote_all;
 
 /// Runs `poll`, in which the calling fiber does not wait, and then yields if its budget is spent.
-/// Futures register their timers at `desk`. (Not on a plain thread: it may block inside a poll, and
-/// would not check its desk meanwhile.)
-pub(crate) fn within_own<T>(desk: &Desk, poll: impl FnOnce() -> T) -> T {
+/// Futures register their timers at `poll_timers`. (Not on a plain thread: it may block inside a poll, and
+/// would not check its poll_timers meanwhile.)
+pub(crate) fn within_own<T>(poll_timers: &PollTimersSlot, poll: impl FnOnce() -> T) -> T {
     let local = current::local();
     let Some(fiber) = local.fiber() else {
         return poll();
@@ -44,8 +44,8 @@ pub(crate) fn within_own<T>(desk: &Desk, poll: impl FnOnce() -> T) -> T {
     promote_all(local);
     let _inside = Inside::outer(local);
     local.set_polling(Polling::Ours);
-    local.set_desk(desk.address());
-    aside::run(local, fiber, poll)
+    local.set_poll_timers(poll_timers.address());
+    poll_stack::run(local, fiber, poll)
 }
 
 /// Runs code that is in no poll, even if the caller is: fibers, for the thread that drives them.
@@ -53,7 +53,7 @@ pub(crate) fn apart<T>(f: impl FnOnce() -> T) -> T {
     let local = current::local();
     let _apart = Inside::outer(local);
     local.set_polling(Polling::Nothing);
-    local.set_desk(ptr::null());
+    local.set_poll_timers(ptr::null());
     f()
 }
 
@@ -112,7 +112,10 @@ pub(crate) fn call(waker: Waker) {
 /// polls it, and yields between polls. Counts one operation.
 pub(crate) fn is_spent() -> bool {
     let local = current::local();
-    if local.polling() != Polling::Ours || !local.spend() || !local.is_to_give_way() {
+    if local.polling() != Polling::Ours
+        || !local.consume_budget()
+        || !local.is_to_give_way()
+    {
         return false;
     }
     local.spend_with_next();
@@ -122,14 +125,14 @@ pub(crate) fn is_spent() -> bool {
 /// A poll in progress; dropping this leaves it.
 struct Inside {
     outer: Polling,
-    desk: *const (),
+    poll_timers: *const (),
 }
 
 impl Inside {
     fn outer(local: &Local) -> Inside {
         Inside {
             outer: local.polling(),
-            desk: local.desk(),
+            poll_timers: local.poll_timers(),
         }
     }
 }
@@ -138,6 +141,6 @@ impl Drop for Inside {
     fn drop(&mut self) {
         let local = current::local();
         local.set_polling(self.outer);
-        local.set_desk(self.desk);
+        local.set_poll_timers(self.poll_timers);
     }
 }

@@ -7,10 +7,10 @@
 
 use std::ptr::NonNull;
 
-use super::notice::Subject;
 use super::object::Describe;
-use super::park::{End, How, Spec, park_on, spend, ticket_to_park};
+use super::park::{End, How, Spec, consume_budget, park_on, ticket_to_park};
 use super::polling;
+use super::wait_info::Subject;
 use crate::base::mutant::mutant;
 use crate::fiber::current;
 use crate::fiber::state::Code;
@@ -109,7 +109,7 @@ pub(crate) fn wait_held<S, P, R>(
         drop(state);
         if early && matches!(how, How::Interrupted(_)) {
             // Refused without having parked: a loop that ignores the interrupt must yield too.
-            spend();
+            consume_budget();
         }
     }
     Waited::Ended(how, waiter.into_payload())

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::case_output::CaseOutput;
 use super::choice::{Call, Case, Needs, Outcome};
-use super::prize::Prize;
 use super::waitable::Waitable;
 
 /// A case of a select that completes a [`Waitable`]; made by [`case`].
@@ -37,7 +37,7 @@ use super::waitable::Waitable;
 /// ```
 pub struct WaitCase<'a, W: Waitable + ?Sized> {
     waitable: &'a W,
-    prize: Prize<W::Output>,
+    output: CaseOutput<W::Output>,
 }
 
 /// Returns a case for a select that wins when `waitable` completes.
@@ -76,7 +76,7 @@ pub struct WaitCase<'a, W: Waitable + ?Sized> {
 pub fn case<W: Waitable + ?Sized>(waitable: &W) -> WaitCase<'_, W> {
     WaitCase {
         waitable,
-        prize: Prize::new(),
+        output: CaseOutput::new(),
     }
 }
 
@@ -115,13 +115,13 @@ impl<W: Waitable + ?Sized> WaitCase<'_, W> {
     /// assert_eq!(case.take(), 7);
     /// ```
     pub fn take(&mut self) -> W::Output {
-        self.prize.take()
+        self.output.take()
     }
 }
 
 impl<W: Waitable + ?Sized> Case for WaitCase<'_, W> {
     fn attempt(&self) -> bool {
-        self.prize.win_by(|| self.waitable.try_complete())
+        self.output.win_by(|| self.waitable.try_complete())
     }
 
     fn needs(&self) -> Needs {

@@ -1,8 +1,8 @@
 //! Waiting for objects defined elsewhere: the contract for user-made primitives.
 
+use super::deadline::interrupted;
 use super::interrupt::Interrupt;
-use super::limit::interrupted;
-use super::park::{Spec, call_in, lend_ticket, park, spend};
+use super::park::{Spec, call_in, consume_budget, lend_ticket, park};
 use super::reason::Reason;
 use crate::fiber::Ticket;
 
@@ -138,11 +138,11 @@ pub trait Waitable {
 pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
     loop {
         if let Some(interrupt) = interrupted() {
-            spend();
+            consume_budget();
             return Err(interrupt);
         }
         if let Some(output) = waitable.try_complete() {
-            spend();
+            consume_budget();
             return Ok(output);
         }
         let ticket = lend_ticket();
@@ -157,7 +157,7 @@ pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
         }
         if let Some(output) = waitable.try_complete() {
             drop(published);
-            spend();
+            consume_budget();
             return Ok(output);
         }
         let end = park(ticket, &Spec::interruptible(Reason::Waitable));

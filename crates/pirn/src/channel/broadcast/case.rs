@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::error::RecvError;
 use super::row::{Found, Row};
-use crate::wait::berth::Berth;
+use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
-use crate::wait::prize::Prize;
+use crate::wait::waiter_slot::WaiterSlot;
 
 /// A select case that receives from a broadcast channel; made by
 /// [`recv_case`](super::Receiver::recv_case).
@@ -32,8 +32,8 @@ pub struct RecvCase<'a, T> {
     row: &'a Row<T>,
     /// The receiver's position; in a cell, so that the case is `Send`.
     at: RefCell<&'a mut u64>,
-    berth: Berth<u64>,
-    prize: Prize<Result<Arc<T>, RecvError>>,
+    slot: WaiterSlot<u64>,
+    output: CaseOutput<Result<Arc<T>, RecvError>>,
 }
 
 impl<'a, T> RecvCase<'a, T> {
@@ -41,8 +41,8 @@ impl<'a, T> RecvCase<'a, T> {
         RecvCase {
             row,
             at: RefCell::new(at),
-            berth: Berth::new(),
-            prize: Prize::new(),
+            slot: WaiterSlot::new(),
+            output: CaseOutput::new(),
         }
     }
 }
@@ -75,13 +75,13 @@ impl<T: Clone> RecvCase<'_, T> {
 
     /// As [`take`](RecvCase::take), through a shared reference.
     pub(super) fn collect(&self) -> Result<T, RecvError> {
-        self.prize.take().map(Arc::unwrap_or_clone)
+        self.output.take().map(Arc::unwrap_or_clone)
     }
 }
 
 impl<T> Case for RecvCase<'_, T> {
     fn attempt(&self) -> bool {
-        self.prize
+        self.output
             .win_by(|| match self.row.take(&mut self.at.borrow_mut()) {
                 Found::Value(value) => Some(Ok(value)),
                 Found::Lagged(missed) => Some(Err(RecvError::Lagged(missed))),
@@ -98,7 +98,7 @@ impl<T> Case for RecvCase<'_, T> {
             // A waker hands nothing over: a woken case checks again.
             let code = crate::fiber::state::Code::RETRY;
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-            unsafe { self.berth.join(queue, call.ticket, code, at) };
+            unsafe { self.slot.link(queue, call.ticket, code, at) };
         }
         !ready
     }
@@ -106,7 +106,7 @@ impl<T> Case for RecvCase<'_, T> {
     unsafe fn withdraw(&self, _: Call, _: Outcome) {
         let mut state = self.row.state.lock();
         // SAFETY: the lock of the queue that was joined is held.
-        unsafe { self.berth.leave(&mut state.waiting) };
+        unsafe { self.slot.unlink(&mut state.waiting) };
     }
 }
 

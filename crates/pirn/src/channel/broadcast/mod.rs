@@ -19,7 +19,7 @@
 //! assert_eq!(other.recv(), Err(RecvError::Lagged(1)));
 //! ```
 
-#[expect(unsafe_code, reason = "joins the row's queue from a berth")]
+#[expect(unsafe_code, reason = "joins the row's queue from a waiter slot")]
 mod case;
 mod error;
 #[expect(unsafe_code, reason = "polls what is pinned with the future")]

@@ -10,7 +10,7 @@ use super::future::RecvFuture;
 use super::row::{Found, Row};
 use crate::wait::object::Nameable;
 use crate::wait::{
-    Attempt, How, Reason, Spec, Waited, deadline_in, interrupted, spend, wait_in,
+    Attempt, How, Reason, Spec, Waited, consume_budget, deadline_in, interrupted, wait_in,
 };
 
 /// The receiving end of a broadcast channel, which gets every value that is sent while it exists.
@@ -225,7 +225,7 @@ impl<T: Clone> Receiver<T> {
     }
 
     fn wait(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        spend();
+        consume_budget();
         loop {
             if let Some(interrupt) = interrupted() {
                 return Err(RecvTimeoutError::Interrupted(interrupt));

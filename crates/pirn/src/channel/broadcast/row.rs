@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
-use crate::wait::notice::{Subject, closed};
 use crate::wait::object::{Describe, ObjectKind};
+use crate::wait::wait_info::{Subject, closed};
 use crate::wait::wake_all;
 
 /// The last values, and the receivers that wait for the next one.

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::watch::Watched;
 use crate::channel::state::{Side, Watcher};
-use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::waiter_slot::WaiterSlot;
 
 /// A select case that wins when an operation on a channel would not wait, and performs no
 /// operation; made by [`Sender::ready_case`](crate::channel::Sender::ready_case) and
@@ -33,7 +33,7 @@ use crate::wait::choice::{Call, Case, Outcome};
 pub struct ReadyCase<'a> {
     watched: &'a dyn Watched,
     side: Side,
-    berth: Berth<Watcher>,
+    slot: WaiterSlot<Watcher>,
 }
 
 impl<'a> ReadyCase<'a> {
@@ -41,7 +41,7 @@ impl<'a> ReadyCase<'a> {
         ReadyCase {
             watched,
             side,
-            berth: Berth::new(),
+            slot: WaiterSlot::new(),
         }
     }
 
@@ -60,12 +60,12 @@ impl Case for ReadyCase<'_> {
 
     unsafe fn publish(&self, call: Call) -> bool {
         // SAFETY: the caller keeps the case until it is withdrawn.
-        unsafe { self.watched.watch(self.side, call, &self.berth) }
+        unsafe { self.watched.watch(self.side, call, &self.slot) }
     }
 
     unsafe fn withdraw(&self, _: Call, _: Outcome) {
         // SAFETY: the caller has published the case before.
-        unsafe { self.watched.unwatch(self.side, &self.berth) };
+        unsafe { self.watched.unwatch(self.side, &self.slot) };
     }
 }
 

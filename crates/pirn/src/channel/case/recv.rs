@@ -8,10 +8,10 @@ use crate::channel::error::{RecvError, TryRecvError};
 use crate::channel::pipe::Pipe;
 use crate::channel::state::Side;
 use crate::wait::Interrupt;
-use crate::wait::berth::Berth;
+use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
-use crate::wait::notice::Subject;
-use crate::wait::prize::Prize;
+use crate::wait::wait_info::Subject;
+use crate::wait::waiter_slot::WaiterSlot;
 
 /// A select case that receives from a channel; made by
 /// [`recv_case`](crate::channel::Receiver::recv_case).
@@ -40,8 +40,8 @@ pub struct RecvCase<'a, T>(ValueCase<&'a Pipe<T>, T>);
 /// channel.
 pub(in crate::channel) struct ValueCase<P, T> {
     pipe: P,
-    berth: Berth<Option<T>>,
-    prize: Prize<Result<T, RecvError>>,
+    slot: WaiterSlot<Option<T>>,
+    output: CaseOutput<Result<T, RecvError>>,
 }
 
 impl<'a, T> RecvCase<'a, T> {
@@ -77,7 +77,7 @@ impl<'a, T> RecvCase<'a, T> {
     /// Withdraws the case because of an interrupt.
     #[doc(hidden)]
     pub fn interrupt(&mut self, interrupt: Interrupt) {
-        self.0.prize.win(Err(RecvError::Interrupted(interrupt)));
+        self.0.output.win(Err(RecvError::Interrupted(interrupt)));
     }
 }
 
@@ -109,8 +109,8 @@ impl<P: Borrow<Pipe<T>>, T> ValueCase<P, T> {
     pub(in crate::channel) fn new(pipe: P) -> Self {
         ValueCase {
             pipe,
-            berth: Berth::new(),
-            prize: Prize::new(),
+            slot: WaiterSlot::new(),
+            output: CaseOutput::new(),
         }
     }
 
@@ -120,18 +120,18 @@ impl<P: Borrow<Pipe<T>>, T> ValueCase<P, T> {
 
     /// Takes the result that was won.
     pub(in crate::channel) fn collect(&self) -> Result<T, RecvError> {
-        self.prize.take()
+        self.output.take()
     }
 
     /// Takes the value that was won and not collected, if there is one.
     pub(in crate::channel) fn give_up(&self) -> Option<T> {
-        self.prize.claim()?.ok()
+        self.output.claim()?.ok()
     }
 }
 
 impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
     fn attempt(&self) -> bool {
-        self.prize.win_by(|| match self.pipe().try_recv() {
+        self.output.win_by(|| match self.pipe().try_recv() {
             Ok(value) => Some(Ok(value)),
             Err(TryRecvError::Disconnected) => Some(Err(RecvError::Disconnected)),
             Err(TryRecvError::Empty) => None,
@@ -156,7 +156,7 @@ impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
         let watched = state.is_watched_by_other(Side::Send, call.ticket);
         let queue = &mut state.receiving;
         // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-        unsafe { self.berth.join(queue, call.ticket, call.code, None) };
+        unsafe { self.slot.link(queue, call.ticket, call.code, None) };
         drop(state);
         if watched {
             pipe.tell_others(Side::Send, Some(call.ticket));
@@ -167,18 +167,18 @@ impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
     unsafe fn withdraw(&self, _: Call, outcome: Outcome) {
         let value = if outcome == Outcome::Handed {
             // SAFETY: claimed after it had parked, and resumed.
-            unsafe { self.berth.disembark() }
+            unsafe { self.slot.take_payload() }
         } else {
             let mut state = self.pipe().state.lock();
             // SAFETY: the lock of the queue that was joined is held.
-            unsafe { self.berth.leave(&mut state.receiving) }
+            unsafe { self.slot.unlink(&mut state.receiving) }
         };
         match value {
             // CH2: the party that stored the value claimed this wait, whichever way the wait
             // appears to have ended.
-            Some(value) => self.prize.win(Ok(value)),
+            Some(value) => self.output.win(Ok(value)),
             None if outcome == Outcome::Lost => {}
-            None => self.prize.win(Err(RecvError::Disconnected)),
+            None => self.output.win(Err(RecvError::Disconnected)),
         }
     }
 }

@@ -7,10 +7,10 @@ use crate::channel::error::{SendError, TrySendError};
 use crate::channel::pipe::Pipe;
 use crate::channel::state::{Brought, Side};
 use crate::wait::Interrupt;
-use crate::wait::berth::Berth;
+use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
-use crate::wait::notice::Subject;
-use crate::wait::prize::Prize;
+use crate::wait::wait_info::Subject;
+use crate::wait::waiter_slot::WaiterSlot;
 
 /// A select case that sends to a channel; made by [`send_case`](crate::channel::Sender::send_case).
 ///
@@ -34,18 +34,18 @@ use crate::wait::prize::Prize;
 #[doc(alias = "SelectCase")]
 pub struct SendCase<'a, T> {
     pipe: &'a Pipe<T>,
-    berth: Berth<Brought<T>>,
+    slot: WaiterSlot<Brought<T>>,
     value: Cell<Option<T>>,
-    prize: Prize<Result<(), SendError<T>>>,
+    output: CaseOutput<Result<(), SendError<T>>>,
 }
 
 impl<'a, T> SendCase<'a, T> {
     pub(in crate::channel) fn new(pipe: &'a Pipe<T>, value: T) -> Self {
         SendCase {
             pipe,
-            berth: Berth::new(),
+            slot: WaiterSlot::new(),
             value: Cell::new(Some(value)),
-            prize: Prize::new(),
+            output: CaseOutput::new(),
         }
     }
 
@@ -71,12 +71,12 @@ impl<'a, T> SendCase<'a, T> {
     /// assert_eq!(case.take(), Err(SendError::Disconnected(7)));
     /// ```
     pub fn take(&mut self) -> Result<(), SendError<T>> {
-        self.prize.take()
+        self.output.take()
     }
 
     /// As [`take`](SendCase::take), through a shared reference.
     pub(in crate::channel) fn collect(&self) -> Result<(), SendError<T>> {
-        self.prize.take()
+        self.output.take()
     }
 
     /// Returns the value if it has not been sent.
@@ -93,7 +93,7 @@ impl<'a, T> SendCase<'a, T> {
     /// assert_eq!(case.reclaim(), Some("letter"));
     /// ```
     pub fn reclaim(self) -> Option<T> {
-        match self.prize.into_inner() {
+        match self.output.into_inner() {
             Some(Err(error)) => Some(error.into_inner()),
             Some(Ok(())) | None => self.value.into_inner(),
         }
@@ -117,7 +117,7 @@ impl<'a, T> SendCase<'a, T> {
     /// assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1, 2]);
     /// ```
     pub fn rearm(&mut self, value: T) {
-        self.prize = Prize::new();
+        self.output = CaseOutput::new();
         self.value.set(Some(value));
     }
 
@@ -125,7 +125,7 @@ impl<'a, T> SendCase<'a, T> {
     #[doc(hidden)]
     pub fn interrupt(&mut self, interrupt: Interrupt) {
         if let Some(value) = self.value.take() {
-            self.prize
+            self.output
                 .win(Err(SendError::Interrupted(value, interrupt)));
         }
     }
@@ -133,7 +133,7 @@ impl<'a, T> SendCase<'a, T> {
 
 impl<T> Case for SendCase<'_, T> {
     fn attempt(&self) -> bool {
-        self.prize.win_by(|| {
+        self.output.win_by(|| {
             let value = self.value.take()?;
             match self.pipe.try_send(value) {
                 Ok(()) => Some(Ok(())),
@@ -167,7 +167,7 @@ impl<T> Case for SendCase<'_, T> {
         let watched = state.is_watched_by_other(Side::Receive, call.ticket);
         let (queue, brought) = (&mut state.sending, Brought::Value(value));
         // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-        unsafe { self.berth.join(queue, call.ticket, call.code, brought) };
+        unsafe { self.slot.link(queue, call.ticket, call.code, brought) };
         drop(state);
         if watched {
             self.pipe.tell_others(Side::Receive, Some(call.ticket));
@@ -176,23 +176,23 @@ impl<T> Case for SendCase<'_, T> {
     }
 
     unsafe fn withdraw(&self, _: Call, outcome: Outcome) {
-        if self.berth.is_empty() {
+        if self.slot.is_empty() {
             return;
         }
         let brought = if outcome == Outcome::Handed {
             // SAFETY: claimed after it had parked, and resumed.
-            unsafe { self.berth.disembark() }
+            unsafe { self.slot.take_payload() }
         } else {
             let mut state = self.pipe.state.lock();
             // SAFETY: the lock of the queue that was joined is held.
-            unsafe { self.berth.leave(&mut state.sending) }
+            unsafe { self.slot.unlink(&mut state.sending) }
         };
         match brought.into_value() {
             // CH2: the party that took the value claimed this wait, whichever way the wait appears
             // to have ended.
-            None => self.prize.win(Ok(())),
+            None => self.output.win(Ok(())),
             Some(value) if outcome == Outcome::Lost => self.value.set(Some(value)),
-            Some(value) => self.prize.win(Err(SendError::Disconnected(value))),
+            Some(value) => self.output.win(Err(SendError::Disconnected(value))),
         }
     }
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 use crate::channel::pipe::Pipe;
 use crate::channel::state::{Side, Watcher};
 use crate::wait;
-use crate::wait::berth::Berth;
 use crate::wait::choice::Call;
+use crate::wait::waiter_slot::WaiterSlot;
 
 /// A pipe with any type of values.
 pub(in crate::channel) trait Watched {
@@ -19,14 +19,14 @@ pub(in crate::channel) trait Watched {
     /// Links the watcher in the queue of `side`. Returns false if the side is ready already.
     ///
     /// # Safety
-    /// The berth is empty, and stays alive and at its address until `unwatch`.
-    unsafe fn watch(&self, side: Side, call: Call, berth: &Berth<Watcher>) -> bool;
+    /// The slot is empty, and stays alive and at its address until `unwatch`.
+    unsafe fn watch(&self, side: Side, call: Call, slot: &WaiterSlot<Watcher>) -> bool;
 
     /// Unlinks the watcher.
     ///
     /// # Safety
     /// Called after a `watch` of the same side that returned true.
-    unsafe fn unwatch(&self, side: Side, berth: &Berth<Watcher>);
+    unsafe fn unwatch(&self, side: Side, slot: &WaiterSlot<Watcher>);
 }
 
 impl<T> Watched for Pipe<T> {
@@ -49,7 +49,7 @@ impl<T> Watched for Pipe<T> {
         }
     }
 
-    unsafe fn watch(&self, side: Side, call: Call, berth: &Berth<Watcher>) -> bool {
+    unsafe fn watch(&self, side: Side, call: Call, slot: &WaiterSlot<Watcher>) -> bool {
         let mut state = self.state.lock();
         self.reunite(&mut state);
         let ready = match side {
@@ -63,14 +63,14 @@ impl<T> Watched for Pipe<T> {
             };
             let queue = &mut state.watchers[side as usize];
             // SAFETY: the lock is held; the rest is the caller's promise.
-            unsafe { berth.join(queue, call.ticket, call.code, watcher) };
+            unsafe { slot.link(queue, call.ticket, call.code, watcher) };
         }
         !ready
     }
 
-    unsafe fn unwatch(&self, side: Side, berth: &Berth<Watcher>) {
+    unsafe fn unwatch(&self, side: Side, slot: &WaiterSlot<Watcher>) {
         let mut state = self.state.lock();
         // SAFETY: the lock of the queue that was joined is held.
-        unsafe { berth.leave(&mut state.watchers[side as usize]) };
+        unsafe { slot.unlink(&mut state.watchers[side as usize]) };
     }
 }

@@ -5,9 +5,9 @@ use std::fmt;
 use super::slot::{Found, Slot};
 use crate::channel::error::RecvError;
 use crate::wait::Interrupt;
-use crate::wait::berth::Berth;
+use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
-use crate::wait::prize::Prize;
+use crate::wait::waiter_slot::WaiterSlot;
 
 /// A select case that receives from a oneshot channel; made by
 /// [`recv_case`](super::Receiver::recv_case).
@@ -29,16 +29,16 @@ use crate::wait::prize::Prize;
 /// ```
 pub struct RecvCase<'a, T> {
     slot: &'a Slot<T>,
-    berth: Berth<Option<T>>,
-    prize: Prize<Result<T, RecvError>>,
+    waiter: WaiterSlot<Option<T>>,
+    output: CaseOutput<Result<T, RecvError>>,
 }
 
 impl<'a, T> RecvCase<'a, T> {
     pub(super) fn new(slot: &'a Slot<T>) -> Self {
         RecvCase {
             slot,
-            berth: Berth::new(),
-            prize: Prize::new(),
+            waiter: WaiterSlot::new(),
+            output: CaseOutput::new(),
         }
     }
 
@@ -69,24 +69,24 @@ impl<'a, T> RecvCase<'a, T> {
 
     /// As [`take`](RecvCase::take), through a shared reference.
     pub(super) fn collect(&self) -> Result<T, RecvError> {
-        self.prize.take()
+        self.output.take()
     }
 
     /// Takes the value that was won and not collected, if there is one.
     pub(super) fn give_up(&self) -> Option<T> {
-        self.prize.claim()?.ok()
+        self.output.claim()?.ok()
     }
 
     /// Withdraws the case because of an interrupt.
     #[doc(hidden)]
     pub fn interrupt(&mut self, interrupt: Interrupt) {
-        self.prize.win(Err(RecvError::Interrupted(interrupt)));
+        self.output.win(Err(RecvError::Interrupted(interrupt)));
     }
 }
 
 impl<T> Case for RecvCase<'_, T> {
     fn attempt(&self) -> bool {
-        self.prize.win_by(|| match self.slot.state.lock().take() {
+        self.output.win_by(|| match self.slot.state.lock().take() {
             Found::Value(value) => Some(Ok(value)),
             Found::Ended => Some(Err(RecvError::Disconnected)),
             Found::Empty => None,
@@ -99,7 +99,7 @@ impl<T> Case for RecvCase<'_, T> {
         if !ready {
             let queue = &mut state.waiting;
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-            unsafe { self.berth.join(queue, call.ticket, call.code, None) };
+            unsafe { self.waiter.link(queue, call.ticket, call.code, None) };
         }
         !ready
     }
@@ -107,18 +107,18 @@ impl<T> Case for RecvCase<'_, T> {
     unsafe fn withdraw(&self, _: Call, outcome: Outcome) {
         let value = if outcome == Outcome::Handed {
             // SAFETY: claimed after it had parked, and resumed.
-            unsafe { self.berth.disembark() }
+            unsafe { self.waiter.take_payload() }
         } else {
             let mut state = self.slot.state.lock();
             // SAFETY: the lock of the queue that was joined is held.
-            unsafe { self.berth.leave(&mut state.waiting) }
+            unsafe { self.waiter.unlink(&mut state.waiting) }
         };
         match value {
             // OS1: the party that stored the value claimed this wait, whichever way the wait
             // appears to have ended.
-            Some(value) => self.prize.win(Ok(value)),
+            Some(value) => self.output.win(Ok(value)),
             None if outcome == Outcome::Lost => {}
-            None => self.prize.win(Err(RecvError::Disconnected)),
+            None => self.output.win(Err(RecvError::Disconnected)),
         }
     }
 }

@@ -9,10 +9,10 @@ use super::case::RecvCase;
 use super::future::RecvFuture;
 use super::slot::{Found, Slot};
 use crate::channel::error::{RecvError, RecvTimeoutError, TryRecvError};
-use crate::wait::notice::{Subject, closed};
 use crate::wait::object::Nameable;
+use crate::wait::wait_info::{Subject, closed};
 use crate::wait::{
-    Attempt, How, Reason, Spec, Waited, deadline_in, interrupted, spend, wait_in,
+    Attempt, How, Reason, Spec, Waited, consume_budget, deadline_in, interrupted, wait_in,
 };
 
 /// The receiving end of a oneshot channel. If it is dropped without receiving, a later send returns
@@ -235,7 +235,7 @@ impl<T> Receiver<T> {
         &self,
         deadline: Option<Instant>,
     ) -> Result<T, RecvTimeoutError> {
-        spend();
+        consume_budget();
         if let Some(interrupt) = interrupted() {
             return Err(RecvTimeoutError::Interrupted(interrupt));
         }

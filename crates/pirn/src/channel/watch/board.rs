@@ -10,9 +10,9 @@ use crate::fiber::current;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::{self, Lock};
 use crate::sync::{RwLock, RwLockReadGuard};
-use crate::wait::notice::{Subject, closed};
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::polling::forbids_waiting;
+use crate::wait::wait_info::{Subject, closed};
 use crate::wait::wake_all;
 
 /// How often a read is tried in the middle of a poll, with a yield of the thread between attempts:

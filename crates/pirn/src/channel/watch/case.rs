@@ -6,9 +6,9 @@ use std::fmt;
 use super::board::Board;
 use crate::channel::error::RecvError;
 use crate::fiber::state::Code;
-use crate::wait::berth::Berth;
+use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
-use crate::wait::prize::Prize;
+use crate::wait::waiter_slot::WaiterSlot;
 
 /// A select case that wins when the value of a watch channel has changed; made by
 /// [`changed_case`](super::Receiver::changed_case).
@@ -31,8 +31,8 @@ pub struct ChangedCase<'a, T> {
     board: &'a Board<T>,
     /// The receiver's seen version; in a cell, so that the case is `Send`.
     seen: RefCell<&'a mut u64>,
-    berth: Berth<u64>,
-    prize: Prize<Result<(), RecvError>>,
+    slot: WaiterSlot<u64>,
+    output: CaseOutput<Result<(), RecvError>>,
 }
 
 impl<'a, T> ChangedCase<'a, T> {
@@ -40,8 +40,8 @@ impl<'a, T> ChangedCase<'a, T> {
         ChangedCase {
             board,
             seen: RefCell::new(seen),
-            berth: Berth::new(),
-            prize: Prize::new(),
+            slot: WaiterSlot::new(),
+            output: CaseOutput::new(),
         }
     }
 
@@ -72,7 +72,7 @@ impl<'a, T> ChangedCase<'a, T> {
 
     /// As [`take`](ChangedCase::take), through a shared reference.
     pub(super) fn collect(&self) -> Result<(), RecvError> {
-        self.prize.take()
+        self.output.take()
     }
 
     fn seen(&self) -> u64 {
@@ -82,7 +82,7 @@ impl<'a, T> ChangedCase<'a, T> {
 
 impl<T> Case for ChangedCase<'_, T> {
     fn attempt(&self) -> bool {
-        self.prize.win_by(|| {
+        self.output.win_by(|| {
             let state = self.board.state.lock();
             if state.version != self.seen() {
                 **self.seen.borrow_mut() = state.version;
@@ -103,7 +103,7 @@ impl<T> Case for ChangedCase<'_, T> {
             // A waker hands nothing over: a woken case checks again.
             let code = Code::RETRY;
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-            unsafe { self.berth.join(queue, call.ticket, code, seen) };
+            unsafe { self.slot.link(queue, call.ticket, code, seen) };
         }
         !ready
     }
@@ -111,7 +111,7 @@ impl<T> Case for ChangedCase<'_, T> {
     unsafe fn withdraw(&self, _: Call, _: Outcome) {
         let mut state = self.board.state.lock();
         // SAFETY: the lock of the queue that was joined is held.
-        unsafe { self.berth.leave(&mut state.waiting) };
+        unsafe { self.slot.unlink(&mut state.waiting) };
     }
 }
 

@@ -22,8 +22,8 @@ use crate::sched::deadlock::cycle::{Link, On};
 use crate::sched::pool::remote::Remote;
 use crate::shim::atomic::Ordering;
 use crate::wait::Reason;
-use crate::wait::notice::{self, Subject};
 use crate::wait::object::{Object, ObjectKind};
+use crate::wait::wait_info::{self, Subject};
 
 /// A fiber at the time of a report: its state, its wait, its stack and its worker.
 ///
@@ -141,7 +141,7 @@ impl FiberInfo {
             };
         }
         // SAFETY: the caller's promise.
-        let Some(seen) = (unsafe { notice::read(header) }) else {
+        let Some(seen) = (unsafe { wait_info::read(header) }) else {
             info.state = State::Runnable;
             return Sighting {
                 info,
@@ -219,7 +219,7 @@ pub(in crate::sched) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     // SAFETY: the caller's promise.
-    let seen = unsafe { notice::read(header) }?;
+    let seen = unsafe { wait_info::read(header) }?;
     let subject = seen.subject.filter(|_| seen.deadline.is_none())?;
     let waits_for_one = matches!(
         seen.reason,
@@ -260,7 +260,7 @@ pub(in crate::sched) fn reason(fiber: FiberPtr) -> Option<Reason> {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     // SAFETY: NO1: on the fiber's worker, while it does not run.
-    unsafe { notice::read(header) }.map(|seen| seen.reason)
+    unsafe { wait_info::read(header) }.map(|seen| seen.reason)
 }
 
 /// What a fiber waits for.
@@ -278,7 +278,7 @@ pub(in crate::sched) fn waiting(fiber: FiberPtr) -> Option<Waiting> {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     // SAFETY: NO1: only the caller could let it run.
-    let seen = unsafe { notice::read(header) }?;
+    let seen = unsafe { wait_info::read(header) }?;
     Some(Waiting {
         reason: seen.reason,
         on: seen.subject.map(|subject| subject.address()),
@@ -299,7 +299,7 @@ pub(in crate::sched) unsafe fn doing(
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     // SAFETY: the caller's promise.
-    match unsafe { notice::read(header) } {
+    match unsafe { wait_info::read(header) } {
         Some(seen) => (state, Some(seen.reason)),
         None => (State::Runnable, None),
     }

@@ -3,7 +3,7 @@
 //!
 //! Owns: which stack a fiber gets, and the wait of a fiber without one. Does not own: the pool of stacks
 //! (`context::pool`), the list of fibers that wait (`stack_waiters`), the loan of the stack for one poll
-//! (`wait::aside`), nor which fibers may get a stack beyond `max_stacks` (`fiber::stackless`, `wait::lend`).
+//! (`wait::poll_stack`), nor which fibers may get a stack beyond `max_stacks` (`fiber::stackless`, `wait::stack_borrow`).
 //!
 //! The stack for polls is one of the pool's, and counts as one at hand. So there is none where stacks are so
 //! few that workers keep none, and a worker that gives up the stacks it keeps gives up this one too.

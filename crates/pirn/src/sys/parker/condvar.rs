@@ -10,15 +10,15 @@ use crate::shim::{Condvar, Mutex};
 
 /// The mutex and condition variable on which the sleeper of one word sleeps.
 #[derive(Debug)]
-pub(crate) struct Bed {
+pub(crate) struct ThreadSleep {
     /// Held from the check of the word until the sleeper is registered with `woken`.
     lying_down: Mutex<()>,
     woken: Condvar,
 }
 
-impl Bed {
+impl ThreadSleep {
     pub(crate) fn new() -> Self {
-        Bed {
+        ThreadSleep {
             lying_down: Mutex::new(()),
             woken: Condvar::new(),
         }

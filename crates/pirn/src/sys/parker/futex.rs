@@ -9,11 +9,11 @@ use crate::shim::atomic::AtomicU32;
 
 /// Empty: the kernel keeps the sleepers, keyed by the address of the word.
 #[derive(Debug)]
-pub(crate) struct Bed;
+pub(crate) struct ThreadSleep;
 
-impl Bed {
+impl ThreadSleep {
     pub(crate) const fn new() -> Self {
-        Bed
+        ThreadSleep
     }
 
     /// Sleeps while `word` is `expected`, until woken or the deadline, or without a reason. False: the

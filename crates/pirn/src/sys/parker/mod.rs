@@ -7,11 +7,11 @@
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_condvar))))]
 #[path = "futex.rs"]
 #[expect(unsafe_code, reason = "the futex system call")]
-mod bed;
+mod thread_sleep;
 
 #[cfg(not(all(target_os = "linux", not(any(loom, shuttle, pirn_condvar)))))]
 #[path = "condvar.rs"]
-mod bed;
+mod thread_sleep;
 
 mod token;
 

@@ -20,21 +20,21 @@ use std::time::Instant;
 
 use crate::base::mutant::mutant;
 use crate::shim::atomic::{AtomicU32, Ordering};
-use crate::sys::parker::bed::Bed;
+use crate::sys::parker::thread_sleep::ThreadSleep;
 
 /// Where one thread sleeps. Four bytes with a futex.
 #[derive(Debug)]
 pub(crate) struct Parker {
     /// EMPTY, PARKED, ELSEWHERE or NOTIFIED; see the table.
     word: AtomicU32,
-    bed: Bed,
+    thread_sleep: ThreadSleep,
 }
 
 impl Parker {
     pub(crate) fn new() -> Self {
         Parker {
             word: AtomicU32::new(EMPTY),
-            bed: Bed::new(),
+            thread_sleep: ThreadSleep::new(),
         }
     }
 
@@ -44,7 +44,7 @@ impl Parker {
             return;
         }
         loop {
-            self.bed.sleep(&self.word, PARKED, None);
+            self.thread_sleep.sleep(&self.word, PARKED, None);
             if self.take() {
                 return;
             }
@@ -58,7 +58,7 @@ impl Parker {
             return true;
         }
         loop {
-            let in_time = self.bed.sleep(&self.word, PARKED, Some(deadline));
+            let in_time = self.thread_sleep.sleep(&self.word, PARKED, Some(deadline));
             if self.take() {
                 return true;
             }
@@ -109,7 +109,7 @@ impl Parker {
         // is there already: the owner that takes it must also see what was done before this call. Acquire:
         // see `sleep_in`.
         match self.word.swap(NOTIFIED, Ordering::AcqRel) {
-            PARKED => self.bed.wake(&self.word),
+            PARKED => self.thread_sleep.wake(&self.word),
             ELSEWHERE => wake(),
             _ => {}
         }

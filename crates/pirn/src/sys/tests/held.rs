@@ -19,12 +19,12 @@ const HOLDS: u64 = 5_000;
 const LOST: Duration = Duration::from_secs(20);
 
 /// A place where a thread sleeps, as in a mailbox.
-struct Bed {
+struct Sleeper {
     parker: Parker,
     driver: Driver,
 }
 
-impl Bed {
+impl Sleeper {
     fn in_futex(&self, _: &mut Events) {
         self.parker.park_until(shim::now() + LOST);
     }
@@ -56,12 +56,12 @@ impl Bed {
 }
 
 /// Wakes a sleeper repeatedly, while another thread polls its driver in its place. All three are held.
-fn no_wake_is_lost(sleep: fn(&Bed, &mut Events)) {
-    let bed = Bed {
+fn no_wake_is_lost(sleep: fn(&Sleeper, &mut Events)) {
+    let sleeper = Sleeper {
         parker: Parker::new(),
         driver: Driver::new(),
     };
-    bed.driver.made().expect("a poller");
+    sleeper.driver.made().expect("a poller");
     // Relaxed: the token orders these accesses.
     let (begun, seen) = (AtomicU32::new(0), AtomicU32::new(0));
     let ends = AtomicBool::new(false);
@@ -77,20 +77,20 @@ fn no_wake_is_lost(sleep: fn(&Bed, &mut Events)) {
                     pause();
                     round += 1;
                     begun.store(round, Ordering::Relaxed);
-                    bed.wake();
+                    sleeper.wake();
                     while seen.load(Ordering::Relaxed) < round && more() {
                         thread::yield_now();
                     }
                 }
                 ends.store(true, Ordering::Relaxed);
-                bed.wake();
+                sleeper.wake();
             });
         });
         scope.spawn(|| {
             held.while_in(|| {
                 let mut events = Events::new();
                 while !ends.load(Ordering::Relaxed) {
-                    bed.driver.poll_for_owner(&mut events);
+                    sleeper.driver.poll_for_owner(&mut events);
                     thread::yield_now();
                 }
             });
@@ -105,7 +105,7 @@ fn no_wake_is_lost(sleep: fn(&Bed, &mut Events)) {
                     continue;
                 }
                 let start = shim::now();
-                sleep(&bed, &mut events);
+                sleep(&sleeper, &mut events);
                 if shim::now() - start >= LOST {
                     return Some(round);
                 }
@@ -120,20 +120,20 @@ fn no_wake_is_lost(sleep: fn(&Bed, &mut Events)) {
 
 #[test]
 fn a_sleeper_in_the_futex_is_woken() {
-    no_wake_is_lost(Bed::in_futex);
+    no_wake_is_lost(Sleeper::in_futex);
 }
 
 #[test]
 fn a_sleeper_with_a_deadline_is_woken() {
-    no_wake_is_lost(Bed::in_futex_for_a_moment);
+    no_wake_is_lost(Sleeper::in_futex_for_a_moment);
 }
 
 #[test]
 fn a_sleeper_in_epoll_is_woken() {
-    no_wake_is_lost(Bed::in_epoll);
+    no_wake_is_lost(Sleeper::in_epoll);
 }
 
 #[test]
 fn a_sleeper_in_either_is_woken() {
-    no_wake_is_lost(Bed::in_either);
+    no_wake_is_lost(Sleeper::in_either);
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::fiber::Ticket;
 use crate::fiber::state::Code;
-use crate::wait::notice::Subject;
+use crate::wait::wait_info::Subject;
 
 /// An event that can complete a choice.
 #[expect(unnameable_types, reason = "cases are made here only")]

@@ -8,8 +8,8 @@ use super::sequence::Sequence;
 use crate::base::mutant::mutant;
 use crate::fiber::state::Code;
 use crate::wait::clock::{now, random_below};
+use crate::wait::deadline::{begin, interrupted};
 use crate::wait::interrupt::Interrupt;
-use crate::wait::limit::{begin, interrupted};
 use crate::wait::park::{How, Spec, has_token, yield_now};
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::reason::Reason;
@@ -79,7 +79,7 @@ fn attempt_others(cases: &[&dyn Case], order: Order, first: usize) -> Option<usi
         .find(|&index| cases[index].attempt())
 }
 
-/// Completes the case that is possible first; waits for one until `limit`.
+/// Completes the case that is possible first; waits for one until `deadline`.
 ///
 /// There are no more than [`MOST`] cases.
 ///

@@ -8,9 +8,9 @@ use crate::fiber::Ticket;
 use crate::fiber::current;
 use crate::fiber::state::Code;
 use crate::fiber::ticket::Wake;
-use crate::wait::notice::Subject;
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::park::{End, How, Spec, call_in, lend_ticket, park_on, ticket};
+use crate::wait::wait_info::Subject;
 
 /// Cases that are published with a ticket; dropping this withdraws them, also when user code
 /// unwinds.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::channel::{Receiver, bounded};
 use crate::fiber::current;
 use crate::time::now;
-use crate::wait::agenda::{Agenda, Desk, Key};
+use crate::wait::poll_timers::{Key, PollTimers, PollTimersSlot};
 use crate::wait::polling::within_own;
 use crate::{Runtime, run, spawn};
 
@@ -27,13 +27,14 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Makes one note for each of these seconds.
 fn note_all(
-    desk: &Desk,
+    poll_timers: &PollTimersSlot,
     start: Instant,
     seconds: RangeInclusive<u32>,
     wakes: &Arc<Wakes>,
-) -> (Arc<Agenda>, Vec<Key>) {
-    within_own(desk, || {
-        let agenda = Desk::at_hand(current::local()).expect("the desk of this poll");
+) -> (Arc<PollTimers>, Vec<Key>) {
+    within_own(poll_timers, || {
+        let agenda =
+            PollTimersSlot::at_hand(current::local()).expect("the desk of this poll");
         let waker = Waker::from(Arc::clone(wakes));
         let keys = seconds.map(|s| agenda.note(start + SECOND * s, &waker));
         let keys = keys.collect();
@@ -44,17 +45,18 @@ fn note_all(
 #[test]
 fn what_is_due_is_called_once() {
     run(|| {
-        let (desk, start, wakes) = (Desk::default(), now(), Arc::new(Wakes::default()));
-        assert_eq!(desk.first(), None);
-        let (agenda, keys) = note_all(&desk, start, 1..=5, &wakes);
-        assert_eq!(desk.first(), Some(start + SECOND));
-        assert!(!desk.call_due(start), "nothing yet");
-        assert!(desk.call_due(start + 2 * SECOND));
-        assert!(!desk.call_due(start + 2 * SECOND), "not again");
+        let (poll_timers, start, wakes) =
+            (PollTimersSlot::default(), now(), Arc::new(Wakes::default()));
+        assert_eq!(poll_timers.first(), None);
+        let (agenda, keys) = note_all(&poll_timers, start, 1..=5, &wakes);
+        assert_eq!(poll_timers.first(), Some(start + SECOND));
+        assert!(!poll_timers.call_due(start), "nothing yet");
+        assert!(poll_timers.call_due(start + 2 * SECOND));
+        assert!(!poll_timers.call_due(start + 2 * SECOND), "not again");
         assert_eq!(wakes.0.load(Ordering::SeqCst), 2);
         agenda.strike(keys[0]);
         agenda.strike(keys[2]);
-        assert_eq!(desk.first(), Some(start + 4 * SECOND));
+        assert_eq!(poll_timers.first(), Some(start + 4 * SECOND));
         let (mine, other) = (Waker::from(Arc::clone(&wakes)), Waker::noop());
         assert!(agenda.has(keys[3], &mine) && !agenda.has(keys[3], other));
         assert!(!agenda.has(keys[2], &mine));
@@ -65,9 +67,9 @@ fn what_is_due_is_called_once() {
 fn what_is_left_is_called() {
     run(|| {
         let wakes = Arc::new(Wakes::default());
-        let desk = Desk::default();
-        let (agenda, _) = note_all(&desk, now(), 1..=3, &wakes);
-        drop(desk);
+        let poll_timers = PollTimersSlot::default();
+        let (agenda, _) = note_all(&poll_timers, now(), 1..=3, &wakes);
+        drop(poll_timers);
         assert_eq!(wakes.0.load(Ordering::SeqCst), 3);
         drop(agenda);
         assert_eq!(Arc::strong_count(&wakes), 1);
@@ -77,9 +79,9 @@ fn what_is_left_is_called() {
 #[test]
 fn a_desk_is_at_hand_in_its_poll_only() {
     run(|| {
-        let at_hand = || Desk::at_hand(current::local());
+        let at_hand = || PollTimersSlot::at_hand(current::local());
         assert!(at_hand().is_none());
-        let (outer, inner) = (Desk::default(), Desk::default());
+        let (outer, inner) = (PollTimersSlot::default(), PollTimersSlot::default());
         within_own(&outer, || {
             let before = at_hand().expect("a desk");
             let amid = within_own(&inner, || at_hand().expect("a desk"));
@@ -102,7 +104,7 @@ impl Drop for Receives {
 /// Whether the caller is in a poll, as far as its thread knows.
 fn is_in_a_poll() -> bool {
     let local = current::local();
-    local.is_polling() || Desk::at_hand(local).is_some()
+    local.is_polling() || PollTimersSlot::at_hand(local).is_some()
 }
 
 /// A fiber that unwinds amid a poll, and is suspended in the end: the others on its thread are in no poll.
@@ -117,9 +119,9 @@ fn a_fiber_that_leaves_amid_a_poll_leaves_no_trace() {
             tx.send(()).expect("it waits");
             trace
         });
-        let desk = Desk::default();
+        let poll_timers = PollTimersSlot::default();
         let poll = AssertUnwindSafe(|| {
-            within_own(&desk, || {
+            within_own(&poll_timers, || {
                 let _receives = Receives(rx);
                 resume_unwind(Box::new(()));
             });

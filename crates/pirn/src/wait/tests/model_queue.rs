@@ -11,7 +11,7 @@ use crate::fiber::waiter::WaitQueue;
 use crate::shim::thread::{self, JoinHandle};
 use crate::shim::{self, Lock};
 use crate::wait::object::{Describe, ObjectKind};
-use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, limit, wait_in};
+use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, deadline, wait_in};
 
 /// The value that is handed over.
 const VALUE: u32 = 42;
@@ -162,7 +162,7 @@ fn limit_against_hand_over(name: &'static str, left: Duration) {
         let giver = room.giver(VALUE);
         let ((value, how), reported) = block.play(|| {
             let take = || room.take(&Spec::interruptible(Reason::Recv));
-            limit::under(shim::now() + left, take)
+            deadline::under(shim::now() + left, take)
         });
         let interrupted = how == Some(How::Interrupted(Interrupt::TimedOut));
         assert_eq!(value.is_none(), interrupted, "{value:?}, {how:?}");

@@ -9,7 +9,7 @@ use crate::fiber::cancel_scope::CancelScope;
 use crate::fiber::tests::stage::Block;
 use crate::fiber::token::Node;
 use crate::shim::thread::{self, JoinHandle};
-use crate::wait::limit::within;
+use crate::wait::deadline::within;
 use crate::wait::park::{Spec, park, ticket};
 use crate::wait::{How, Interrupt, Reason, interrupted};
 

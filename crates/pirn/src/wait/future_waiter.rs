@@ -41,10 +41,10 @@ use crate::fiber::{FiberPtr, Header, Schedule, Ticket};
 use crate::shim::Lock;
 
 /// The party that waits in a future's place.
-pub(super) struct Agent(FiberPtr);
+pub(super) struct FutureWaiter(FiberPtr);
 
 // SAFETY: H1, AG1: the header moves with the future, and only its owner acts on it.
-unsafe impl Send for Agent {}
+unsafe impl Send for FutureWaiter {}
 
 /// The waker of the last poll, while the agent waits.
 struct Slot(Lock<Option<Waker>>);
@@ -52,8 +52,8 @@ struct Slot(Lock<Option<Waker>>);
 /// The home of agents.
 struct ByWaker;
 
-impl Agent {
-    pub(super) fn new() -> Agent {
+impl FutureWaiter {
+    pub(super) fn new() -> FutureWaiter {
         const { assert!(size_of::<Slot>() <= Header::payload_size(CLASS)) };
         const { assert!(align_of::<Slot>() <= align_of::<Header>()) };
         let local = current::local();
@@ -61,7 +61,7 @@ impl Agent {
         let slot = Header::payload(fiber).cast::<Slot>();
         // SAFETY: AG3: just allocated, so the payload is free, and the slot fits.
         unsafe { slot.write(Slot(Lock::new(None))) };
-        Agent(fiber)
+        FutureWaiter(fiber)
     }
 
     /// Returns the right to wake the future from the wait that it is about to begin.
@@ -123,7 +123,7 @@ impl Agent {
     }
 }
 
-impl Drop for Agent {
+impl Drop for FutureWaiter {
     fn drop(&mut self) {
         let waker = slot(self.0).0.lock().take();
         self.header().state.finish();

@@ -51,7 +51,7 @@ fn interrupt_in(fiber: FiberPtr) -> Option<Interrupt> {
     is_over(limit.get()).then(|| report(fiber, limit.get()))
 }
 
-/// Begins an operation that may wait: counts it (`park::spend`), and then fails if the caller is
+/// Begins an operation that may wait: counts it (`park::consume_budget`), and then fails if the caller is
 /// [`interrupted`]. Reads the thread's record once instead of twice.
 #[inline]
 pub(crate) fn begin() -> Result<(), Interrupt> {
@@ -61,7 +61,7 @@ pub(crate) fn begin() -> Result<(), Interrupt> {
         // SAFETY: H1.
         Some(fiber) => has_no_limits(unsafe { fiber.as_ref() }),
     };
-    if local.spend() || !calm {
+    if local.consume_budget() || !calm {
         return begin_slowly(local);
     }
     Ok(())
@@ -147,7 +147,7 @@ pub(super) fn is_over(limit: &Limit) -> bool {
     limit.is_reported() || limit.at() <= now()
 }
 
-/// Returns the interrupt of a call that `limit` has ended.
+/// Returns the interrupt of a call that `deadline` has ended.
 #[cold]
 pub(super) fn report(fiber: FiberPtr, limit: &Limit) -> Interrupt {
     if token_registration::is_cancelled(fiber) {

@@ -1,7 +1,7 @@
 //! Alarms: wakers for a caller that polls a future itself.
 //!
 //! Owns: the link between a `Waker` and a party that parks between polls. Does not own: polling
-//! (`future`), nor futures that wait in a queue (`agent`).
+//! (`future`), nor futures that wait in a queue (`future_waiter`).
 //!
 //! An alarm exists as long as a waker of it does. It refers to the party only while that is parked,
 //! by a waiter in the party's own frame, like any primitive.
@@ -24,7 +24,7 @@ use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 
 /// The target of a waker, and the wait of one party.
-pub(crate) struct Alarm(Lock<State>);
+pub(crate) struct PollWaker(Lock<State>);
 
 struct State {
     /// Set by a ring that no wait has consumed yet.
@@ -33,9 +33,9 @@ struct State {
     waiting: WaitQueue<()>,
 }
 
-impl Alarm {
-    pub(crate) fn new() -> Alarm {
-        Alarm(Lock::new(State {
+impl PollWaker {
+    pub(crate) fn new() -> PollWaker {
+        PollWaker(Lock::new(State {
             rung: false,
             waiting: WaitQueue::new(),
         }))
@@ -70,7 +70,7 @@ impl Alarm {
     }
 }
 
-impl Wake for Alarm {
+impl Wake for PollWaker {
     fn wake(self: Arc<Self>) {
         self.ring();
     }

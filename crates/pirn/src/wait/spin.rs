@@ -11,13 +11,13 @@ use crate::shim;
 
 /// Returns true if the caller may spin: it is a plain thread.
 #[inline]
-pub(crate) fn lingers() -> bool {
+pub(crate) fn may_spin() -> bool {
     shim::WATCHING_PAYS && current::local().fiber().is_none()
 }
 
 /// Spins briefly until `ready`.
 #[cold]
-pub(crate) fn linger(ready: impl Fn() -> bool) {
+pub(crate) fn spin_before_park(ready: impl Fn() -> bool) {
     let mut backoff = Backoff::new();
     for _ in 0..LOOKS {
         if ready() {

@@ -12,7 +12,7 @@
 //! polled elsewhere, or the party when it stops polling.
 //!
 //! # Invariant
-//! * DE1. The desk in a thread's record is null, or that of a fiber with a poll in progress on the
+//! * DE1. The poll_timers in a thread's record is null, or that of a fiber with a poll in progress on the
 //!   stack that the thread runs. `polling` sets it for the poll and restores the previous value on
 //!   every path out. A fiber that leaves its stack in a poll, because it unwinds, sets it to null
 //!   (`park`). A thread that drives fibers by hand does so with none (`polling::apart`).
@@ -34,7 +34,7 @@ use crate::fiber::current::Local;
 use crate::shim::Lock;
 
 /// The notes of one party.
-pub(crate) struct Agenda(Lock<Notes>);
+pub(crate) struct PollTimers(Lock<Notes>);
 
 struct Notes {
     wakers: BTreeMap<Key, Waker>,
@@ -47,11 +47,11 @@ pub(crate) type Key = (Instant, u64);
 /// The slot for a party's agenda, which is created at the first request. Dropped when the party
 /// stops polling, and after the future it has polled.
 #[derive(Default)]
-pub(crate) struct Desk(OnceCell<Arc<Agenda>>);
+pub(crate) struct PollTimersSlot(OnceCell<Arc<PollTimers>>);
 
-impl Agenda {
-    fn new() -> Agenda {
-        Agenda(Lock::new(Notes {
+impl PollTimers {
+    fn new() -> PollTimers {
+        PollTimers(Lock::new(Notes {
             wakers: BTreeMap::new(),
             made: 0,
         }))
@@ -107,7 +107,7 @@ impl Agenda {
     }
 }
 
-impl Desk {
+impl PollTimersSlot {
     /// Returns the due time of the first note, if any.
     pub(crate) fn first(&self) -> Option<Instant> {
         self.0.get()?.first()
@@ -121,21 +121,21 @@ impl Desk {
     }
 
     /// Returns the agenda of the polling party; none if it is not one of ours.
-    pub(crate) fn at_hand(local: &Local) -> Option<Arc<Agenda>> {
-        let desk: *const Desk = local.desk().cast();
+    pub(crate) fn at_hand(local: &Local) -> Option<Arc<PollTimers>> {
+        let poll_timers: *const PollTimersSlot = local.poll_timers().cast();
         // SAFETY: DE1: its frame lies below this one.
-        let desk = unsafe { desk.as_ref() }?;
-        let agenda = desk.0.get_or_init(|| Arc::new(Agenda::new()));
+        let poll_timers = unsafe { poll_timers.as_ref() }?;
+        let agenda = poll_timers.0.get_or_init(|| Arc::new(PollTimers::new()));
         Some(Arc::clone(agenda))
     }
 
-    /// Returns the address for `Local::set_desk`.
+    /// Returns the address for `Local::set_poll_timers`.
     pub(super) fn address(&self) -> *const () {
         ptr::from_ref(self).cast()
     }
 }
 
-impl Drop for Desk {
+impl Drop for PollTimersSlot {
     fn drop(&mut self) {
         if let Some(agenda) = self.0.take()
             && !mutant!("agenda_forgets_what_is_left")

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 
 /// A slot for one result.
-pub(crate) struct Prize<R>(Cell<Option<R>>);
+pub(crate) struct CaseOutput<R>(Cell<Option<R>>);
 
-impl<R> Prize<R> {
+impl<R> CaseOutput<R> {
     pub(crate) const fn new() -> Self {
-        Prize(Cell::new(None))
+        CaseOutput(Cell::new(None))
     }
 
     pub(crate) fn win(&self, result: R) {
