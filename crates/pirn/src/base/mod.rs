@@ -3,14 +3,15 @@
 //! Owns: intrusive lists ([`list`]), a lock-free bitmap ([`bits`]), a small random generator ([`rng`]),
 //! cache-line padding ([`pad`]), the pause between two checks of a word ([`backoff`]), and the switches that
 //! turn on the model checker's mutants ([`mutant`]) and leave out everything that only reports read
-//! ([`tells`]).
+//! ([`diagnostics_enabled`]).
 //!
 //! Does not own: any policy, any thread, any system call.
 
 pub(crate) mod backoff;
 pub(crate) mod bits;
 pub(crate) mod clock;
-pub(crate) mod dropping;
+pub(crate) mod diagnostics_enabled;
+pub(crate) mod drop_guard;
 #[expect(
     unsafe_code,
     reason = "intrusive links reached through raw node pointers"
@@ -21,7 +22,6 @@ pub(crate) mod pad;
 #[expect(unsafe_code, reason = "the prefetch instruction")]
 pub(crate) mod prefetch;
 pub(crate) mod rng;
-pub(crate) mod tells;
 
 #[cfg(test)]
 pub(crate) mod tests;

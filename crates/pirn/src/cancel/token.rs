@@ -283,7 +283,7 @@ impl Token {
         match self.0.call_on(Box::new(f)) {
             Ok(key) => Registration(Some((Arc::clone(&self.0), key))),
             Err(call) => {
-                crate::base::dropping::end_caught(call);
+                crate::base::drop_guard::end_caught(call);
                 Registration(None)
             }
         }

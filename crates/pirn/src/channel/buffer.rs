@@ -71,7 +71,7 @@ impl<T> Buffer<T> {
     }
 
     /// Lets `take` remove the row with the oldest values; `take` leaves an empty row.
-    pub(super) fn part(&mut self, take: impl FnOnce(&mut Row<T>)) {
+    pub(super) fn split_front(&mut self, take: impl FnOnce(&mut Row<T>)) {
         let oldest = match self.early.is_empty() {
             true => &mut self.late,
             false => &mut self.early,
@@ -81,7 +81,7 @@ impl<T> Buffer<T> {
     }
 
     /// Lets `put` add values that are older than all others, into an empty row.
-    pub(super) fn rejoin(&mut self, put: impl FnOnce(&mut Row<T>)) {
+    pub(super) fn prepend(&mut self, put: impl FnOnce(&mut Row<T>)) {
         debug_assert!(self.early.is_empty(), "nothing can be older than these");
         put(&mut self.early);
         self.len = self.early.len() + self.late.len();

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use super::case::{SendCase, ValueCase};
 use super::error::{RecvError, SendError};
-use super::pipe::Pipe;
+use super::shared::Pipe;
 use crate::base::mutant::mutant;
 use crate::future::{Sleep, sleep_until};
 use crate::wait::awaiting::Awaiting;

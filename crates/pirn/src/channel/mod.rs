@@ -40,18 +40,18 @@ mod buffer;
 mod case;
 mod clock;
 mod error;
-mod exit;
 #[expect(unsafe_code, reason = "polls what is pinned with the future")]
 mod futures;
 mod iter;
 pub mod oneshot;
 mod open;
 mod ordered;
-mod pipe;
 mod receiver;
 mod receiving;
+mod recv_batch;
 mod sender;
 mod sending;
+mod shared;
 mod state;
 #[cfg(feature = "futures")]
 #[expect(unsafe_code, reason = "polls what is pinned in the stream's box")]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::pipe::Pipe;
 use super::receiver::Receiver;
 use super::sender::Sender;
+use super::shared::Pipe;
 
 /// Opens a channel that holds up to `capacity` values.
 ///

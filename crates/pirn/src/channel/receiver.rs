@@ -10,7 +10,7 @@ use super::case::{ReadyCase, RecvCase};
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::futures::RecvFuture;
 use super::iter::{IntoIter, Iter, TryIter};
-use super::pipe::Pipe;
+use super::shared::Pipe;
 use super::state::Side;
 use crate::wait::deadline_in;
 use crate::wait::object::Nameable;

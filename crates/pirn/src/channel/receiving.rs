@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
-use super::pipe::Pipe;
 use super::sending::BATCH;
-use super::state::{After, Dry, Side, State};
+use super::shared::Pipe;
+use super::state::{Deferred, Dry, Side, State};
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 use crate::wait::wait_info::Subject;
@@ -25,7 +25,7 @@ impl<T> Pipe<T> {
         }
         let mut state = self.state.lock();
         if state.crowded == 0
-            && state.just_gives()
+            && state.can_push()
             && let Some(value) = state.buffer.pop()
         {
             self.note(&state);
@@ -38,14 +38,14 @@ impl<T> Pipe<T> {
     #[inline(never)]
     fn try_recv_held(&self, state: LockGuard<'_, State<T>>) -> Result<T, TryRecvError> {
         let mut state = state;
-        self.reunite(&mut state);
+        self.reclaim_batch(&mut state);
         self.count_crowd(&mut state, false);
         let taken = state.take();
         self.note(&state);
         drop(state);
         match taken {
             Ok((value, after)) => {
-                self.follow(after);
+                self.run_deferred(after);
                 Ok(value)
             }
             Err(Dry::Empty) if self.clock.is_none() => Err(TryRecvError::Empty),
@@ -67,7 +67,7 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// Takes a value if a plain pop suffices; otherwise returns the lock guard. If `gather` is set,
+    /// Takes a value if a plain pop suffices; otherwise returns the lock guard. If `spin_for_batch` is set,
     /// a plain thread may let values accumulate first.
     #[inline]
     fn just_take(&self, gather: bool) -> Result<T, LockGuard<'_, State<T>>> {
@@ -76,14 +76,14 @@ impl<T> Pipe<T> {
                 return Ok(value);
             }
             if gather && may_spin() {
-                self.exit.gather();
+                self.exit.spin_for_batch();
             }
         }
         let (mut state, contended) = self.state.lock_and_tell();
         if contended || state.crowded > 0 {
             return self.just_take_crowded(state, contended);
         }
-        if state.just_gives()
+        if state.can_push()
             && let Some(value) = state.buffer.pop()
         {
             self.note(&state);
@@ -100,20 +100,20 @@ impl<T> Pipe<T> {
         contended: bool,
     ) -> Result<T, LockGuard<'a, State<T>>> {
         let mut state = state;
-        self.look_ahead(&mut state);
+        self.refresh_batch_len(&mut state);
         if state.ahead > 0 {
             return Err(state);
         }
         self.count_crowd(&mut state, contended);
-        if !state.just_gives() {
+        if !state.can_push() {
             return Err(state);
         }
         let Some(value) = state.buffer.pop() else {
             return Err(state);
         };
         if state.crowded > 0 && state.buffer.len() > 0 {
-            state.buffer.part(|row| self.exit.fill(row));
-            self.look_ahead(&mut state);
+            state.buffer.split_front(|row| self.exit.fill(row));
+            self.refresh_batch_len(&mut state);
         }
         self.note(&state);
         Ok(value)
@@ -127,7 +127,7 @@ impl<T> Pipe<T> {
         } else if state.crowded > 0 {
             state.crowded -= 1;
             if state.crowded == 0 {
-                self.exit.calm();
+                self.exit.disable();
             }
         }
     }
@@ -165,11 +165,11 @@ impl<T> Pipe<T> {
         self.wait_to_receive(state, deadline)
     }
 
-    /// As [`follow`](Self::follow), for a receiver that has a value and is about to work on it. The
+    /// As [`run_deferred`](Self::run_deferred), for a receiver that has a value and is about to work on it. The
     /// sender that it wakes may be on the same worker and have more values for other receivers.
     #[inline(always)]
-    fn release(&self, after: After) {
-        self.follow(after);
+    fn release(&self, after: Deferred) {
+        self.run_deferred(after);
         give_way_if_slow();
     }
 
@@ -223,10 +223,10 @@ impl<T> Pipe<T> {
             &spec,
             |state| {
                 if !mutant!("receiver_waits_beside_exit") {
-                    self.reunite(state);
+                    self.reclaim_batch(state);
                 }
                 watched.set(state.is_watched(Side::Send));
-                if state.is_dry() {
+                if state.is_empty_and_open() {
                     return Attempt::Wait(None);
                 }
                 let taken = state.take();
@@ -287,7 +287,7 @@ impl<T> Pipe<T> {
         let mut afters: [_; BATCH] = [const { None }; BATCH];
         let mut count = 0;
         let mut state = self.state.lock();
-        self.reunite(&mut state);
+        self.reclaim_batch(&mut state);
         while count < max
             && let Ok((value, after)) = state.take()
         {
@@ -300,7 +300,7 @@ impl<T> Pipe<T> {
         afters
             .into_iter()
             .flatten()
-            .for_each(|after| self.follow(after));
+            .for_each(|after| self.run_deferred(after));
         count
     }
 }

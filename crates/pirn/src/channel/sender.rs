@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::case::{ReadyCase, SendCase};
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::futures::SendFuture;
-use super::pipe::Pipe;
+use super::shared::Pipe;
 use super::state::Side;
 use crate::wait::deadline_in;
 use crate::wait::object::Nameable;
@@ -402,7 +402,7 @@ impl<T> Sender<T> {
 
     /// Returns the number of values in the buffer.
     ///
-    /// After a close it may exceed the capacity, because the values of waiting senders are
+    /// Deferred a close it may exceed the capacity, because the values of waiting senders are
     /// admitted.
     ///
     /// # Examples

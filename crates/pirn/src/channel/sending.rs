@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
-use super::pipe::Pipe;
-use super::state::{After, Brought, Offer, Side, State};
+use super::shared::Pipe;
+use super::state::{Brought, Deferred, Offer, Side, State};
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 use crate::wait::wait_info::Subject;
@@ -20,13 +20,13 @@ impl<T> Pipe<T> {
     pub(super) fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         let mut state = self.state.lock();
         if !state.has_room() {
-            self.look_ahead(&mut state);
+            self.refresh_batch_len(&mut state);
         }
         let offer = state.offer(value);
         self.note(&state);
         drop(state);
         match offer {
-            Offer::Taken(after) => self.follow(after),
+            Offer::Taken(after) => self.run_deferred(after),
             Offer::Full(value) => return Err(TrySendError::Full(value)),
             Offer::Closed(value) => return Err(TrySendError::Disconnected(value)),
         }
@@ -45,7 +45,7 @@ impl<T> Pipe<T> {
             return Err(SendTimeoutError::Interrupted(value, interrupt));
         }
         let mut state = self.state.lock();
-        if state.just_takes() {
+        if state.can_pop() {
             state.buffer.push(value);
             self.note(&state);
             return Ok(());
@@ -64,14 +64,14 @@ impl<T> Pipe<T> {
     ) -> Result<(), SendTimeoutError<T>> {
         let mut state = state;
         if state.may_fill() {
-            self.look_ahead(&mut state);
+            self.refresh_batch_len(&mut state);
             if !state.has_room() && may_spin() {
                 drop(state);
                 spin_before_park(|| self.looks_roomy() || self.is_closed());
                 state = self.state.lock();
-                self.look_ahead(&mut state);
+                self.refresh_batch_len(&mut state);
             }
-            if state.just_takes() {
+            if state.can_pop() {
                 state.buffer.push(value);
                 self.note(&state);
                 return Ok(());
@@ -83,7 +83,7 @@ impl<T> Pipe<T> {
             Offer::Full(value) => Attempt::Wait(Brought::Value(value)),
         };
         match self.wait_to_send(state, deadline, attempt) {
-            Waited::Done(Ok(after)) => self.follow(after),
+            Waited::Done(Ok(after)) => self.run_deferred(after),
             Waited::Done(Err(value)) => {
                 return Err(SendTimeoutError::Disconnected(value));
             }
@@ -113,7 +113,7 @@ impl<T> Pipe<T> {
                 Attempt::Done(Err(()))
             } else if state.has_room() {
                 state.reserved += 1;
-                Attempt::Done(Ok(After::default()))
+                Attempt::Done(Ok(Deferred::default()))
             } else {
                 Attempt::Wait(Brought::Wish)
             }
@@ -137,7 +137,9 @@ impl<T> Pipe<T> {
         drop(state);
         // A value that no receiver can take is dropped here.
         if let Ok(afters) = placed {
-            afters.into_iter().for_each(|after| self.follow(after));
+            afters
+                .into_iter()
+                .for_each(|after| self.run_deferred(after));
         }
         if ended {
             self.tell_all();
@@ -148,7 +150,7 @@ impl<T> Pipe<T> {
     /// evicts.
     pub(super) fn force_send(&self, value: T) -> Result<Option<T>, SendError<T>> {
         let mut state = self.state.lock();
-        self.reunite(&mut state);
+        self.reclaim_batch(&mut state);
         let mut displaced = None;
         let offer = match state.offer(value) {
             Offer::Full(value) => {
@@ -158,14 +160,14 @@ impl<T> Pipe<T> {
                 } else {
                     displaced = Some(value);
                 }
-                Offer::Taken(After::default())
+                Offer::Taken(Deferred::default())
             }
             offer => offer,
         };
         self.note(&state);
         drop(state);
         match offer {
-            Offer::Taken(after) => self.follow(after),
+            Offer::Taken(after) => self.run_deferred(after),
             Offer::Full(value) | Offer::Closed(value) => {
                 return Err(SendError::Disconnected(value));
             }
@@ -193,9 +195,9 @@ impl<T> Pipe<T> {
 
     /// Sends a batch of values that fit, under one lock.
     fn send_ready(&self, values: &mut VecDeque<T>) {
-        let mut wakes: [Option<After>; BATCH] = [const { None }; BATCH];
+        let mut wakes: [Option<Deferred>; BATCH] = [const { None }; BATCH];
         let mut state = self.state.lock();
-        self.look_ahead(&mut state);
+        self.refresh_batch_len(&mut state);
         for place in &mut wakes {
             let Some(value) = values.pop_front() else {
                 break;
@@ -213,7 +215,7 @@ impl<T> Pipe<T> {
         wakes
             .into_iter()
             .flatten()
-            .for_each(|after| self.follow(after));
+            .for_each(|after| self.run_deferred(after));
     }
 
     /// Waits among the senders, and notifies watchers of the send side.
@@ -235,7 +237,7 @@ impl<T> Pipe<T> {
             &spec,
             |state| {
                 if !mutant!("sender_waits_beside_exit") {
-                    self.reunite(state);
+                    self.reclaim_batch(state);
                 }
                 let attempt = attempt(state);
                 let comes = matches!(attempt, Attempt::Wait(Brought::Value(_)));

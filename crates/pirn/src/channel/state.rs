@@ -97,7 +97,7 @@ pub(super) struct Watcher {
 /// The result of an attempt to send a value.
 pub(super) enum Offer<T> {
     /// A receiver or the buffer has the value.
-    Taken(After),
+    Taken(Deferred),
     Full(T),
     Closed(T),
 }
@@ -105,7 +105,7 @@ pub(super) enum Offer<T> {
 /// Work that remains after the lock is released.
 #[must_use = "somebody waits for it"]
 #[derive(Default)]
-pub(super) struct After {
+pub(super) struct Deferred {
     pub(super) wake: Option<Wake>,
     /// The side on which watchers must be notified.
     pub(super) tell: Option<Side>,
@@ -158,7 +158,7 @@ impl<T> State<T> {
 
     /// Returns true if sending a value is a plain push into the buffer.
     #[inline]
-    pub(super) fn just_takes(&self) -> bool {
+    pub(super) fn can_pop(&self) -> bool {
         self.has_room()
             && !self.closed
             && self.receiving.is_empty()
@@ -167,7 +167,7 @@ impl<T> State<T> {
 
     /// Returns true if receiving a value is a plain pop from the buffer.
     #[inline]
-    pub(super) fn just_gives(&self) -> bool {
+    pub(super) fn can_push(&self) -> bool {
         self.sending.is_empty() && !self.is_watched(Side::Send)
     }
 
@@ -180,11 +180,11 @@ impl<T> State<T> {
 
     /// Hands `value`, which is older than all others, to a waiting receiver. If there is none, it
     /// becomes the next value to be received, even beyond the capacity.
-    pub(super) fn put_back(&mut self, value: T) -> After {
+    pub(super) fn put_back(&mut self, value: T) -> Deferred {
         let mut value = Some(value);
         let wake = self.hand_over(&mut value);
         match value {
-            None => After { wake, tell: None },
+            None => Deferred { wake, tell: None },
             Some(value) => {
                 self.buffer.push_front(value);
                 self.changed(Side::Receive)
@@ -194,7 +194,7 @@ impl<T> State<T> {
 
     /// Returns true if there is nothing to receive now, but there may be later.
     #[inline]
-    pub(super) fn is_dry(&self) -> bool {
+    pub(super) fn is_empty_and_open(&self) -> bool {
         self.buffer.len() == 0 && self.sending.is_empty() && !self.closed
     }
 
@@ -216,7 +216,7 @@ impl<T> State<T> {
         let mut value = Some(value);
         let wake = self.hand_over(&mut value);
         match value {
-            None => Offer::Taken(After { wake, tell: None }),
+            None => Offer::Taken(Deferred { wake, tell: None }),
             Some(value) if self.has_room() => {
                 self.buffer.push(value);
                 Offer::Taken(self.changed(Side::Receive))
@@ -227,7 +227,7 @@ impl<T> State<T> {
 
     /// Stores `value` in a reserved place. If a receiver waits, hands it the value instead, and
     /// grants the place to the first parked sender. Returns the value if no receiver exists.
-    pub(super) fn fulfil(&mut self, value: T) -> Result<[After; 2], T> {
+    pub(super) fn fulfil(&mut self, value: T) -> Result<[Deferred; 2], T> {
         self.reserved -= 1;
         if self.receivers == 0 {
             return Err(value);
@@ -235,31 +235,31 @@ impl<T> State<T> {
         let mut value = Some(value);
         let wake = self.hand_over(&mut value);
         match value {
-            None => Ok([After { wake, tell: None }, self.make_room()]),
+            None => Ok([Deferred { wake, tell: None }, self.make_room()]),
             Some(value) => {
                 self.buffer.push(value);
-                Ok([self.changed(Side::Receive), After::default()])
+                Ok([self.changed(Side::Receive), Deferred::default()])
             }
         }
     }
 
     /// Called after a value left: admits the first parked sender, or returns the watchers to
     /// notify. If a value has been put back, there may be no room.
-    fn make_room(&mut self) -> After {
+    fn make_room(&mut self) -> Deferred {
         let wake = if self.sending.is_empty() || !self.has_room() {
             None
         } else {
             self.admit()
         };
         if wake.is_some() {
-            return After { wake, tell: None };
+            return Deferred { wake, tell: None };
         }
         self.changed(Side::Send)
     }
 
     /// Takes the next value; `Err` says whether there will ever be one.
     #[inline]
-    pub(super) fn take(&mut self) -> Result<(T, After), Dry> {
+    pub(super) fn take(&mut self) -> Result<(T, Deferred), Dry> {
         match self.buffer.pop() {
             Some(value) => Ok((value, self.make_room())),
             None => self.take_parked(),
@@ -268,13 +268,13 @@ impl<T> State<T> {
 
     /// Takes the value of a parked sender; the buffer is empty.
     #[inline]
-    pub(super) fn take_parked(&mut self) -> Result<(T, After), Dry> {
+    pub(super) fn take_parked(&mut self) -> Result<(T, Deferred), Dry> {
         let mut next = None;
         let wake = self.sending.claim_first_if(Brought::is_value, |brought| {
             next = brought.take();
         });
         match next {
-            Some(value) => Ok((value, After { wake, tell: None })),
+            Some(value) => Ok((value, Deferred { wake, tell: None })),
             None if self.has_ended() => Err(Dry::Ended),
             None => Err(Dry::Empty),
         }
@@ -313,8 +313,8 @@ impl<T> State<T> {
     /// Returns the notification owed to watchers of `side`, on which an operation has just become
     /// possible.
     #[inline]
-    pub(super) fn changed(&self, side: Side) -> After {
-        After {
+    pub(super) fn changed(&self, side: Side) -> Deferred {
+        Deferred {
             wake: None,
             tell: self.is_watched(side).then_some(side),
         }

@@ -16,10 +16,10 @@
 //! });
 //! ```
 
-mod line;
+mod concurrency_limit;
 mod main_thread;
 mod pools;
-mod room;
+mod queue_limit;
 #[expect(
     unsafe_code,
     reason = "makes fibers and hands their one handle to the caller"

@@ -1,7 +1,7 @@
 //! [`Dispatcher`]: a set of workers that fibers are sent to.
 //!
-//! Owns: moving a closure to another set of workers, within the dispatcher's bounds (`line`,
-//! `room`). Does not own: the pools (`pools`), nor how a pool runs its fibers (`sched`).
+//! Owns: moving a closure to another set of workers, within the dispatcher's bounds (`queue_limit`,
+//! `concurrency_limit`). Does not own: the pools (`pools`), nor how a pool runs its fibers (`sched`).
 //!
 //! Invariants:
 //! * DI1. A fiber's closure that was wrapped by [`Dispatcher::wrap`] is published by
@@ -12,9 +12,9 @@ use std::io;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::line::{Line, Turn};
+use super::concurrency_limit::{Room, Seat};
 use super::pools::{self, Owned};
-use super::room::{Room, Seat};
+use super::queue_limit::{Line, Turn};
 use crate::fiber::{FiberPtr, current, entry};
 use crate::runtime::{Handle, Scheduler, visit};
 use crate::sched::pool::shared::Pool;

@@ -23,7 +23,7 @@ use super::header::{EndHook, Ending, FiberPtr, Header, Join, Outcome};
 use super::panic_payload::{Panic, Unwound};
 use super::slab;
 use super::token_registration;
-use crate::base::dropping::end_caught;
+use crate::base::drop_guard::end_caught;
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 

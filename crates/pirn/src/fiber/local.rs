@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use super::current::{self, Local};
 use super::header::{FiberPtr, Header};
 use super::panic_payload::text_of;
-use crate::base::dropping::drop_caught;
+use crate::base::drop_guard::drop_caught;
 
 /// All locals of one fiber: there are few, so a list is faster than a map.
 pub(crate) struct Locals(Vec<Entry>);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::header::Header;
 use super::id::FiberId;
-use crate::base::dropping::end_caught;
+use crate::base::drop_guard::end_caught;
 
 /// A panic's payload.
 pub(crate) type Panic = Box<dyn Any + Send>;

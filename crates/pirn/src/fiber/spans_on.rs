@@ -19,7 +19,7 @@ use std::ptr::NonNull;
 use tracing::Span;
 
 use super::current;
-use crate::base::dropping::end_caught;
+use crate::base::drop_guard::end_caught;
 
 /// The spans that a fiber is in; one in each header. Owner.
 pub(crate) struct Spans(Cell<Option<NonNull<Entered>>>);

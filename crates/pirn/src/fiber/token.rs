@@ -36,7 +36,7 @@ use super::header::FiberPtr;
 use super::release::wake_all;
 use super::ticket::Wake;
 use super::waiter::WaitQueue;
-use crate::base::dropping::end_caught;
+use crate::base::drop_guard::end_caught;
 use crate::base::mutant::mutant;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, Ordering};

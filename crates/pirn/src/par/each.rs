@@ -2,8 +2,8 @@
 //!
 //! Owns: [`for_each`] and [`try_for_each`].
 
-use super::spread::{Cuts, spread};
-use super::until::{Until, in_order, told};
+use super::divide::{Cuts, spread};
+use super::try_state::{Until, in_order, told};
 use super::{Scope, Split, scope};
 use crate::Interrupt;
 

@@ -2,7 +2,7 @@
 //!
 //! Owns: [`find_any`].
 
-use super::spread::{Cuts, spread};
+use super::divide::{Cuts, spread};
 use super::{Split, scope};
 
 /// Returns an item of `items` for which `wanted` is true, if there is one.

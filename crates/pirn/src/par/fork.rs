@@ -12,7 +12,7 @@
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use super::task::Task;
-use crate::base::dropping::drop_caught;
+use crate::base::drop_guard::drop_caught;
 use crate::fiber::current;
 use crate::fiber::jobs::Jobs;
 use crate::fiber::panic_payload::Panic;

@@ -5,9 +5,9 @@
 
 use std::convert::Infallible;
 
-use super::filled::{Filled, filled};
-use super::spread::{Cuts, spread, spread_rest};
-use super::until::{Until, in_order, told};
+use super::divide::{Cuts, spread, spread_rest};
+use super::output::{Filled, filled};
+use super::try_state::{Until, in_order, told};
 use super::{Scope, Split, scope};
 use crate::Interrupt;
 

@@ -41,9 +41,8 @@
 //! More in the guide: [computing in parallel](crate::guide::cpu), and
 //! [if you know rayon](crate::guide::from_rayon).
 
+mod divide;
 mod each;
-#[expect(unsafe_code, reason = "writes results where they stay")]
-mod filled;
 mod find;
 #[expect(unsafe_code, reason = "a job lies in the frame of its join")]
 mod fork;
@@ -55,6 +54,8 @@ mod map;
 mod merge;
 #[expect(unsafe_code, reason = "items are in one of two memories")]
 mod merge_sort;
+#[expect(unsafe_code, reason = "writes results where they stay")]
+mod output;
 #[expect(unsafe_code, reason = "hands out shares of a buffer")]
 mod owned;
 mod pairs;
@@ -66,10 +67,9 @@ mod scope;
 mod slices;
 mod sort;
 mod split;
-mod spread;
 #[expect(unsafe_code, reason = "a job lies in the frame of its join")]
 mod task;
-mod until;
+mod try_state;
 
 pub use each::{for_each, try_for_each};
 pub use find::find_any;

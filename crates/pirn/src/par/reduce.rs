@@ -8,8 +8,8 @@
 
 use std::iter::Sum;
 
+use super::divide::{Cuts, halved, in_pieces};
 use super::map::map_rest;
-use super::spread::{Cuts, halved, in_pieces};
 use super::{Scope, Split, scope};
 
 /// Maps the items by `map` and combines the results by `op`, in order, beginning with

@@ -4,9 +4,9 @@
 //! continues from the total before each (Blelloch, "Prefix sums and their applications",
 //! 1990).
 
+use super::divide::{BLOCK, Cuts, FEWEST_BLOCKS};
 use super::each::each_of;
 use super::map::mapped;
-use super::spread::{BLOCK, Cuts, FEWEST_BLOCKS};
 use super::{Split, chunks, chunks_mut, scope};
 
 /// Replaces each item by the combination by `op` of all items up to and including it: the

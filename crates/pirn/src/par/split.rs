@@ -1,7 +1,7 @@
 //! Inputs of parallel work: a run of items that can be cut in two.
 //!
 //! Owns: the trait [`Split`] and the combinator [`Grain`]. Does not own: where and when
-//! runs are cut (`spread`), or the runs of the standard library's types (`slices`,
+//! runs are cut (`divide`), or the runs of the standard library's types (`slices`,
 //! `ranges`, `pairs`, `owned`).
 //!
 //! `each` takes a closure of any type and not a `dyn FnMut`. An indirect call for each

@@ -4,7 +4,7 @@ use std::ptr;
 use std::task::Waker;
 
 use super::source::Interest;
-use crate::base::dropping::drop_caught;
+use crate::base::drop_guard::drop_caught;
 use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;
 use crate::fiber::ticket::Wake;

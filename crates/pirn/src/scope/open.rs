@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::children::Children;
 use super::scoped::Scope;
-use crate::base::dropping::drop_caught;
+use crate::base::drop_guard::drop_caught;
 use crate::fiber::cancel_scope::CancelScope;
 use crate::fiber::current;
 use crate::runtime::Handle;

@@ -33,8 +33,8 @@ use super::suspend::{
 };
 use super::wait_info::{Notice, Subject};
 use crate::base::clock;
+use crate::base::diagnostics_enabled::TELLS;
 use crate::base::mutant::mutant;
-use crate::base::tells::TELLS;
 use crate::fiber::current::{self, Local, Polling};
 use crate::fiber::deadline::Limit;
 use crate::fiber::jobs::promote_all;

@@ -28,7 +28,7 @@ use std::thread::panicking;
 
 use super::poll_stack;
 use super::poll_timers::PollTimersSlot;
-use crate::base::dropping::end_caught;
+use crate::base::drop_guard::end_caught;
 use crate::fiber::current::{self, Local, Polling};
 use crate::fiber::jobs::promote_all;
 

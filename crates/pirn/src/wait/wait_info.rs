@@ -26,7 +26,7 @@ use super::object::{Describe, Object, ObjectKind};
 use super::park::Spec;
 use super::reason::Reason;
 use crate::base::backoff::Backoff;
-use crate::base::tells::TELLS;
+use crate::base::diagnostics_enabled::TELLS;
 use crate::fiber::current;
 use crate::fiber::{FiberId, FiberPtr, Header};
 use crate::shim::Lock;

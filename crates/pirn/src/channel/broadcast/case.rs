@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
+use super::buffer::{Found, Row};
 use super::error::RecvError;
-use super::row::{Found, Row};
 use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::waiter_slot::WaiterSlot;

@@ -7,9 +7,9 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use super::buffer::Row;
 use super::case::RecvCase;
 use super::error::RecvError;
-use super::row::Row;
 use crate::channel::futures::Once;
 
 /// A future that receives from a broadcast channel; made by

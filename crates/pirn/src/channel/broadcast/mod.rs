@@ -19,13 +19,13 @@
 //! assert_eq!(other.recv(), Err(RecvError::Lagged(1)));
 //! ```
 
+mod buffer;
 #[expect(unsafe_code, reason = "joins the row's queue from a waiter slot")]
 mod case;
 mod error;
 #[expect(unsafe_code, reason = "polls what is pinned with the future")]
 mod future;
 mod receiver;
-mod row;
 mod sender;
 
 pub use case::RecvCase;

@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::buffer::{Found, Row};
 use super::case::RecvCase;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::future::RecvFuture;
-use super::row::{Found, Row};
 use crate::wait::object::Nameable;
 use crate::wait::{
     Attempt, How, Reason, Spec, Waited, consume_budget, deadline_in, interrupted, wait_in,

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::buffer::Row;
 use super::receiver::Receiver;
-use super::row::Row;
 use crate::channel::error::SendError;
 use crate::wait::object::Nameable;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Instant;
 
 use crate::channel::error::{RecvError, TryRecvError};
-use crate::channel::pipe::Pipe;
+use crate::channel::shared::Pipe;
 use crate::channel::state::Side;
 use crate::wait::Interrupt;
 use crate::wait::case_output::CaseOutput;
@@ -149,7 +149,7 @@ impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
     unsafe fn publish(&self, call: Call) -> bool {
         let pipe = self.pipe();
         let mut state = pipe.state.lock();
-        pipe.look_ahead(&mut state);
+        pipe.refresh_batch_len(&mut state);
         if state.may_receive(Some(call.ticket)) {
             return false;
         }
@@ -159,7 +159,7 @@ impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
         unsafe { self.slot.link(queue, call.ticket, call.code, None) };
         drop(state);
         if watched {
-            pipe.tell_others(Side::Send, Some(call.ticket));
+            pipe.notify_other_watchers(Side::Send, Some(call.ticket));
         }
         true
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use crate::channel::error::{SendError, TrySendError};
-use crate::channel::pipe::Pipe;
+use crate::channel::shared::Pipe;
 use crate::channel::state::{Brought, Side};
 use crate::wait::Interrupt;
 use crate::wait::case_output::CaseOutput;
@@ -158,7 +158,7 @@ impl<T> Case for SendCase<'_, T> {
             return true;
         };
         let mut state = self.pipe.state.lock();
-        self.pipe.reunite(&mut state);
+        self.pipe.reclaim_batch(&mut state);
         if state.may_send(Some(call.ticket)) {
             drop(state);
             self.value.set(Some(value));
@@ -170,7 +170,8 @@ impl<T> Case for SendCase<'_, T> {
         unsafe { self.slot.link(queue, call.ticket, call.code, brought) };
         drop(state);
         if watched {
-            self.pipe.tell_others(Side::Receive, Some(call.ticket));
+            self.pipe
+                .notify_other_watchers(Side::Receive, Some(call.ticket));
         }
         true
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::channel::pipe::Pipe;
+use crate::channel::shared::Pipe;
 use crate::channel::state::{Side, Watcher};
 use crate::wait;
 use crate::wait::choice::Call;
@@ -32,7 +32,7 @@ pub(in crate::channel) trait Watched {
 impl<T> Watched for Pipe<T> {
     fn is_ready(&self, side: Side) -> bool {
         let mut state = self.state.lock();
-        self.look_ahead(&mut state);
+        self.refresh_batch_len(&mut state);
         match side {
             Side::Send => state.may_send(None),
             Side::Receive => {
@@ -51,7 +51,7 @@ impl<T> Watched for Pipe<T> {
 
     unsafe fn watch(&self, side: Side, call: Call, slot: &WaiterSlot<Watcher>) -> bool {
         let mut state = self.state.lock();
-        self.reunite(&mut state);
+        self.reclaim_batch(&mut state);
         let ready = match side {
             Side::Send => state.may_send(Some(call.ticket)),
             Side::Receive => state.may_receive(Some(call.ticket)),

@@ -1,7 +1,7 @@
 //! When values pass through the exit, and when they no longer do.
 
 use crate::channel::case::{ReadyCase, SendCase};
-use crate::channel::pipe::Pipe;
+use crate::channel::shared::Pipe;
 use crate::channel::state::Side;
 use crate::wait::tests::publish::joins;
 

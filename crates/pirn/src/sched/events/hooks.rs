@@ -13,7 +13,7 @@ use super::event::{Event, Kind};
 use super::log::{LogMask, log_event};
 use super::watched::Watch;
 use crate::base::clock;
-use crate::base::tells::TELLS;
+use crate::base::diagnostics_enabled::TELLS;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::Local;
 use crate::sched::placement::lines::{RunEnd, Tag};

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::base::diagnostics_enabled::TELLS;
 use crate::base::mutant::or_relaxed;
-use crate::base::tells::TELLS;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// One number that one thread counts and any thread may read.

@@ -29,7 +29,7 @@ use super::report::{self, Stall};
 use super::reporter::Reporter;
 use super::sample;
 use crate::base::clock;
-use crate::base::tells::TELLS;
+use crate::base::diagnostics_enabled::TELLS;
 use crate::sched::migrate::shared_queues::Commons;
 use crate::sched::placement::lines::Spread;
 use crate::sched::pool::remote::Remote;

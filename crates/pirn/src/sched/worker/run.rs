@@ -20,7 +20,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use crate::base::clock;
-use crate::base::dropping::end_caught;
+use crate::base::drop_guard::end_caught;
 use crate::context::{self, Context, StackCache};
 use crate::fiber::current::{self, Local};
 use crate::fiber::state_names::State;

@@ -3,7 +3,7 @@
 //! Owns: [`Until`], and how the results of several attempts are combined. A failure ends
 //! the run's [`Cuts`], which does not stop a worker within a piece.
 
-use super::spread::Cuts;
+use super::divide::Cuts;
 use super::{Scope, scope};
 use crate::Interrupt;
 use crate::cancel::{self, Token};

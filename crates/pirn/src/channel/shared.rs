@@ -10,8 +10,8 @@ use std::mem;
 use std::time::Instant;
 
 use super::buffer::{Buffer, Row};
-use super::exit::Exit;
-use super::state::{After, Reason, Side, State};
+use super::recv_batch::Exit;
+use super::state::{Deferred, Reason, Side, State};
 use crate::base::pad::CachePadded;
 use crate::fiber::Ticket;
 use crate::shim::Lock;
@@ -36,7 +36,7 @@ pub(super) struct Pipe<T> {
 /// Sends values at certain times.
 pub(super) trait Clock<T>: Send + Sync {
     /// Returns the value that is due at `now`; each value is returned to one caller only.
-    fn tell(&self, now: Instant) -> Option<T>;
+    fn notify_watchers(&self, now: Instant) -> Option<T>;
 
     /// Returns when the next value is due; `None` means never.
     fn due(&self) -> Option<Instant>;
@@ -66,7 +66,7 @@ impl<T> Pipe<T> {
 
     /// Updates in `state` the number of values at the exit. The lock is held.
     #[inline]
-    pub(super) fn look_ahead(&self, state: &mut State<T>) {
+    pub(super) fn refresh_batch_len(&self, state: &mut State<T>) {
         if state.crowded > 0 {
             state.ahead = self.exit.len();
         }
@@ -75,9 +75,9 @@ impl<T> Pipe<T> {
     /// Moves the values at the exit back to `state`. The lock is held, and until it is released all
     /// values are in one place (X3).
     #[inline]
-    pub(super) fn reunite(&self, state: &mut State<T>) {
+    pub(super) fn reclaim_batch(&self, state: &mut State<T>) {
         if state.ahead > 0 {
-            state.buffer.rejoin(|row| self.exit.take_back(row));
+            state.buffer.prepend(|row| self.exit.take_back(row));
             state.ahead = 0;
         }
     }
@@ -86,42 +86,42 @@ impl<T> Pipe<T> {
     /// older than all values in the channel.
     pub(super) fn put_back(&self, value: T) {
         let mut state = self.state.lock();
-        self.reunite(&mut state);
+        self.reclaim_batch(&mut state);
         let after = state.put_back(value);
         self.note(&state);
         drop(state);
-        self.follow(after);
+        self.run_deferred(after);
     }
 
     /// Returns whether the channel holds a value for which `sought`, called with the lock held,
     /// returns true.
     pub(super) fn holds(&self, sought: impl Fn(&T) -> bool) -> bool {
         let mut state = self.state.lock();
-        self.reunite(&mut state);
+        self.reclaim_batch(&mut state);
         self.note(&state);
         state.buffer.iter().any(sought)
     }
 
     /// Does the work that was deferred until the lock is released.
     #[inline]
-    pub(super) fn follow(&self, after: After) {
+    pub(super) fn run_deferred(&self, after: Deferred) {
         if let Some(wake) = after.wake {
             wake.enqueue();
         }
         if let Some(side) = after.tell {
-            self.tell(side);
+            self.notify_watchers(side);
         }
     }
 
     #[cold]
-    pub(super) fn tell(&self, side: Side) {
-        self.tell_others(side, None);
+    pub(super) fn notify_watchers(&self, side: Side) {
+        self.notify_other_watchers(side, None);
     }
 
     /// Notifies all present watchers of `side`, except the party of `ticket`: a party that is about
     /// to wait makes the channel ready for others only.
     #[cold]
-    pub(super) fn tell_others(&self, side: Side, ticket: Option<Ticket>) {
+    pub(super) fn notify_other_watchers(&self, side: Side, ticket: Option<Ticket>) {
         let mut state = self.state.lock();
         state.told += 1;
         let limit = state.told;
@@ -162,8 +162,8 @@ impl<T> Pipe<T> {
                 None
             }
         });
-        self.tell(Side::Send);
-        self.tell(Side::Receive);
+        self.notify_watchers(Side::Send);
+        self.notify_watchers(Side::Receive);
     }
 
     pub(super) fn add_sender(&self) {
@@ -201,7 +201,7 @@ impl<T> Pipe<T> {
             return;
         }
         let was_open = !mem::replace(&mut state.closed, true);
-        self.reunite(&mut state);
+        self.reclaim_batch(&mut state);
         let unreceived = mem::replace(&mut state.buffer, Buffer::new(None));
         self.note(&state);
         drop(state);

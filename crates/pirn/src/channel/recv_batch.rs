@@ -71,7 +71,7 @@ impl<T> Exit<T> {
     }
 
     /// Pauses so that values accumulate in the buffer, if the last batch was small.
-    pub(super) fn gather(&self) {
+    pub(super) fn spin_for_batch(&self) {
         if shim::WATCHING_PAYS && self.batch.load(Ordering::Relaxed) < FEW {
             for _ in 0..PAUSES {
                 spin_loop();
@@ -92,7 +92,7 @@ impl<T> Exit<T> {
     }
 
     /// Records that the exit is no longer used. The channel's lock is held, and the exit is empty.
-    pub(super) fn calm(&self) {
+    pub(super) fn disable(&self) {
         self.batch.store(0, Ordering::Relaxed);
     }
 
