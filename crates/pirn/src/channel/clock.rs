@@ -92,7 +92,7 @@ struct Once {
 }
 
 impl Clock<Instant> for Once {
-    fn tell(&self, now: Instant) -> Option<Instant> {
+    fn value_at(&self, now: Instant) -> Option<Instant> {
         self.at.lock().take_if(|at| *at <= now)
     }
 
@@ -109,7 +109,7 @@ struct Beats {
 }
 
 impl Clock<Instant> for Beats {
-    fn tell(&self, now: Instant) -> Option<Instant> {
+    fn value_at(&self, now: Instant) -> Option<Instant> {
         let mut at = self.at.lock();
         let due = at.take_if(|at| *at <= now)?;
         let next = due.checked_add(self.period);

@@ -198,7 +198,7 @@ impl<T> Pipe<T> {
     /// Returns the value that the channel's clock sends at `now`, if any.
     #[cold]
     fn by_clock(&self, now: Instant) -> Option<T> {
-        self.clock.as_ref()?.tell(now)
+        self.clock.as_ref()?.value_at(now)
     }
 
     /// Returns when the channel's clock sends next, if ever.
@@ -239,7 +239,7 @@ impl<T> Pipe<T> {
             },
             || {
                 if watched.get() {
-                    self.tell(Side::Send);
+                    self.notify_watchers(Side::Send);
                 }
             },
         );

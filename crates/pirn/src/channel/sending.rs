@@ -247,7 +247,7 @@ impl<T> Pipe<T> {
             },
             || {
                 if watched.get() {
-                    self.tell(Side::Receive);
+                    self.notify_watchers(Side::Receive);
                 }
             },
         )

@@ -36,7 +36,7 @@ pub(super) struct Pipe<T> {
 /// Sends values at certain times.
 pub(super) trait Clock<T>: Send + Sync {
     /// Returns the value that is due at `now`; each value is returned to one caller only.
-    fn notify_watchers(&self, now: Instant) -> Option<T>;
+    fn value_at(&self, now: Instant) -> Option<T>;
 
     /// Returns when the next value is due; `None` means never.
     fn due(&self) -> Option<Instant>;

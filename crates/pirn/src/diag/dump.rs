@@ -79,7 +79,7 @@ impl Handle {
             roll.workers.len(),
             pool.workers(),
             pool.injected(),
-            pool.starved(),
+            pool.stack_waiters(),
         )?;
         roll.workers
             .iter()

@@ -3,7 +3,7 @@
 //!
 //! A runtime ends when it is dropped or shut down. The default one, and any that is leaked, ends
 //! with the process. Those write their report when the process exits (by `main`'s return or `exit`,
-//! not by a signal or an abort), while their workers still run. `Pool::tell_end` makes sure that it
+//! not by a signal or an abort), while their workers still run. `Pool::report_end` makes sure that it
 //! happens once.
 
 use std::io::{self, Write};
@@ -82,6 +82,6 @@ pub(crate) fn at_process_exit(pool: &Arc<Pool>) {
 extern "C" fn tell_all() {
     let speakers = std::mem::take(&mut *SPEAKERS.lock());
     for pool in speakers.iter().filter_map(Weak::upgrade) {
-        pool.tell_end();
+        pool.report_end();
     }
 }

@@ -98,7 +98,7 @@ impl Metrics {
             slow_fibers: pool.stalls(),
             stall_delays: pool.stall_delays(),
             stalled: pool.stalled(),
-            waiting_for_stack: pool.starved(),
+            waiting_for_stack: pool.stack_waiters(),
             pressure: pool.pressure(),
             scale: pool.scale_decisions(),
         }

@@ -15,7 +15,7 @@ use crate::sched::pool::shared::Pool;
 use crate::sched::report::fiber_info::FiberInfo;
 use crate::sched::report::snapshot::Question;
 use crate::sched::report::walk::{LeftOut, Walked};
-use crate::sched::report::worker_info::{Glance, Mood};
+use crate::sched::report::worker_info::{ThreadState, WorkerGlance};
 use crate::shim;
 
 /// The version of the format. It changes when something changes that a reader of the older one
@@ -131,18 +131,18 @@ fn delays(delays: &[(Duration, u64)]) -> String {
 }
 
 fn worker(
-    glance: &Glance,
+    glance: &WorkerGlance,
     walked: Option<&Walked>,
     counters: Option<&Counters>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mood = match glance.mood {
-        Mood::Gone => "gone",
-        Mood::Awake => "awake",
-        Mood::Asleep => "asleep",
-        Mood::Timed => "timed",
+        ThreadState::Gone => "gone",
+        ThreadState::Awake => "awake",
+        ThreadState::Asleep => "asleep",
+        ThreadState::Timed => "timed",
     };
-    let there = walked.filter(|_| glance.mood != Mood::Gone);
+    let there = walked.filter(|_| glance.mood != ThreadState::Gone);
     let mut line = Line::of("worker")
         .raw("worker", glance.worker)
         .text("state", mood)
@@ -182,7 +182,7 @@ fn left_out_name(why: LeftOut) -> &'static str {
 }
 
 fn fiber(pool: &Arc<Pool>, id: u64, out: &mut dyn Write) -> io::Result<()> {
-    let fibers = pool.call_roll(Question::Fiber(id)).fibers();
+    let fibers = pool.snapshot(Question::Fiber(id)).fibers();
     // If a worker does not answer, its running fiber is reported, even if another one was
     // requested.
     let Some(fiber) = fibers.iter().find(|fiber| fiber.id.number() == id) else {

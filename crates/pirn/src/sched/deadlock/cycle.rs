@@ -1,6 +1,6 @@
 //! Fibers that wait for each other in a circle.
 //!
-//! Pure: computes circles from the links of a roll call. Does not own: when and by which thread it is
+//! Pure: computes circles from the links of a snapshot request. Does not own: when and by which thread it is
 //! called, or what is done about a circle (`detector`).
 //!
 //! A link says that one fiber resumes only after another has done something: released a lock that it

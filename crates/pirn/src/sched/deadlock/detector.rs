@@ -109,8 +109,8 @@ impl Remote {
     /// any more, where others take timers back.
     pub(super) fn sleeps_for_good(&self) -> bool {
         let timed = || {
-            self.commons
-                .is_none_or(|commons| commons.next_timer().is_some())
+            self.shared_queues
+                .is_none_or(|shared_queues| shared_queues.next_timer().is_some())
         };
         match self.sleep.load(Ordering::SeqCst) {
             ASLEEP => true,
@@ -155,7 +155,7 @@ impl Look {
             }
         }
         threads += pools.iter().filter(|pool| pool.is_monitored()).count();
-        asleep &= pools.iter().all(|pool| pool.starved.is_empty());
+        asleep &= pools.iter().all(|pool| pool.stack_waiters.is_empty());
         asleep &= thread_registry::externals() == 0 && !readiness::anybody_waits();
         let (awake, main) = unknown(threads);
         let quiet = |unknown| {
@@ -243,9 +243,9 @@ fn find_circles(pools: &[Arc<Pool>], most: usize) -> (HashSet<Circle>, bool) {
     let mut complete = true;
     let mut links = Vec::new();
     for pool in busy {
-        let roll = pool.call_roll(Question::Links(most));
-        complete &= roll.workers.iter().all(|worker| worker.answered);
-        links.extend(roll.links());
+        let snapshots = pool.snapshot(Question::Links(most));
+        complete &= snapshots.workers.iter().all(|worker| worker.answered);
+        links.extend(snapshots.links());
     }
     (circles(&links).into_iter().collect(), complete)
 }
@@ -258,7 +258,7 @@ fn is_watched(pool: &Pool) -> bool {
 fn everybody(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
     let watched = || pools.iter().filter(|pool| is_watched(pool));
     let fibers = watched()
-        .flat_map(|pool| pool.call_roll(Question::Everything).fibers())
+        .flat_map(|pool| pool.snapshot(Question::Everything).fibers())
         .collect();
     let abort = watched().any(|pool| pool.config.deadlock == Deadlock::Abort);
     (fibers, abort)

@@ -124,7 +124,7 @@ impl Worker {
 
     /// True if one of this worker's fibers waits for a descriptor.
     fn awaits_descriptor(&self) -> bool {
-        readiness::awaits(self.remote().mailbox.driver(), |waiters| {
+        readiness::awaits(self.remote().inbox.driver(), |waiters| {
             let mut own = false;
             self.each_started(|fiber| own |= waiters.contains(&fiber));
             own

@@ -4,7 +4,7 @@
 //! queues, which are filled as usual (`enqueue`) and emptied here before each choice; nor the thread's
 //! random numbers (`fiber::current`), which are seeded here.
 //!
-//! A deterministic runtime has one worker. It takes no shortcuts: `until_service` stays 0, so
+//! A deterministic runtime has one worker. It takes no shortcuts: `ticks_to_maintenance` stays 0, so
 //! `find_hot` never returns a fiber. After every run control returns to the worker's own stack, which
 //! calls [`Worker::draw`] in place of `find`. A draw
 //! 1. takes notice of the pool's phase, of fibers that other threads have woken, and of timers that are
@@ -101,8 +101,8 @@ impl Worker {
     pub(in crate::sched) fn draw(&self, seeded: &Seeded) -> Option<FiberPtr> {
         loop {
             self.notice_phase();
-            let _ = self.relieve();
-            self.open_mailbox();
+            let _ = self.release_cached_stacks();
+            self.drain_inbox();
             self.fire_timers(self.wheel_time());
             self.ask_driver();
             self.gather(seeded);

@@ -148,7 +148,7 @@ impl Pool {
                 worker.run_ready(local, over);
                 while !over() {
                     worker.rest_until(limit);
-                    worker.stand(WorkerState::Active);
+                    worker.set_state(WorkerState::Active);
                     worker.run_ready(local, over);
                 }
                 // What is left waits for the next drive.

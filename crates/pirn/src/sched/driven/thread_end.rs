@@ -107,8 +107,8 @@ fn leave(worker: Box<Worker>) {
 
 /// Ends the worker of a pool, which has no started fibers, on its thread. The pool has no driver then.
 pub(super) fn put_away(worker: Box<Worker>) {
-    worker.stand(WorkerState::Active);
-    worker.stand(WorkerState::Dead);
+    worker.set_state(WorkerState::Active);
+    worker.set_state(WorkerState::Dead);
     worker.give_stacks_back();
     worker.leave_driver();
     let pool = Arc::clone(&worker.pool);
@@ -128,7 +128,7 @@ fn abort_for(pools: &[Arc<Pool>]) -> ! {
             pool.name(),
             GRACE.as_secs(),
         );
-        for fiber in pool.call_roll(Question::Everything).fibers() {
+        for fiber in pool.snapshot(Question::Everything).fibers() {
             let _ = write!(text, "\n  {}", fiber.brief());
         }
         text.push('\n');

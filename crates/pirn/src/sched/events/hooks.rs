@@ -18,7 +18,7 @@ use crate::fiber::FiberPtr;
 use crate::fiber::current::Local;
 use crate::sched::placement::lines::{RunEnd, Tag};
 use crate::sched::report::fiber_info;
-use crate::sched::worker::intervals::ROUND;
+use crate::sched::worker::intervals::MAINTENANCE_INTERVAL;
 use crate::sched::worker::run::{Worker, header};
 use crate::shim;
 
@@ -33,7 +33,7 @@ const ASSERT: u8 = 8;
 
 /// One run of this many is timed: four rounds. PERF: two clock reads and a way back to the worker's
 /// stack are 300 instructions, 1 % of this many yields (bench guard).
-const SAMPLES: u32 = 4 * ROUND;
+const SAMPLES: u32 = 4 * MAINTENANCE_INTERVAL;
 
 /// What a worker is watched for.
 pub(in crate::sched) struct Trace {
@@ -73,15 +73,20 @@ fn flags(watch: &Watch) -> u8 {
 impl Worker {
     /// Records that something has happened to `fiber` on this worker.
     #[inline(always)]
-    pub(in crate::sched) fn saw(&self, kind: Kind, fiber: FiberPtr) {
+    pub(in crate::sched) fn record(&self, kind: Kind, fiber: FiberPtr) {
         if TELLS && self.trace.watch.get() != 0 {
             self.observe(kind, fiber, 0);
         }
     }
 
-    /// As [`saw`](Self::saw), with a further number.
+    /// As [`record`](Self::record), with a further number.
     #[inline(always)]
-    pub(in crate::sched) fn saw_with(&self, kind: Kind, fiber: FiberPtr, detail: usize) {
+    pub(in crate::sched) fn record_with(
+        &self,
+        kind: Kind,
+        fiber: FiberPtr,
+        detail: usize,
+    ) {
         if TELLS && self.trace.watch.get() != 0 {
             self.observe(kind, fiber, detail as u32);
         }
@@ -121,9 +126,9 @@ impl Worker {
         // A fiber that finds nothing left of the round switches to the worker.
         self.trace.round_left.set(self.maintenance.make_due());
         if fresh {
-            self.saw(Kind::Start, fiber);
+            self.record(Kind::Start, fiber);
         }
-        self.saw(Kind::Run, fiber);
+        self.record(Kind::Run, fiber);
         let timed = self.trace.until_sample.get() == 0;
         let began = timed.then(shim::now);
         switch();
@@ -150,11 +155,11 @@ impl Worker {
             self.sample_line(fiber, ran, end);
         }
         if let Some((_, None)) = left {
-            self.saw(Kind::Done, fiber);
+            self.record(Kind::Done, fiber);
         } else if let Some(reason) = reason {
-            self.saw_with(Kind::Park, fiber, reason as usize);
+            self.record_with(Kind::Park, fiber, reason as usize);
         } else {
-            self.saw(Kind::Yield, fiber);
+            self.record(Kind::Yield, fiber);
         }
         if let Some((fiber, wish)) = left {
             self.after_switch(local, fiber, wish);

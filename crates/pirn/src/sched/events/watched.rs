@@ -93,7 +93,7 @@ impl Outside {
 
     /// Records that a thread outside has spawned `fiber`, which no other thread has yet.
     #[inline]
-    pub(in crate::sched) fn saw_spawn(&self, header: &Header) {
+    pub(in crate::sched) fn record_spawn(&self, header: &Header) {
         if let Some(events) = &self.events {
             let events = events.lock();
             events.record(&Event {

@@ -48,14 +48,14 @@ impl Worker {
     pub(in crate::sched) fn driver(&self) -> Option<&'static Driver> {
         match self.pool.is_by_hand() {
             true => None,
-            false => Some(self.remote().mailbox.driver()),
+            false => Some(self.remote().inbox.driver()),
         }
     }
 
     /// Polls the driver, and wakes the fibers with ready sources.
     #[inline(always)]
     pub(in crate::sched) fn ask_driver(&self) {
-        if self.remote().mailbox.driver().is_used() {
+        if self.remote().inbox.driver().is_used() {
             self.ask_now();
         }
     }
@@ -66,7 +66,7 @@ impl Worker {
         // SAFETY: K1: reporting events claims tickets, fills queues and calls wakers, which must not
         // wait; none of it comes back here.
         let events = unsafe { self.io.events() };
-        self.remote().mailbox.driver().poll(events);
+        self.remote().inbox.driver().poll(events);
         self.reap(events);
         readiness::tell_all(events);
         events.clear();
@@ -83,13 +83,13 @@ impl Worker {
 
     /// Leaves the driver: the worker's thread will not poll any more.
     pub(in crate::sched) fn leave_driver(&self) {
-        readiness::evacuate(self.remote().mailbox.driver());
+        readiness::evacuate(self.remote().inbox.driver());
     }
 }
 
 /// Polls in place of a worker that does not get to it.
 pub(in crate::sched) fn ask_for(remote: &Remote, events: &mut Events) {
-    let driver = remote.mailbox.driver();
+    let driver = remote.inbox.driver();
     if driver.is_used() {
         driver.poll_for_owner(events);
         readiness::tell_all(events);

@@ -86,7 +86,7 @@ pub(crate) fn read_queued(file: &File, into: &mut [u8], at: u64) -> Option<usize
         return None;
     }
     if ring.under_way() == 1 {
-        worker.remote().mailbox.driver().listen(true);
+        worker.remote().inbox.driver().listen(true);
     }
     let leaves_early = mutant!("queued_leaves_early");
     let spec = match leaves_early {
@@ -142,7 +142,7 @@ impl Worker {
             operation.caller.get().wake();
         });
         if ring.under_way() == 0 {
-            self.remote().mailbox.driver().listen(false);
+            self.remote().inbox.driver().listen(false);
         }
     }
 

@@ -5,7 +5,7 @@
 //! worker's ready list, end fibers that have started on it, and fire its timers if it does not get to
 //! them.
 //!
-//! Type-stable, as mailboxes are: a started fiber's home is the `Commons` of the worker that it started
+//! Type-stable, as inboxes are: a started fiber's home is the `SharedQueues` of the worker that it started
 //! on, wherever it runs by now.
 //!
 //! Invariants:
@@ -33,7 +33,7 @@ use crate::shim::{Lock, StaticLock};
 use crate::timer::{Timer, Wheel};
 
 /// The shared parts of one worker.
-pub(in crate::sched) struct Commons {
+pub(in crate::sched) struct SharedQueues {
     ready: CachePadded<Ready>,
     timers: CachePadded<Timers>,
     started: Lock<List<Header>>,
@@ -60,17 +60,17 @@ struct Timers {
 const NEVER: u64 = u64::MAX;
 
 /// The unused ones.
-static FREE: StaticLock<Vec<&'static Commons>> = StaticLock::new(Vec::new());
+static FREE: StaticLock<Vec<&'static SharedQueues>> = StaticLock::new(Vec::new());
 
-impl Commons {
+impl SharedQueues {
     /// Takes an unused one, or creates one that is never freed.
-    pub(in crate::sched) fn acquire(now: u64) -> &'static Commons {
+    pub(in crate::sched) fn acquire(now: u64) -> &'static SharedQueues {
         let known = FREE.lock().pop();
-        known.unwrap_or_else(|| Box::leak(Box::new(Commons::new(now))))
+        known.unwrap_or_else(|| Box::leak(Box::new(SharedQueues::new(now))))
     }
 
-    fn new(now: u64) -> Commons {
-        Commons {
+    fn new(now: u64) -> SharedQueues {
+        SharedQueues {
             ready: CachePadded::new(Ready {
                 fibers: Lock::new(Fifo::new()),
                 len: AtomicUsize::new(0),

@@ -1,4 +1,4 @@
-//! The roll of a pool with fibers that may migrate: the asker reads the lists itself.
+//! Snapshots of a pool with fibers that may migrate: the asker reads the lists itself.
 //!
 //! No worker has fibers of its own there that it could describe. The asker goes through the lists of
 //! started fibers. It holds the parked ones (`StateWord::hold`), all of one list at a time, reads what
@@ -21,7 +21,7 @@ use crate::fiber::{FiberPtr, Header, current};
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::report::fiber_info::{self, FiberInfo};
-use crate::sched::report::snapshot::{Descriptions, Question, RollCall, WorkerInfo};
+use crate::sched::report::snapshot::{Descriptions, Question, Snapshot, WorkerInfo};
 use crate::sched::report::summary::Tally;
 use crate::sched::report::walk::{Counted, Want};
 use crate::sched::worker::run::header;
@@ -45,7 +45,7 @@ struct Found {
 
 impl Pool {
     /// Answers for all workers.
-    pub(in crate::sched) fn survey(&self, question: Question) -> RollCall {
+    pub(in crate::sched) fn survey(&self, question: Question) -> Snapshot {
         let asker = current::local().fiber();
         let running = |remote: &Remote| remote.running.load(Ordering::Relaxed);
         let running: Vec<*mut Header> = self.remotes.iter().map(running).collect();
@@ -75,7 +75,9 @@ impl Pool {
                 counted: Vec::new(),
                 visited: 0,
                 links: Vec::new(),
-                ready: remote.commons.map_or(0, |commons| commons.len()),
+                ready: remote
+                    .shared_queues
+                    .map_or(0, |shared_queues| shared_queues.len()),
                 fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
             };
             match question {
@@ -88,7 +90,7 @@ impl Pool {
             }
             Some(info)
         });
-        RollCall {
+        Snapshot {
             workers: workers.collect(),
         }
     }
@@ -124,7 +126,9 @@ impl Pool {
                 counted: counted.collect(),
                 visited,
                 links: Vec::new(),
-                ready: remote.commons.map_or(0, |commons| commons.len()),
+                ready: remote
+                    .shared_queues
+                    .map_or(0, |shared_queues| shared_queues.len()),
                 fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
             })
         });
@@ -153,7 +157,7 @@ fn find(
         others: Vec::new(),
         asker: false,
     };
-    let Some(home) = remote.commons else {
+    let Some(home) = remote.shared_queues else {
         return (found, 0);
     };
     let (most, wanted) = match part {

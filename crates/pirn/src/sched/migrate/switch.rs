@@ -34,9 +34,9 @@ use crate::fiber::state_names::State;
 use crate::fiber::ticket::Wake;
 use crate::fiber::{AfterSwitch, FiberPtr, FiberRef, Header, Schedule, Ticket};
 use crate::sched::events::Kind;
-use crate::sched::migrate::shared_queues::Commons;
+use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::shared::{Phase, Pool};
-use crate::sched::queue::inbox::Mailbox;
+use crate::sched::queue::inbox::Inbox;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::{Worker, header};
 use crate::timer::Timer;
@@ -98,7 +98,7 @@ impl Worker {
                 if let Parked::Claimed(_) = header.state.park(epoch, accepts) {
                     header.life.step(State::Runnable);
                     header.flags.set_claimed_early();
-                    self.saw(Kind::Wake, fiber);
+                    self.record(Kind::Wake, fiber);
                     self.wake_free(local, fiber);
                 } else {
                     header.life.parked();
@@ -109,7 +109,7 @@ impl Worker {
 
     /// Queues a fiber of this pool that may run, for this worker or any other.
     fn wake_free(&self, local: &Local, fiber: FiberPtr) {
-        if self.role.hands_on() || local.fiber().is_none() {
+        if self.role.forwards_fresh() || local.fiber().is_none() {
             self.publish_ready(fiber);
             return;
         }
@@ -123,20 +123,22 @@ impl Worker {
     /// spill from it are popped last in, first out.
     #[inline(never)]
     pub(in crate::sched) fn keep_started(&self, fiber: FiberPtr) -> bool {
-        let commons = self.commons.filter(|_| !header(fiber).is_fresh());
-        commons.inspect(|commons| commons.push(fiber)).is_some()
+        let shared_queues = self.shared_queues.filter(|_| !header(fiber).is_fresh());
+        shared_queues
+            .inspect(|shared_queues| shared_queues.push(fiber))
+            .is_some()
     }
 
     /// Completes a free fiber's start.
     #[inline(never)]
     pub(in crate::sched) fn settle_free(
         &self,
-        commons: &'static Commons,
+        shared_queues: &'static SharedQueues,
         fiber: FiberPtr,
     ) {
         let remote = self.remote();
-        header(fiber).set_home(commons);
-        commons.enter(fiber, &remote.settled);
+        header(fiber).set_home(shared_queues);
+        shared_queues.enter(fiber, &remote.settled);
         remote.counters.started.increment();
         // After that: see `Pool::cancel_started`.
         if self.pool.phase() >= Phase::Cancelled {
@@ -159,16 +161,16 @@ impl Worker {
         self.pool.look_for_quiet();
         if self.pool.phase() == Phase::Stopped {
             // LIVENESS: they stay for the last fiber only.
-            self.pool.rouse();
+            self.pool.wake_all_workers();
             self.pool.monitor.rouse();
         }
     }
 
     /// Queues a fiber of this pool behind all others.
     pub(in crate::sched) fn publish_ready(&self, fiber: FiberPtr) {
-        match self.commons {
-            Some(commons) if !self.role.hands_on() => {
-                commons.push(fiber);
+        match self.shared_queues {
+            Some(shared_queues) if !self.role.forwards_fresh() => {
+                shared_queues.push(fiber);
                 self.offer();
             }
             _ => {
@@ -191,22 +193,26 @@ impl Worker {
     /// Pops the oldest free fiber that may run here.
     #[inline(never)]
     pub(in crate::sched) fn pop_common(&self) -> Option<FiberPtr> {
-        self.commons?.pop()
+        self.shared_queues?.pop()
     }
 
     /// Wakes the free fibers with timers due by `now`.
-    pub(in crate::sched) fn fire_common_timers(&self, commons: &Commons, now: u64) {
-        if commons.next_timer().is_some_and(|next| next <= now) {
-            enqueue(commons.fire(now));
+    pub(in crate::sched) fn fire_common_timers(
+        &self,
+        shared_queues: &SharedQueues,
+        now: u64,
+    ) {
+        if shared_queues.next_timer().is_some_and(|next| next <= now) {
+            enqueue(shared_queues.fire(now));
         }
     }
 
     /// True if this thread cannot end, since it has timers or fibers that wait for it alone. If the
     /// pool has stopped: since some fiber lives that only a worker could run.
-    pub(in crate::sched) fn is_needed(&self, commons: &Commons) -> bool {
-        self.pins.get() > 0
-            || commons.len() > 0
-            || commons.next_timer().is_some()
+    pub(in crate::sched) fn is_needed(&self, shared_queues: &SharedQueues) -> bool {
+        self.pinned.get() > 0
+            || shared_queues.len() > 0
+            || shared_queues.next_timer().is_some()
             || (self.pool.phase() == Phase::Stopped && self.pool.has_started())
     }
 }
@@ -225,8 +231,11 @@ impl Pool {
 
     /// True if a fiber lives that has started, where fibers may migrate.
     pub(in crate::sched) fn has_started(&self) -> bool {
-        let mut commons = self.remotes.iter().filter_map(|remote| remote.commons);
-        commons.any(Commons::has_started)
+        let mut shared_queues = self
+            .remotes
+            .iter()
+            .filter_map(|remote| remote.shared_queues);
+        shared_queues.any(SharedQueues::has_started)
     }
 
     /// Cancels every started fiber, where they may migrate: its worker may be stuck.
@@ -234,9 +243,13 @@ impl Pool {
     /// A fiber that starts meanwhile is entered before its worker looks at the phase, which was set
     /// before this: one of the two sees the other.
     pub(in crate::sched) fn cancel_started(&self) {
-        for commons in self.remotes.iter().filter_map(|remote| remote.commons) {
+        for shared_queues in self
+            .remotes
+            .iter()
+            .filter_map(|remote| remote.shared_queues)
+        {
             let mut woken = Fifo::new();
-            commons.each_started(|fiber| {
+            shared_queues.each_started(|fiber| {
                 if header(fiber).state.cancel() {
                     // Claimed and not enqueued: its link is the caller's.
                     woken.push_back(fiber);
@@ -255,17 +268,17 @@ pub(in crate::sched) fn enqueue(mut woken: Fifo<Header>) {
 }
 
 /// Returns the home of `fiber`, which has started and is not pinned, where fibers may migrate.
-pub(super) fn home_of(fiber: FiberPtr) -> &'static Commons {
+pub(super) fn home_of(fiber: FiberPtr) -> &'static SharedQueues {
     // SAFETY: set in `settle`, to one of those; a pinned fiber has it back when it ends.
-    unsafe { &*ptr::from_ref(header(fiber).home()).cast::<Commons>() }
+    unsafe { &*ptr::from_ref(header(fiber).home()).cast::<SharedQueues>() }
 }
 
-/// The home of a free fiber: the commons of the worker that it started on.
-impl Schedule for Commons {
+/// The home of a free fiber: the shared queues of the worker that it started on.
+impl Schedule for SharedQueues {
     fn schedule(&self, fiber: FiberPtr) {
         let local = current::local();
         if let Some(worker) = Worker::of(local) {
-            worker.saw(Kind::Wake, fiber);
+            worker.record(Kind::Wake, fiber);
             if self.is_of(&worker.pool) {
                 worker.wake_free(local, fiber);
                 return;
@@ -294,14 +307,14 @@ impl Schedule for Commons {
 
     fn pin(&self, local: &Local) -> &'static dyn Schedule {
         let worker = Worker::here(local);
-        worker.pins.set(worker.pins.get() + 1);
-        let mailbox: &'static Mailbox<Header> = worker.remote().mailbox;
-        mailbox
+        worker.pinned.set(worker.pinned.get() + 1);
+        let inbox: &'static Inbox<Header> = worker.remote().inbox;
+        inbox
     }
 
     fn unpin(&self, local: &Local) {
         let worker = Worker::here(local);
-        worker.pins.set(worker.pins.get() - 1);
+        worker.pinned.set(worker.pinned.get() - 1);
     }
 
     fn on_arrival(&self, local: &Local) {

@@ -107,7 +107,7 @@ impl Worker {
     /// Starts `fiber`, which has been counted here, or puts it behind the started fibers that are
     /// ready. Those can run nowhere else, and would wait for as long as it runs; it can be stolen.
     fn starts_now(&self, fiber: FiberPtr, tag: Tag) -> bool {
-        let may_defer = self.maintenance.pace.is_slow()
+        let may_defer = self.maintenance.intervals.is_slow()
             && self.has_ready()
             && self.pool.workers() > 1;
         let defers = may_defer && self.defer(DEFERRALS);
@@ -197,7 +197,7 @@ impl Worker {
     fn place_on(&self, other: usize, fiber: FiberPtr, line: usize) {
         let pool = &self.pool;
         self.count_placed(line);
-        self.saw_with(Kind::Place, fiber, other);
+        self.record_with(Kind::Place, fiber, other);
         pool.remotes[other].queue_placed(other, fiber);
         if mutant!("placed_unclaimed") {
             return;

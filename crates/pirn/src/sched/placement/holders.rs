@@ -94,7 +94,7 @@ impl Pool {
             && remote.assigned() == 0
         {
             remote.place(worker, fiber, line);
-            remote.mailbox.unpark();
+            remote.inbox.unpark();
             return true;
         }
         // Standby workers that replace computing members may compute too.
@@ -126,7 +126,7 @@ impl Pool {
             return false;
         };
         remote.place(worker, fiber, line);
-        remote.mailbox.unpark();
+        remote.inbox.unpark();
         true
     }
 
@@ -174,10 +174,10 @@ impl Pool {
         let idle = self.remotes.iter().find(|remote| {
             is_launched(remote)
                 && remote.holder.load(Ordering::Relaxed) == kind
-                && remote.mailbox.is_parked()
+                && remote.inbox.is_parked()
         });
         if let Some(idle) = idle {
-            idle.mailbox.unpark();
+            idle.inbox.unpark();
         }
     }
 }

@@ -136,7 +136,7 @@ pub(in crate::sched) struct Evidence {
     pub(in crate::sched) soon: usize,
     /// When the next timer of a worker that may be stuck is due, where others may fire it.
     pub(in crate::sched) fire_at: u64,
-    /// A worker slept with fibers in its mailbox and without a notification.
+    /// A worker slept with fibers in its inbox and without a notification.
     pub(in crate::sched) unaware: bool,
     /// A fiber has pending jobs.
     pub(in crate::sched) joining: bool,
@@ -336,7 +336,7 @@ impl Pool {
         let runs = |remote: &&crate::sched::pool::remote::Remote| {
             is_launched(remote)
                 && remote.in_place.load(Ordering::Acquire) == 0
-                && !remote.mailbox.is_parked()
+                && !remote.inbox.is_parked()
         };
         if self.remotes.iter().filter(runs).count() < self.workers() {
             self.call_one_in(&mut roster);
@@ -362,7 +362,7 @@ impl Pool {
         let started = || self.remotes.iter().map(|r| r.counters.started.get());
         let spawned = || self.remotes.iter().map(|r| r.counters.spawned.get());
         // In this order: started fibers were counted as spawned before.
-        let gone = started().sum::<u64>() + self.refused.get();
+        let gone = started().sum::<u64>() + self.rejected_spawns.get();
         spawned().sum::<u64>() + self.outside.get() - gone
     }
 

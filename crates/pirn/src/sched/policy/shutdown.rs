@@ -151,13 +151,13 @@ impl Pool {
     fn stop(self: &Arc<Self>) -> Option<Vec<FiberInfo>> {
         let alive = live(self) > 0;
         self.enter(Phase::Stopped);
-        let left = alive.then(|| self.call_roll(Question::Everything).fibers());
+        let left = alive.then(|| self.snapshot(Question::Everything).fibers());
         if self.is_by_hand() {
             self.put_worker_away();
         }
         if !alive {
             self.join_threads(&[]);
-            self.tell_end();
+            self.report_end();
             return left;
         }
         // Only threads past their last step are waited for: a destructor of the user's may hold up any
@@ -166,15 +166,15 @@ impl Pool {
             .filter(|&worker| !self.remotes[worker].ended.load(Ordering::Acquire))
             .collect();
         self.join_threads(&stay);
-        self.tell_end();
+        self.report_end();
         left
     }
 }
 
 impl Worker {
-    /// True if the pool has entered a phase that this worker has not acted on, or has an open roll call
+    /// True if the pool has entered a phase that this worker has not acted on, or has an open snapshot request
     /// that it has not answered.
     pub(in crate::sched) fn unnoticed_phase(&self) -> bool {
-        self.role.seen() != self.pool.phase() || self.owes_answer()
+        self.role.seen() != self.pool.phase() || self.owes_snapshot()
     }
 }

@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use crate::base::list::Fifo;
 use crate::sched::config::Scheduler;
-use crate::sched::migrate::shared_queues::Commons;
+use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::shared::{Phase, Pool};
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
@@ -59,7 +59,7 @@ pub(in crate::sched) struct Role {
     /// True if this worker was `DRAINING` when it last read its duty.
     draining: Cell<bool>,
     /// True if fibers spawned here go to the injector.
-    hands_on: Cell<bool>,
+    forwards_fresh: Cell<bool>,
     /// The thread has been idle for so long that it ends.
     leaving: Cell<bool>,
     /// The phase that this worker has acted on.
@@ -72,7 +72,7 @@ impl Role {
     pub(in crate::sched) fn new() -> Role {
         Role {
             draining: Cell::new(false),
-            hands_on: Cell::new(false),
+            forwards_fresh: Cell::new(false),
             leaving: Cell::new(false),
             seen: Cell::new(Phase::Open),
             answered: Cell::new(0),
@@ -85,8 +85,8 @@ impl Role {
 
     /// Returns true if fibers spawned here go to the injector.
     #[inline(always)]
-    pub(in crate::sched) fn hands_on(&self) -> bool {
-        self.hands_on.get()
+    pub(in crate::sched) fn forwards_fresh(&self) -> bool {
+        self.forwards_fresh.get()
     }
 
     /// Returns true if the thread has been idle for so long that it ends.
@@ -129,24 +129,24 @@ impl Worker {
             // On its way out.
             return;
         }
-        if self.commons.is_some() {
+        if self.shared_queues.is_some() {
             // A block that began here with `begin_in_place` may have ended elsewhere.
-            self.set_hands_on();
+            self.set_forwards_fresh();
         }
         if duty == DRAINING {
             if self.is_member() {
                 self.part();
             }
             if !self.role.draining.replace(true) {
-                self.stand(WorkerState::Draining);
-                self.set_hands_on();
+                self.set_state(WorkerState::Draining);
+                self.set_forwards_fresh();
                 self.hand_on();
             }
             return;
         }
         if self.role.draining.replace(false) {
-            self.stand(WorkerState::Active);
-            self.set_hands_on();
+            self.set_state(WorkerState::Active);
+            self.set_forwards_fresh();
         }
         if !self.is_member() && self.index < self.pool.workers() {
             self.remote().member.store(true, Ordering::Relaxed);
@@ -183,7 +183,7 @@ impl Worker {
         self.sleep_alone(until);
         self.pool.idle.wake_apart();
         let bored = until.is_some_and(|until| shim::now() >= until);
-        if bored && self.remote().mailbox.is_empty() && self.pool.dismiss(self.index) {
+        if bored && self.remote().inbox.is_empty() && self.pool.dismiss(self.index) {
             self.role.leaving.set(true);
         }
     }
@@ -221,13 +221,13 @@ impl Worker {
         if some {
             self.pool.injector.spill(shard, batch);
         }
-        if self.commons.is_some()
+        if self.shared_queues.is_some()
             && let Some(fiber) = self.take_first()
         {
             self.pool.injector.push(shard, fiber);
             some = true;
         }
-        while let Some(fiber) = self.commons.and_then(Commons::pop) {
+        while let Some(fiber) = self.shared_queues.and_then(SharedQueues::pop) {
             self.pool.injector.push(shard, fiber);
             some = true;
         }
@@ -240,17 +240,17 @@ impl Worker {
     }
 
     /// Sets where this worker's fibers spawn to: to all workers, if it takes nothing itself.
-    pub(in crate::sched) fn set_hands_on(&self) {
+    pub(in crate::sched) fn set_forwards_fresh(&self) {
         let shared = self.pool.scheduler() == Scheduler::SingleQueue;
         self.role
-            .hands_on
+            .forwards_fresh
             .set(shared || self.role.draining.get() || self.blocks_in_place());
     }
 
     /// The running fiber is about to block this thread: fresh fibers go to other workers.
     pub(in crate::sched) fn begin_in_place(&self) {
         self.remote().in_place.fetch_add(1, Ordering::Release);
-        self.set_hands_on();
+        self.set_forwards_fresh();
         self.hand_on();
         self.pool.stand_in();
     }
@@ -258,7 +258,7 @@ impl Worker {
     /// Ends what `begin_in_place` began.
     pub(in crate::sched) fn end_in_place(&self) {
         self.remote().in_place.fetch_sub(1, Ordering::Release);
-        self.set_hands_on();
+        self.set_forwards_fresh();
     }
 
     /// True if fibers have announced here that they block this thread.

@@ -5,7 +5,7 @@
 //! looks at each worker's ring and `next` slot. Work that is unchanged at its next look, at least
 //! [`AGE`] later, is *aged*, and a sleeper is woken for it.
 //!
-//! It is a safety net too: a worker that sleeps with fibers in its mailbox, and for [`LOST`] has not
+//! It is a safety net too: a worker that sleeps with fibers in its inbox, and for [`LOST`] has not
 //! been notified, is woken and counted as a rescue. A nonzero count means that the sleep protocol is
 //! broken. (A shorter delay proves nothing: the thread that has pushed a fiber there and is about to
 //! notify the worker may have been preempted between the two.)
@@ -47,7 +47,7 @@ use crate::base::clock;
 use crate::fiber::jobs::{Beat, Jobs};
 use crate::sched::events::LogMask;
 use crate::sched::io::driver::ask_for;
-use crate::sched::migrate::shared_queues::Commons;
+use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::migrate::switch;
 use crate::sched::placement::balance::STUCK;
 use crate::sched::placement::lines::HELD;
@@ -363,7 +363,7 @@ impl Monitor {
             if now.has_lost_a_wake(at) {
                 pool.say(LogMask::SYSMON, || "a lost wake is made good".to_owned());
                 pool.rescues.increment_shared();
-                remote.mailbox.unpark();
+                remote.inbox.unpark();
             }
             seen.woken |= now.is_getting_up(at);
             if now.awake && now.epoch == last.epoch {
@@ -434,13 +434,13 @@ pub(in crate::sched) fn since(before: u64, holds: bool, at: u64) -> u64 {
 /// Fires the due timers of a worker that does not get to them, where fibers may migrate. Returns when
 /// the next one is due, as `base::clock` counts.
 fn fire_for(remote: &Remote, at: u64) -> u64 {
-    let Some(commons) = remote.commons else {
+    let Some(shared_queues) = remote.shared_queues else {
         return u64::MAX;
     };
-    if commons.next_timer().is_some_and(|next| next <= at) {
-        switch::enqueue(commons.fire(at));
+    if shared_queues.next_timer().is_some_and(|next| next <= at) {
+        switch::enqueue(shared_queues.fire(at));
     }
-    commons.next_timer().unwrap_or(u64::MAX)
+    shared_queues.next_timer().unwrap_or(u64::MAX)
 }
 
 impl Look {
@@ -454,12 +454,12 @@ impl Look {
 
     fn at(remote: &Remote, last: &Look, at: u64, injected: bool) -> Look {
         let (head, queued) = remote.ring.look();
-        let (taken, ready) = remote.commons.map_or((0, 0), Commons::look);
+        let (taken, ready) = remote.shared_queues.map_or((0, 0), SharedQueues::look);
         let epoch = remote.counters.dispatched.get();
-        let parked = remote.mailbox.is_parked();
+        let parked = remote.inbox.is_parked();
         let awake = is_launched(remote) && !parked;
         let idle = remote.running.load(Ordering::Relaxed).is_null();
-        let unaware = parked && !remote.mailbox.is_empty();
+        let unaware = parked && !remote.inbox.is_empty();
         let placed = remote.placed.len();
         let as_many = placed != 0 && placed == last.placed;
         Look {
@@ -567,7 +567,7 @@ impl Look {
         self.up != 0 && at - self.up < RISE.as_nanos() as u64
     }
 
-    /// True if the notification of a fiber in the worker's mailbox will not come any more.
+    /// True if the notification of a fiber in the worker's inbox will not come any more.
     pub(in crate::sched) fn has_lost_a_wake(&self, at: u64) -> bool {
         self.unaware != 0 && at - self.unaware >= LOST.as_nanos() as u64
     }

@@ -87,14 +87,14 @@ impl Pool {
     pub(in crate::sched) fn wake(self: &Arc<Self>, worker: usize) {
         let remote = &self.remotes[worker];
         if remote.launched.load(Ordering::Acquire) {
-            remote.mailbox.unpark();
+            remote.inbox.unpark();
         } else if self.launch(worker).is_err() {
             // No thread can be created: the others continue without it. It sleeps again, and can be
             // woken another time.
             let _ = self.idle.announce(worker, true);
             self.release_placed(worker);
             // LIVENESS: another worker must find the work that it was to look for.
-            self.rouse();
+            self.wake_all_workers();
         }
     }
 
@@ -106,7 +106,7 @@ impl Pool {
         let mut roster = self.threads.lock();
         let remote = &self.remotes[worker];
         if remote.launched.load(Ordering::Relaxed) {
-            remote.mailbox.unpark();
+            remote.inbox.unpark();
             return Ok(());
         }
         // It may have been claimed just before the pool was made smaller.
@@ -150,7 +150,7 @@ impl Pool {
         for remote in self.remotes.iter().skip(members) {
             let called = is_launched(remote)
                 && !remote.is_holder()
-                && remote.mailbox.is_parked()
+                && remote.inbox.is_parked()
                 && remote
                     .duty
                     .compare_exchange(
@@ -161,7 +161,7 @@ impl Pool {
                     )
                     .is_ok();
             if called {
-                remote.mailbox.unpark();
+                remote.inbox.unpark();
                 return Called::Recalled;
             }
         }
@@ -304,7 +304,7 @@ impl Pool {
                     Ordering::AcqRel,
                     Ordering::Relaxed,
                 );
-                remote.mailbox.unpark();
+                remote.inbox.unpark();
             }
             for worker in members..before {
                 let remote = &self.remotes[worker];
@@ -313,7 +313,7 @@ impl Pool {
                     remote.member.store(!removed, Ordering::Relaxed);
                 } else {
                     send_away(&remote.duty);
-                    remote.mailbox.unpark();
+                    remote.inbox.unpark();
                 }
             }
         }

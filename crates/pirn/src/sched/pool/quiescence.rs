@@ -190,7 +190,7 @@ pub(in crate::sched) fn live(pool: &Pool) -> u64 {
     balance(
         || pool.remotes.iter().map(|r| &*r.counters),
         &pool.outside,
-        &pool.refused,
+        &pool.rejected_spawns,
     )
 }
 
@@ -199,9 +199,10 @@ pub(in crate::sched) fn live(pool: &Pool) -> u64 {
 pub(in crate::sched) fn balance<'a, W: Iterator<Item = &'a WorkerCounters>>(
     workers: impl Fn() -> W,
     outside: &Counter,
-    refused: &Counter,
+    rejected_spawns: &Counter,
 ) -> u64 {
-    let ended = || workers().map(|w| w.completed.get()).sum::<u64>() + refused.get();
+    let ended =
+        || workers().map(|w| w.completed.get()).sum::<u64>() + rejected_spawns.get();
     let spawned = || workers().map(|w| w.spawned.get()).sum::<u64>() + outside.get();
     if mutant!("spawned_before_ended") {
         return spawned().saturating_sub(ended());

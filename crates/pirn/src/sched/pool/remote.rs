@@ -13,15 +13,15 @@ use crate::base::pad::CachePadded;
 use crate::fiber::jobs::Jobs;
 use crate::fiber::{Header, Ticket};
 use crate::sched::events::{Watch, Watched};
-use crate::sched::migrate::shared_queues::Commons;
+use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::placement::lines::LineCounts;
 use crate::sched::policy::standby::DEAD;
 use crate::sched::pool::counters::{Gauge, WorkerCounters};
-use crate::sched::queue::inbox::Mailbox;
+use crate::sched::queue::inbox::Inbox;
 use crate::sched::queue::injector::Injector;
 use crate::sched::queue::next_slot::Next;
 use crate::sched::queue::ring::Ring;
-use crate::sched::worker::worker_state::Standing;
+use crate::sched::worker::worker_state::StateCell;
 use crate::shim::Mutex;
 use crate::shim::atomic::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
@@ -35,9 +35,9 @@ pub(crate) struct Remote {
     /// The jobs of the fiber that runs here.
     pub(in crate::sched) jobs: Arc<Jobs>,
     pub(in crate::sched) next: CachePadded<Next<Header>>,
-    pub(in crate::sched) mailbox: &'static Mailbox<Header>,
+    pub(in crate::sched) inbox: &'static Inbox<Header>,
     /// Where fibers may migrate.
-    pub(in crate::sched) commons: Option<&'static Commons>,
+    pub(in crate::sched) shared_queues: Option<&'static SharedQueues>,
     pub(in crate::sched) counters: CachePadded<WorkerCounters>,
     /// Started fibers that have not ended. Written by the worker, read for placement.
     pub(in crate::sched) settled: Gauge,
@@ -72,7 +72,7 @@ pub(crate) struct Remote {
     /// Whether the worker sleeps, and for how long, as the constants of `detector`. Written by the worker.
     pub(in crate::sched) sleep: AtomicU32,
     /// The worker's state, for reports. Written by the worker.
-    pub(in crate::sched) standing: Standing,
+    pub(in crate::sched) standing: StateCell,
     /// The worker has completed its last step.
     pub(in crate::sched) ended: AtomicBool,
     /// The levels of the worker's timers, for other threads. Written by the worker when it starts.
@@ -154,9 +154,9 @@ impl Index<usize> for Remotes {
 impl Drop for Remotes {
     fn drop(&mut self) {
         for remote in self.iter() {
-            remote.mailbox.release();
-            if let Some(commons) = remote.commons {
-                commons.release();
+            remote.inbox.release();
+            if let Some(shared_queues) = remote.shared_queues {
+                shared_queues.release();
             }
         }
     }
@@ -168,8 +168,8 @@ impl Remote {
             ring: Ring::new(),
             jobs: Jobs::new(decided),
             next: CachePadded::new(Next::new()),
-            mailbox: Mailbox::acquire(),
-            commons: free.then(|| Commons::acquire(clock::now())),
+            inbox: Inbox::acquire(),
+            shared_queues: free.then(|| SharedQueues::acquire(clock::now())),
             counters: CachePadded::new(WorkerCounters::default()),
             settled: Gauge::default(),
             lines: LineCounts::new(),
@@ -185,7 +185,7 @@ impl Remote {
             in_place: AtomicU32::new(0),
             thread: ThreadProbe::new(),
             sleep: AtomicU32::new(0),
-            standing: Standing::new(),
+            standing: StateCell::new(),
             ended: AtomicBool::new(false),
             timers: Mutex::new(None),
             stands_since: AtomicU64::new(0),
@@ -195,6 +195,6 @@ impl Remote {
 
     /// The number of fibers in the queues here that any worker may take from, except the `next` slot.
     pub(in crate::sched) fn queued(&self) -> usize {
-        self.ring.len() as usize + self.commons.map_or(0, Commons::len)
+        self.ring.len() as usize + self.shared_queues.map_or(0, SharedQueues::len)
     }
 }

@@ -31,9 +31,9 @@ use crate::sched::pool::idle::Idle;
 use crate::sched::pool::quiescence::{Quiet, live};
 use crate::sched::pool::registry;
 use crate::sched::pool::remote::Remotes;
-use crate::sched::pool::stack_waiters::Starved;
+use crate::sched::pool::stack_waiters::StackWaiters;
 use crate::sched::queue::injector::Injector;
-use crate::sched::report::snapshot::Roll;
+use crate::sched::report::snapshot::SnapshotRequests;
 use crate::sched::stall::StallCounts;
 use crate::sched::worker::worker_state::WorkerState;
 use crate::shim::Mutex;
@@ -48,13 +48,13 @@ pub(crate) struct Pool {
     pub(in crate::sched) idle: Idle,
     pub(in crate::sched) lines: Lines,
     pub(in crate::sched) stacks: StackPool,
-    pub(in crate::sched) starved: Starved,
+    pub(in crate::sched) stack_waiters: StackWaiters,
     pub(in crate::sched) monitor: Monitor,
     pub(in crate::sched) scale: Scale,
     pub(in crate::sched) quiet: Quiet,
     /// Fibers that came from threads outside, including those that were refused.
     pub(in crate::sched) outside: Counter,
-    pub(in crate::sched) refused: Counter,
+    pub(in crate::sched) rejected_spawns: Counter,
     /// Workers that the monitor has woken because work had aged.
     pub(in crate::sched) aged_wakes: Counter,
     /// Workers that were woken neither by a worker nor because of age.
@@ -72,9 +72,9 @@ pub(crate) struct Pool {
     pub(in crate::sched) threads: Threads,
     /// The thread that drives the worker, if the pool has none.
     pub(in crate::sched) driver: Mutex<Option<ThreadId>>,
-    pub(in crate::sched) roll: Roll,
+    pub(in crate::sched) snapshots: SnapshotRequests,
     /// The end has been reported.
-    end_told: AtomicBool,
+    end_reported: AtomicBool,
 }
 
 /// The phase of the pool's life.
@@ -110,12 +110,12 @@ impl Pool {
             idle: Idle::new(workers),
             lines: Lines::new(config.spread_in_effect()),
             stacks,
-            starved: Starved::new(),
+            stack_waiters: StackWaiters::new(),
             monitor: Monitor::new(),
             scale: Scale::default(),
             quiet: Quiet::new(),
             outside: Counter::default(),
-            refused: Counter::default(),
+            rejected_spawns: Counter::default(),
             aged_wakes: Counter::default(),
             outside_wakes: Counter::default(),
             stalls: Arc::default(),
@@ -127,8 +127,8 @@ impl Pool {
             round_robin: AtomicUsize::new(0),
             threads: Threads::new(),
             driver: Mutex::new(None),
-            roll: Roll::new(),
-            end_told: AtomicBool::new(false),
+            snapshots: SnapshotRequests::new(),
+            end_reported: AtomicBool::new(false),
             config,
         });
         registry::enter(&pool);
@@ -244,14 +244,14 @@ impl Pool {
         if phase >= Phase::Cancelled {
             self.cancel_started();
         }
-        self.rouse();
+        self.wake_all_workers();
         self.monitor.rouse();
     }
 
     /// Makes every sleeping worker look around once.
-    pub(in crate::sched) fn rouse(&self) {
+    pub(in crate::sched) fn wake_all_workers(&self) {
         for remote in self.remotes.iter() {
-            remote.mailbox.unpark();
+            remote.inbox.unpark();
         }
     }
 
@@ -265,7 +265,7 @@ impl Pool {
         if self.phase() == Phase::Open {
             return true;
         }
-        self.refused.increment_shared();
+        self.rejected_spawns.increment_shared();
         // LIVENESS: a thread that adds up between the two counts sees a fiber too many, and nothing
         // else would make it add up again.
         self.quiet.check(|| live(self));
@@ -286,7 +286,7 @@ impl Pool {
         let turn = self.round_robin.fetch_add(1, Ordering::Relaxed);
         // SAFETY: H1; no other thread has the fiber yet.
         let header = unsafe { fiber.as_ref() };
-        self.outside_events.saw_spawn(header);
+        self.outside_events.record_spawn(header);
         self.say(LogMask::INJECT, || {
             format!(
                 "fiber {} comes from outside, {}",
@@ -362,9 +362,9 @@ impl Pool {
     }
 
     /// Reports the end of the pool; only the first call does.
-    pub(crate) fn tell_end(&self) {
+    pub(crate) fn report_end(&self) {
         if let Some(at_end) = &self.config.at_end
-            && !self.end_told.swap(true, Ordering::AcqRel)
+            && !self.end_reported.swap(true, Ordering::AcqRel)
         {
             at_end(self);
         }
@@ -407,8 +407,8 @@ impl Pool {
 
     /// The number of fibers that other threads have spawned.
     pub(crate) fn spawned_outside(&self) -> u64 {
-        let refused = self.refused.get();
-        self.outside.get() - refused
+        let rejected_spawns = self.rejected_spawns.get();
+        self.outside.get() - rejected_spawns
     }
 
     /// The number of workers that were woken because work had aged.
@@ -437,7 +437,7 @@ impl Pool {
     }
 
     /// The number of fibers that wait for a stack.
-    pub(crate) fn starved(&self) -> usize {
-        self.starved.len()
+    pub(crate) fn stack_waiters(&self) -> usize {
+        self.stack_waiters.len()
     }
 }

@@ -13,7 +13,7 @@ use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Fresh fibers that found no stack, oldest first.
-pub(in crate::sched) struct Starved {
+pub(in crate::sched) struct StackWaiters {
     fibers: Lock<Fifo<Header>>,
     len: AtomicUsize,
     /// The sum of `len` and `beyond`. Written under the lock.
@@ -23,9 +23,9 @@ pub(in crate::sched) struct Starved {
     reported: AtomicBool,
 }
 
-impl Starved {
-    pub(in crate::sched) fn new() -> Starved {
-        Starved {
+impl StackWaiters {
+    pub(in crate::sched) fn new() -> StackWaiters {
+        StackWaiters {
             fibers: Lock::new(Fifo::new()),
             len: AtomicUsize::new(0),
             watched: AtomicUsize::new(0),
@@ -43,7 +43,7 @@ impl Starved {
             fibers.push_back(fiber);
             // Under the lock, so that no worker takes the fiber meanwhile.
             stackless::begin(header(fiber), &mut wakes);
-            // ORDERING: SeqCst: precedes the wake-ups of `rouse`. A worker that was awake and has read
+            // ORDERING: SeqCst: precedes the wake-ups of `wake_all_workers`. A worker that was awake and has read
             // an older length reads it again before it sleeps.
             self.note_len(&fibers);
         }

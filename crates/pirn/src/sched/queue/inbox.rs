@@ -1,7 +1,7 @@
 //! A worker's address: what other threads access to hand it a settled fiber and wake it.
 //!
-//! Type-stable: mailboxes come from a process-wide pool and are never freed. A late waker thus accesses
-//! a mailbox, although it may be another worker's by then; that worker gets a spurious and harmless
+//! Type-stable: inboxes come from a process-wide pool and are never freed. A late waker thus accesses
+//! an inbox, although it may be another worker's by then; that worker gets a spurious and harmless
 //! wake.
 //!
 //! The inbox is one word:
@@ -39,7 +39,7 @@ use crate::sys::parker::Parker;
 use crate::sys::poller::{Driver, Events};
 
 /// One worker's inbox, sleep word and dispatch count.
-pub(crate) struct Mailbox<T> {
+pub(crate) struct Inbox<T> {
     /// Written by wakers; read by the owner each time it looks for remote wakes.
     door: CachePadded<Door<T>>,
     /// The number of dispatches of the owner: its plain store, the monitor's load.
@@ -54,18 +54,18 @@ struct Door<T> {
     driver: Driver,
 }
 
-impl<T: Linked + 'static> Mailbox<T> {
-    /// Takes a mailbox without an owner, or creates one that is never freed.
+impl<T: Linked + 'static> Inbox<T> {
+    /// Takes an inbox without an owner, or creates one that is never freed.
     pub(crate) fn acquire() -> &'static Self {
         let mut free = FREE.lock();
-        let known = free.iter().rposition(|mailbox| mailbox.is::<Self>());
+        let known = free.iter().rposition(|inbox| inbox.is::<Self>());
         match known.and_then(|i| free.swap_remove(i).downcast_ref()) {
-            Some(mailbox) => mailbox,
-            None => Box::leak(Box::new(Mailbox::new())),
+            Some(inbox) => inbox,
+            None => Box::leak(Box::new(Inbox::new())),
         }
     }
 
-    /// Returns the mailbox to the pool. The inbox is empty, and no fiber is settled on its owner any
+    /// Returns the inbox to the pool. The inbox is empty, and no fiber is settled on its owner any
     /// more; only a late `unpark` may still come.
     pub(crate) fn release(&'static self) {
         debug_assert!(
@@ -77,10 +77,10 @@ impl<T: Linked + 'static> Mailbox<T> {
     }
 }
 
-impl<T: Linked> Mailbox<T> {
-    /// Creates a mailbox outside the pool, for [`Mailbox::acquire`] and for models.
+impl<T: Linked> Inbox<T> {
+    /// Creates an inbox outside the pool, for [`Inbox::acquire`] and for models.
     pub(crate) fn new() -> Self {
-        Mailbox {
+        Inbox {
             door: CachePadded::new(Door {
                 inbox: AtomicPtr::new(ptr::null_mut()),
                 parker: Parker::new(),
@@ -194,7 +194,7 @@ impl<T: Linked> Mailbox<T> {
     }
 }
 
-impl<T> fmt::Debug for Mailbox<T> {
+impl<T> fmt::Debug for Inbox<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mailbox")
             .field("epoch", &self.epoch.load(Ordering::Relaxed))

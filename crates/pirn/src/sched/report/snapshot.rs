@@ -1,4 +1,4 @@
-//! The roll: a caller that wants a snapshot asks all workers of a pool for their fibers, and each
+//! Snapshots: a caller asks all workers of a pool for their fibers, and each
 //! worker answers for its own, between two dispatches.
 //!
 //! Owns: how the question gets to the workers and the answers back. Does not own: what is said of a
@@ -59,18 +59,18 @@ pub(super) const VISITS: usize = if cfg!(any(pirn_asan, pirn_tsan)) {
     FRAMES
 };
 
-/// The roll of one pool.
-pub(in crate::sched) struct Roll {
-    /// The number of roll calls. Written by askers, read by workers.
+/// The requests for snapshots of one pool.
+pub(in crate::sched) struct SnapshotRequests {
+    /// The number of requests so far. Written by askers, read by workers.
     number: AtomicU64,
-    book: Mutex<Book>,
+    book: Mutex<SnapshotPage>,
     /// A worker has answered, or an asker is done.
     turned: Condvar,
 }
 
 #[derive(Default)]
-struct Book {
-    /// A roll call is open.
+struct SnapshotPage {
+    /// A snapshot request is open.
     open: bool,
     /// An asker walks (`walk`), and asks repeatedly.
     walked: bool,
@@ -117,14 +117,14 @@ pub(crate) struct WorkerInfo {
     pub(crate) fresh: usize,
 }
 
-/// The result of a roll call.
+/// The result of a snapshot request.
 #[derive(Debug)]
-pub(crate) struct RollCall {
+pub(crate) struct Snapshot {
     /// In the order of their numbers; empty for those without a thread.
     pub(crate) workers: Vec<WorkerInfo>,
 }
 
-impl RollCall {
+impl Snapshot {
     /// Returns all fibers.
     pub(crate) fn fibers(self) -> Vec<FiberInfo> {
         let workers = self.workers.into_iter();
@@ -138,18 +138,18 @@ impl RollCall {
     }
 }
 
-impl Roll {
-    pub(in crate::sched) fn new() -> Roll {
-        Roll {
+impl SnapshotRequests {
+    pub(in crate::sched) fn new() -> SnapshotRequests {
+        SnapshotRequests {
             number: AtomicU64::new(0),
-            book: Mutex::new(Book::default()),
+            book: Mutex::new(SnapshotPage::default()),
             turned: Condvar::new(),
         }
     }
 }
 
 /// The right to walk, held by one asker at a time: each piece moves fibers in the workers' lists.
-pub(crate) struct Turn<'a>(&'a Roll);
+pub(crate) struct Turn<'a>(&'a SnapshotRequests);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
@@ -164,50 +164,50 @@ impl Pool {
     pub(crate) fn begin_walk(self: &Arc<Self>, until: Instant) -> Option<Turn<'_>> {
         let local = current::local();
         let own = Worker::of(local).filter(|worker| Arc::ptr_eq(&worker.pool, self));
-        let roll = &self.roll;
-        let mut book = roll.book.lock();
+        let snapshots = &self.snapshots;
+        let mut book = snapshots.book.lock();
         while book.walked {
             let now = shim::now();
             if now >= until {
                 return None;
             }
-            book = roll.turned.wait_until(book, now + TURN);
+            book = snapshots.turned.wait_until(book, now + TURN);
             if let Some(own) = own {
                 drop(book);
-                own.answer_roll(local.fiber());
-                book = roll.book.lock();
+                own.answer_snapshot(local.fiber());
+                book = snapshots.book.lock();
             }
         }
         book.walked = true;
-        Some(Turn(roll))
+        Some(Turn(snapshots))
     }
 
     /// Asks every worker for its fibers. Blocks the calling thread for no longer than [`BOUND`] once
     /// the askers before it are done.
-    pub(crate) fn call_roll(self: &Arc<Self>, question: Question) -> RollCall {
+    pub(crate) fn snapshot(self: &Arc<Self>, question: Question) -> Snapshot {
         if self.is_free() {
             return self.survey(question);
         }
         self.ask(question, &[])
     }
 
-    /// As [`call_roll`](Self::call_roll) where fibers stay on their workers; with `wants`, asks only
+    /// As [`snapshot`](Self::snapshot) where fibers stay on their workers; with `wants`, asks only
     /// the workers of which a piece is wanted.
     pub(in crate::sched) fn ask(
         self: &Arc<Self>,
         question: Question,
         wants: &[Option<Want>],
-    ) -> RollCall {
+    ) -> Snapshot {
         let local = current::local();
         let own = Worker::of(local).filter(|worker| Arc::ptr_eq(&worker.pool, self));
-        let roll = &self.roll;
-        let mut book = roll.book.lock();
+        let snapshots = &self.snapshots;
+        let mut book = snapshots.book.lock();
         while book.open {
-            book = roll.turned.wait_until(book, shim::now() + TURN);
+            book = snapshots.turned.wait_until(book, shim::now() + TURN);
             if let Some(own) = own {
                 drop(book);
-                own.answer_roll(local.fiber());
-                book = roll.book.lock();
+                own.answer_snapshot(local.fiber());
+                book = snapshots.book.lock();
             }
         }
         book.open = true;
@@ -215,7 +215,7 @@ impl Pool {
         wants.clone_into(&mut book.wants);
         book.answers.clear();
         // ORDERING: SeqCst: see LIVENESS; the wake-ups follow.
-        roll.number.fetch_add(1, Ordering::SeqCst);
+        snapshots.number.fetch_add(1, Ordering::SeqCst);
         drop(book);
         let is_wanted = |worker: usize| wants.get(worker).is_none_or(Option::is_some);
         for (_, remote) in self
@@ -224,30 +224,30 @@ impl Pool {
             .enumerate()
             .filter(|(w, _)| is_wanted(*w))
         {
-            remote.mailbox.unpark();
+            remote.inbox.unpark();
         }
         match own {
-            Some(own) => own.answer_roll(local.fiber()),
-            None => self.with_driven(|worker| worker.answer_roll(None)),
+            Some(own) => own.answer_snapshot(local.fiber()),
+            None => self.with_driven(|worker| worker.answer_snapshot(None)),
         }
         let until = shim::now() + BOUND;
-        let mut book = roll.book.lock();
+        let mut book = snapshots.book.lock();
         let waits = |worker: usize| !self.remotes[worker].is_silent();
         while self.owing(&book).any(waits) && shim::now() < until {
-            book = roll.turned.wait_until(book, until);
+            book = snapshots.turned.wait_until(book, until);
         }
         let silent: Vec<usize> = self.owing(&book).collect();
         let mut workers = mem::take(&mut book.answers);
         book.open = false;
         drop(book);
-        roll.turned.notify_all();
+        snapshots.turned.notify_all();
         workers.extend(silent.into_iter().map(|worker| self.speak_for(worker)));
         workers.sort_by_key(|worker| worker.worker);
-        RollCall { workers }
+        Snapshot { workers }
     }
 
     /// Returns the workers that have a thread and have not answered.
-    fn owing<'a>(&'a self, book: &'a Book) -> impl Iterator<Item = usize> + 'a {
+    fn owing<'a>(&'a self, book: &'a SnapshotPage) -> impl Iterator<Item = usize> + 'a {
         let wanted = |&worker: &usize| book.wants.get(worker).is_none_or(Option::is_some);
         let there = |&worker: &usize| {
             let remote = &self.remotes[worker];
@@ -385,26 +385,26 @@ fn state_of(fiber: FiberPtr, running: Option<FiberPtr>) -> State {
 }
 
 impl Worker {
-    /// True if a roll call is open and this worker has not answered.
-    pub(in crate::sched) fn owes_answer(&self) -> bool {
+    /// True if a snapshot request is open and this worker has not answered.
+    pub(in crate::sched) fn owes_snapshot(&self) -> bool {
         // ORDERING: SeqCst: see LIVENESS.
-        self.pool.roll.number.load(Ordering::SeqCst) != self.role.answered()
+        self.pool.snapshots.number.load(Ordering::SeqCst) != self.role.answered()
     }
 
-    /// Answers if a roll call is open. `running` is the fiber that this is called on.
-    pub(in crate::sched) fn answer_roll(&self, running: Option<FiberPtr>) {
-        if self.owes_answer() {
+    /// Answers if a snapshot request is open. `running` is the fiber that this is called on.
+    pub(in crate::sched) fn answer_snapshot(&self, running: Option<FiberPtr>) {
+        if self.owes_snapshot() {
             self.enter_in_book(running);
         }
     }
 
     #[cold]
     fn enter_in_book(&self, running: Option<FiberPtr>) {
-        let roll = &self.pool.roll;
+        let snapshots = &self.pool.snapshots;
         let (open, question, want, number) = {
-            let book = roll.book.lock();
+            let book = snapshots.book.lock();
             let want = book.wants.get(self.index).copied().flatten();
-            let number = roll.number.load(Ordering::SeqCst);
+            let number = snapshots.number.load(Ordering::SeqCst);
             (book.open, book.question, want, number)
         };
         self.role.set_answered(number);
@@ -435,12 +435,12 @@ impl Worker {
             fresh: self.remote().ring.len() as usize
                 + usize::from(!self.remote().next.is_empty()),
         };
-        let mut book = roll.book.lock();
+        let mut book = snapshots.book.lock();
         // The asker does not read an answer that comes too late.
-        if book.open && roll.number.load(Ordering::SeqCst) == number {
+        if book.open && snapshots.number.load(Ordering::SeqCst) == number {
             book.answers.push(answer);
             drop(book);
-            roll.turned.notify_all();
+            snapshots.turned.notify_all();
         }
     }
 

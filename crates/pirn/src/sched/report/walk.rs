@@ -30,7 +30,7 @@ use crate::fiber::{FiberPtr, Header};
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
 use crate::sched::report::fiber_info::FiberInfo;
-use crate::sched::report::snapshot::{FRAMES, Question, RollCall, VISITS, WorkerInfo};
+use crate::sched::report::snapshot::{FRAMES, Question, Snapshot, VISITS, WorkerInfo};
 use crate::sched::report::summary::Tally;
 use crate::sched::worker::run::header;
 use crate::shim;
@@ -141,12 +141,12 @@ impl Remote {
 impl Pool {
     /// Describes all started fibers, with backtraces of some. Where a worker has many, it is asked for
     /// pieces, so that other fibers need not wait. Blocks the calling thread.
-    pub(crate) fn describe_all(self: &Arc<Self>) -> RollCall {
+    pub(crate) fn describe_all(self: &Arc<Self>) -> Snapshot {
         let has_many = |remote: &Remote| remote.settled.get() > FRAMES;
         let many = self.remotes.iter().any(has_many);
         let turn = many.then(|| self.begin_walk(shim::now() + TURN)).flatten();
         if turn.is_none() {
-            return self.call_roll(Question::Everything);
+            return self.snapshot(Question::Everything);
         }
         let mut all = BTreeMap::<usize, Vec<FiberInfo>>::new();
         let walk = self.walk(usize::MAX, VISITS, shim::now() + ALL, &mut |fiber| {
@@ -161,7 +161,7 @@ impl Pool {
                 &self.remotes[worker],
             )
         });
-        RollCall {
+        Snapshot {
             workers: workers.collect(),
         }
     }

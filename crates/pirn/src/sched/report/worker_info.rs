@@ -13,9 +13,9 @@ use crate::shim::atomic::Ordering;
 
 /// The state of one worker.
 #[derive(Debug)]
-pub(crate) struct Glance {
+pub(crate) struct WorkerGlance {
     pub(crate) worker: usize,
-    pub(crate) mood: Mood,
+    pub(crate) mood: ThreadState,
     /// It counts towards the size that the pool is meant to have.
     pub(crate) member: bool,
     /// The fiber that it runs.
@@ -28,7 +28,7 @@ pub(crate) struct Glance {
 
 /// Whether a worker is awake.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub(crate) enum Mood {
+pub(crate) enum ThreadState {
     /// It has no thread.
     Gone,
     /// It runs a fiber, or looks for one.
@@ -41,26 +41,26 @@ pub(crate) enum Mood {
 
 impl Pool {
     /// Returns a glance at each worker, in the order of their numbers.
-    pub(crate) fn glance(self: &Arc<Self>) -> Vec<Glance> {
+    pub(crate) fn glance(self: &Arc<Self>) -> Vec<WorkerGlance> {
         let look = |(worker, remote)| look(worker, remote);
         self.remotes.iter().enumerate().map(look).collect()
     }
 }
 
-fn look(worker: usize, remote: &Remote) -> Glance {
+fn look(worker: usize, remote: &Remote) -> WorkerGlance {
     let there =
         remote.launched.load(Ordering::Acquire) && !remote.ended.load(Ordering::Acquire);
     let mood = match remote.sleep.load(Ordering::Acquire) {
-        _ if !there => Mood::Gone,
-        ASLEEP => Mood::Asleep,
-        TIMED => Mood::Timed,
-        _ => Mood::Awake,
+        _ if !there => ThreadState::Gone,
+        ASLEEP => ThreadState::Asleep,
+        TIMED => ThreadState::Timed,
+        _ => ThreadState::Awake,
     };
     let started = remote.settled.get();
     // Where fibers may migrate, it may be one that has started elsewhere.
-    let has_some = started > 0 || remote.commons.is_some();
-    let running = mood == Mood::Awake && has_some;
-    Glance {
+    let has_some = started > 0 || remote.shared_queues.is_some();
+    let running = mood == ThreadState::Awake && has_some;
+    WorkerGlance {
         worker,
         mood,
         member: remote.member.load(Ordering::Relaxed),

@@ -6,7 +6,7 @@
 //! | waiting | seen from |
 //! |---|---|
 //! | fibers that are ready | the count of started fibers, minus that of parked ones |
-//! | fibers that others have woken, or with sockets that are ready | the worker's mailbox is not empty |
+//! | fibers that others have woken, or with sockets that are ready | the worker's inbox is not empty |
 //! | fibers with timers that are due | the part of the wheel that other threads may read |
 //!
 //! Fresh fibers do not count, since any worker takes them. They count only if the program has
@@ -30,7 +30,7 @@ use super::reporter::Reporter;
 use super::sample;
 use crate::base::clock;
 use crate::base::diagnostics_enabled::TELLS;
-use crate::sched::migrate::shared_queues::Commons;
+use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::placement::lines::Spread;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
@@ -292,7 +292,7 @@ impl Remote {
     /// Returns the number of started fibers of this worker that are ready and do not run. Exact
     /// while the worker runs one fiber, else an estimate. 0 where fibers may migrate.
     pub(in crate::sched) fn seen_ready(&self) -> usize {
-        if self.commons.is_some() || !TELLS {
+        if self.shared_queues.is_some() || !TELLS {
             return 0;
         }
         let woken = self.counters.fiber_wakes.get();
@@ -306,8 +306,9 @@ impl Remote {
     /// Returns how many fibers wait for this worker, at least. It is too high only by fibers that
     /// are being moved.
     fn waiting(&self, pool: &Pool, fresh: bool) -> usize {
-        let mail = usize::from(!self.mailbox.is_empty());
-        let started = self.seen_ready() + mail + self.commons.map_or(0, Commons::len);
+        let mail = usize::from(!self.inbox.is_empty());
+        let started =
+            self.seen_ready() + mail + self.shared_queues.map_or(0, SharedQueues::len);
         if !fresh {
             return started;
         }

@@ -7,7 +7,7 @@ mod model_events;
 #[cfg(loom)]
 mod model_idle;
 #[cfg(loom)]
-mod model_mailbox;
+mod model_inbox;
 #[cfg(loom)]
 mod model_next;
 #[cfg(loom)]
@@ -17,21 +17,19 @@ mod model_ring;
 
 #[cfg(not(any(loom, shuttle)))]
 mod cycle;
-#[cfg(not(any(loom, shuttle)))]
-mod gain;
 mod idle;
+#[cfg(not(any(loom, shuttle)))]
+mod inbox;
 #[cfg(not(any(loom, shuttle)))]
 mod injector;
 #[cfg(not(any(loom, shuttle)))]
-mod lines;
+mod intervals;
 #[cfg(not(any(loom, shuttle)))]
-mod mailbox;
+mod lines;
 #[cfg(not(any(loom, shuttle)))]
 mod monitor;
 #[cfg(not(any(loom, shuttle)))]
 mod next;
-#[cfg(not(any(loom, shuttle)))]
-mod pace;
 #[cfg(all(
     feature = "io_uring",
     target_os = "linux",
@@ -43,6 +41,8 @@ mod queued;
 mod ring;
 #[cfg(not(any(loom, shuttle)))]
 mod scale;
+#[cfg(not(any(loom, shuttle)))]
+mod steal_payoff;
 #[cfg(not(any(loom, shuttle)))]
 mod steps;
 #[cfg(not(any(loom, shuttle)))]

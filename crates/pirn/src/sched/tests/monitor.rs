@@ -11,7 +11,7 @@ fn look(last: &Look, unaware: bool, at: u64) -> Look {
     look
 }
 
-/// A thread that has pushed a fiber to a mailbox may be preempted before it notifies the worker.
+/// A thread that has pushed a fiber to an inbox may be preempted before it notifies the worker.
 #[test]
 fn a_wake_on_its_way_is_not_lost() {
     let mut last = Look::default();

@@ -18,7 +18,7 @@ use crate::sched::pool::shared::Pool;
 use crate::sched::queue::injector::End;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::queue::ring::CAPACITY;
-use crate::sched::worker::intervals::{ROUND, ROUND_AFTER_SLEEP};
+use crate::sched::worker::intervals::{MAINTENANCE_AFTER_SLEEP, MAINTENANCE_INTERVAL};
 use crate::sched::worker::park::SPIN;
 use crate::sched::worker::run::Worker;
 use crate::shim;
@@ -209,20 +209,24 @@ fn a_worker_fetches_its_share() {
 }
 
 /// D-2. A worker that never runs out of fresh fibers takes one from the injector after the number of
-/// dispatches that its pace demands, in whole rounds.
+/// dispatches that its fibers' run time demands, in whole rounds.
 #[test]
 fn the_injector_has_its_turn_among_fresh_fibers() {
-    for (run, most) in [(1_000, 3 * ROUND), (10_000, 20), (1_000_000, 2)] {
+    for (run, most) in [
+        (1_000, 3 * MAINTENANCE_INTERVAL),
+        (10_000, 20),
+        (1_000_000, 2),
+    ] {
         let mut stage = Stage::new(1);
         stage.fill(0, CAPACITY as usize / 2);
         let worker = &stage.worker;
         // Of 1,000 nanoseconds and this run, by the weight of a new sample.
-        worker.maintenance.pace.resume(0);
-        worker.maintenance.pace.round(1, 4 * run - 3_000);
+        worker.maintenance.intervals.resume(0);
+        worker.maintenance.intervals.round(1, 4 * run - 3_000);
         // A look in vain, so that the next one is as late as it may be. No run is measured.
         worker.maintenance.pretend_injector(0);
         worker.maintenance.forget_runs();
-        worker.take_stock();
+        worker.force_maintenance();
         let first = worker.find().expect("one of the ring");
         assert!(worker.remote().ring.push(first).is_ok());
         let late = stage.fibers(1)[0];
@@ -319,7 +323,7 @@ fn the_oldest_spilled_fiber_has_its_turn() {
         worker.maintenance.set_oldest_due(at);
         // As if that many dispatches had gone by without a look at the injector.
         worker.maintenance.pretend_injector(1_000);
-        worker.take_stock();
+        worker.force_maintenance();
         let found = worker.find().expect("one is due");
         fibers.retain(|fiber| *fiber != found);
         (found, fibers.clone())
@@ -351,14 +355,14 @@ fn fifo(mut batch: Fifo<Header>) -> Vec<FiberPtr> {
 #[test]
 fn a_service_notes_the_time_of_a_round() {
     let mut stage = Stage::new(1);
-    let before = stage.worker.maintenance.pace.injector_interval();
+    let before = stage.worker.maintenance.intervals.injector_interval();
     // A run in this round.
     stage.fill(0, 1);
     let found = stage.worker.find();
     run_long();
-    stage.worker.take_stock();
+    stage.worker.force_maintenance();
     assert!(stage.worker.find().is_none());
-    assert!(stage.worker.maintenance.pace.injector_interval() < before);
+    assert!(stage.worker.maintenance.intervals.injector_interval() < before);
     stage.end(found);
 }
 
@@ -374,10 +378,10 @@ fn run_long() {
 #[test]
 fn long_runs_are_noticed_soon_after_a_sleep() {
     let mut stage = Stage::new(1);
-    stage.worker.resume_pace();
-    stage.fill(0, ROUND_AFTER_SLEEP as usize + 1);
+    stage.worker.resume_intervals();
+    stage.fill(0, MAINTENANCE_AFTER_SLEEP as usize + 1);
     let mut found = Vec::new();
-    for _ in 0..ROUND_AFTER_SLEEP {
+    for _ in 0..MAINTENANCE_AFTER_SLEEP {
         assert!(!current::local().is_slow());
         found.extend(stage.worker.find());
         run_long();
@@ -413,8 +417,8 @@ fn surplus_wakes_a_sleeper() {
 
     let mut long = Stage::new(3);
     // A round of one run that takes a second.
-    long.worker.maintenance.pace.resume(0);
-    long.worker.maintenance.pace.round(1, 1_000_000_000);
+    long.worker.maintenance.intervals.resume(0);
+    long.worker.maintenance.intervals.round(1, 1_000_000_000);
     let fibers = long.fibers(3);
     long.queue(fibers[0]);
     // The `next` slot is not for others.
@@ -490,15 +494,15 @@ fn a_blocked_worker_hands_on() {
     assert!(remote.next.is_empty() && remote.ring.is_empty());
     assert_eq!(stage.pool.injector.len(), 4);
     assert_eq!(stage.woken(), 1);
-    assert!(stage.worker.role.hands_on());
+    assert!(stage.worker.role.forwards_fresh());
     stage.worker.begin_in_place();
     stage.worker.end_in_place();
-    assert!(stage.worker.role.hands_on());
+    assert!(stage.worker.role.forwards_fresh());
     let fiber = stage.fibers(1)[0];
     stage.queue(fiber);
     assert_eq!(stage.pool.injector.len(), 5);
     stage.worker.end_in_place();
-    assert!(!stage.worker.role.hands_on());
+    assert!(!stage.worker.role.forwards_fresh());
     let fiber = stage.fibers(1)[0];
     stage.queue(fiber);
     assert_eq!(stage.pool.injector.len(), 5);

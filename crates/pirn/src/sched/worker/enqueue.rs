@@ -21,7 +21,7 @@ use crate::fiber::{FiberPtr, FiberRef, Header, Schedule, Ticket};
 use crate::sched::events::Kind;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
-use crate::sched::queue::inbox::Mailbox;
+use crate::sched::queue::inbox::Inbox;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::{Worker, header};
 use crate::shim::atomic::Ordering;
@@ -219,23 +219,23 @@ impl Worker {
             return Err(fiber);
         }
         self.remote().counters.spawned.increment();
-        self.saw(Kind::Spawn, fiber);
-        self.saw(Kind::Start, fiber);
+        self.record(Kind::Spawn, fiber);
+        self.record(Kind::Start, fiber);
         if let Some(other) = self.replace_first(fiber) {
-            match self.commons {
+            match self.shared_queues {
                 None => self.make_ready(other),
                 Some(_) => self.publish_ready(other),
             }
         }
-        self.take_stock();
+        self.force_maintenance();
         Ok(())
     }
 
     #[inline]
     fn queue(&self, fiber: FiberPtr) {
         let remote = self.remote();
-        self.saw(Kind::Spawn, fiber);
-        if self.role.hands_on() {
+        self.record(Kind::Spawn, fiber);
+        if self.role.forwards_fresh() {
             if self.pool.inject_from(self.index, fiber) {
                 remote.counters.wakes.increment();
             }
@@ -265,11 +265,11 @@ impl Worker {
             self.settle_job(fiber);
             return;
         }
-        if !wanted || self.role.hands_on() || self.seeded.is_some() {
+        if !wanted || self.role.forwards_fresh() || self.seeded.is_some() {
             self.queue(fiber);
             return;
         }
-        self.saw(Kind::Spawn, fiber);
+        self.record(Kind::Spawn, fiber);
         self.keep_fresh(fiber);
         // LIVENESS: published to all, so the publisher's part of `idle` is due (P1-P4).
         if self.pool.idle.sleepers_hint() && self.pool.wake_one(self.index + 1) {
@@ -280,7 +280,7 @@ impl Worker {
     /// Makes a job that has become a fiber start on this worker.
     #[cold]
     fn settle_job(&self, fiber: FiberPtr) {
-        self.saw(Kind::Spawn, fiber);
+        self.record(Kind::Spawn, fiber);
         if self.start(fiber) {
             self.start_settled(fiber);
         }
@@ -289,8 +289,8 @@ impl Worker {
     /// Makes a fiber that has just settled here run when it is its turn.
     #[cold]
     pub(super) fn start_settled(&self, fiber: FiberPtr) {
-        self.saw(Kind::Start, fiber);
-        match self.commons {
+        self.record(Kind::Start, fiber);
+        match self.shared_queues {
             None => self.make_ready(fiber),
             Some(_) => self.publish_ready(fiber),
         }
@@ -299,7 +299,7 @@ impl Worker {
     /// Puts a fresh fiber at the end of the ring.
     #[inline]
     pub(in crate::sched) fn keep_fresh(&self, fiber: FiberPtr) {
-        if self.commons.is_some() && self.keep_started(fiber) {
+        if self.shared_queues.is_some() && self.keep_started(fiber) {
             return;
         }
         if let Err(fiber) = self.remote().ring.push(fiber) {
@@ -311,7 +311,7 @@ impl Worker {
     fn overflow(&self, fiber: FiberPtr) {
         let remote = self.remote();
         remote.counters.overflows.increment();
-        self.saw(Kind::Overflow, fiber);
+        self.record(Kind::Overflow, fiber);
         let mut batch = Fifo::new();
         remote
             .ring
@@ -333,7 +333,7 @@ impl Worker {
         let queued = self.remote().queued()
             + self.pool.injector.shard_len(self.pool.shard(self.index));
         let counters = &self.remote().counters;
-        if self.maintenance.pace.is_surplus(queued) {
+        if self.maintenance.intervals.is_surplus(queued) {
             counters.surplus_found.increment();
             if self.pool.wake_one(self.index + 1) {
                 counters.wakes.increment();
@@ -356,7 +356,7 @@ impl Worker {
     fn wake_here(&self, local: &Local, fiber: FiberPtr) {
         self.remote().counters.fiber_wakes.increment();
         if local.fiber().is_none() {
-            // Woken by the worker itself (a timer, the mailbox): its data is not hot.
+            // Woken by the worker itself (a timer, the inbox): its data is not hot.
             self.make_ready(fiber);
             return;
         }
@@ -366,17 +366,17 @@ impl Worker {
     }
 }
 
-/// The home of a settled fiber: the mailbox of its worker.
-impl Schedule for Mailbox<Header> {
+/// The home of a settled fiber: the inbox of its worker.
+impl Schedule for Inbox<Header> {
     #[inline]
     fn schedule(&self, fiber: FiberPtr) {
         let local = current::local();
         let worker = Worker::of(local);
         if let Some(worker) = worker {
-            worker.saw(Kind::Wake, fiber);
+            worker.record(Kind::Wake, fiber);
         }
         match worker {
-            Some(worker) if std::ptr::eq(worker.remote().mailbox, self) => {
+            Some(worker) if std::ptr::eq(worker.remote().inbox, self) => {
                 worker.wake_here(local, fiber);
             }
             _ => {

@@ -43,7 +43,7 @@ use crate::sched::pool::shared::Pool;
 use crate::sched::worker::intervals::ASK;
 use crate::sched::worker::park::SPIN;
 use crate::sched::worker::run::Worker;
-use crate::sched::worker::steal_payoff::Gain;
+use crate::sched::worker::steal_payoff::StealPayoff;
 use crate::wait::park::yield_joining;
 
 /// Where a seed decides, one join in this many yields. Arbitrary: often enough for short
@@ -60,7 +60,7 @@ pub(super) struct Joins {
     /// When this worker last asked others for their jobs, as `base::clock` counts.
     asked: Cell<u64>,
     /// The worth of jobs of other workers.
-    gain: Gain,
+    payoff: StealPayoff,
     /// Jobs that were promoted here since the last request, and were not taken.
     kept: Cell<u32>,
     /// The run of a fiber, counted in dispatches, that may promote what is left of the last beat;
@@ -72,7 +72,7 @@ impl Joins {
     pub(super) fn new() -> Joins {
         Joins {
             asked: Cell::new(0),
-            gain: Gain::new(),
+            payoff: StealPayoff::new(),
             kept: Cell::new(0),
             credit_of: Cell::new(None),
         }
@@ -128,7 +128,7 @@ pub(crate) fn queue_job(local: &Local, fiber: FiberPtr, wanted: bool) {
 /// another worker has taken it. The join then does the job itself.
 pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
     let worker = Worker::here(local);
-    let taken = worker.pool.starved.take(|hungry| hungry == fiber);
+    let taken = worker.pool.stack_waiters.take(|hungry| hungry == fiber);
     if let Some(fiber) = taken {
         entry::refuse(fiber);
         worker.remote().counters.completed.increment();
@@ -140,7 +140,7 @@ pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
 /// for the end.
 pub(crate) fn expect_end(local: &Local) {
     if let Some(worker) = Worker::of(local).filter(|w| w.pool.workers() > 1) {
-        worker.joins.gain.expect(clock::now());
+        worker.joins.payoff.expect(clock::now());
     }
 }
 
@@ -170,7 +170,7 @@ impl Pool {
     /// Makes the monitor look often. Launches it if needed: a pool of one worker may have
     /// none yet.
     #[cold]
-    fn look_after_joins(self: &Arc<Self>) {
+    fn poll_joins(self: &Arc<Self>) {
         if !self.is_by_hand() && !self.is_monitored() {
             // Without the monitor no thread asks the fiber to yield, and it yields when
             // it waits.
@@ -214,7 +214,7 @@ impl Worker {
         if why.has(Beat::ARMED) {
             // After the other wake: the monitor's thread would compete with the woken
             // worker's.
-            self.pool.look_after_joins();
+            self.pool.poll_joins();
         }
         jobs.credit().set(credit);
         if credit > 0 {
@@ -235,7 +235,7 @@ impl Worker {
         let wanted = self.is_wanted();
         self.remote().jobs.set_crowded(wanted);
         if wanted || driven {
-            self.take_stock();
+            self.force_maintenance();
         }
         wanted || driven
     }
@@ -250,7 +250,7 @@ impl Worker {
         let remote = self.remote();
         self.has_ready()
             || self.queues.has_first()
-            || !remote.mailbox.is_empty()
+            || !remote.inbox.is_empty()
             || !remote.next.is_empty()
             // One of them may be a promoted job.
             || remote.queued() > 1
@@ -277,8 +277,8 @@ impl Worker {
     /// take another job.
     fn has_done_a_job(&self, began: u64) {
         let now = clock::now();
-        self.joins.gain.add(began, now);
-        let asks = self.joins.gain.is_good() || now - self.joins.asked.get() >= ASK;
+        self.joins.payoff.add(began, now);
+        let asks = self.joins.payoff.is_good() || now - self.joins.asked.get() >= ASK;
         if asks && !self.has_ready() && self.remote().queued() == 0 {
             self.joins.asked.set(now);
             self.ask_for_next_job();
@@ -289,10 +289,10 @@ impl Worker {
     /// one that is waited for here. True if there is something to run.
     pub(super) fn watch_for_jobs(&self) -> bool {
         let asked = self.ask_for_jobs();
-        match self.joins.gain.worth_watching(clock::now()) {
+        match self.joins.payoff.worth_watching(clock::now()) {
             0 => asked && self.search.is_active() && self.watch(SPIN, || ()),
             nanos => {
-                if self.joins.gain.is_good() {
+                if self.joins.payoff.is_good() {
                     self.ask_for_next_job();
                 }
                 self.watch(nanos, || _ = self.ask_for_jobs())
@@ -313,9 +313,9 @@ impl Worker {
 
     /// Arms the joins before this worker sleeps, since it will not ask again. If jobs
     /// have not been worth a wake-up, the monitor is to have it woken for the next one.
-    pub(super) fn leave_word_for_joins(&self) {
-        self.joins.gain.settle();
-        if self.joins.gain.is_worth_a_wake() {
+    pub(super) fn arm_heartbeat(&self) {
+        self.joins.payoff.settle();
+        if self.joins.payoff.is_worth_a_wake() {
             self.ask_for_next_job();
         }
     }

@@ -1,17 +1,17 @@
-//! Pace: how long fibers run here between two switches, as a moving average, and the decisions based on
+//! Intervals: how long fibers run here between two switches, as a moving average, and the decisions based on
 //! it: how often to look at the injector, how much queued work is surplus.
 //!
-//! Measured by one clock read for each round of [`ROUND`] dispatches, never per dispatch.
+//! Measured by one clock read for each round of [`MAINTENANCE_INTERVAL`] dispatches, never per dispatch.
 
 use std::cell::Cell;
 
 /// Dispatches between two services (timers, inbox, own shard): as in Tokio and Go, a prime so that it
 /// does not fall in step with the fibers' own periods.
-pub(in crate::sched) const ROUND: u32 = 61;
+pub(in crate::sched) const MAINTENANCE_INTERVAL: u32 = 61;
 
 /// Dispatches of the first round after a sleep; each of the following rounds has twice as many. A pool
-/// of few fibers with long runs would complete a round of [`ROUND`] too late.
-pub(in crate::sched) const ROUND_AFTER_SLEEP: u32 = 4;
+/// of few fibers with long runs would complete a round of [`MAINTENANCE_INTERVAL`] too late.
+pub(in crate::sched) const MAINTENANCE_AFTER_SLEEP: u32 = 4;
 
 /// Work that would take this long is worth another worker's wake-up: a futex wake across cores costs
 /// 30–60 µs on virtual machines.
@@ -39,14 +39,14 @@ pub(super) const JOB: u64 = 4_000;
 const INJECTOR_LATENCY: u64 = 200_000;
 
 /// The average run of one fiber, in nanoseconds.
-pub(in crate::sched) struct Pace {
+pub(in crate::sched) struct Intervals {
     run: Cell<u64>,
     round_began: Cell<u64>,
 }
 
-impl Pace {
-    pub(in crate::sched) fn new(now: u64) -> Pace {
-        Pace {
+impl Intervals {
+    pub(in crate::sched) fn new(now: u64) -> Intervals {
+        Intervals {
             run: Cell::new(1_000),
             round_began: Cell::new(now),
         }

@@ -1,6 +1,6 @@
 //! Finding a worker's next fiber, while it has something of its own to look at.
 //!
-//! Order: every n dispatches the injector, every [`ROUND`] dispatches a service. Otherwise the `next`
+//! Order: every n dispatches the injector, every [`MAINTENANCE_INTERVAL`] dispatches a service. Otherwise the `next`
 //! slot (at most three in a row), then ready list and ring in alternation. Then the inbox, the timers,
 //! what others have placed here (`balance`), the own injector shard, any shard. Stealing and sleeping
 //! are in `park`.
@@ -15,7 +15,9 @@ use crate::sched::config::Scheduler;
 use crate::sched::events::Kind;
 use crate::sched::pool::remote::Remote;
 use crate::sched::queue::injector::End;
-use crate::sched::worker::intervals::{Pace, ROUND, ROUND_AFTER_SLEEP};
+use crate::sched::worker::intervals::{
+    Intervals, MAINTENANCE_AFTER_SLEEP, MAINTENANCE_INTERVAL,
+};
 use crate::sched::worker::run::Worker;
 
 /// The most fibers fetched from the injector at once: a quarter of a ring. Arbitrary.
@@ -30,11 +32,11 @@ const OLDEST: u64 = 1_000_000;
 /// When the work that is due every round is due again.
 pub(in crate::sched) struct Maintenance {
     /// How long fibers run here.
-    pub(in crate::sched) pace: Pace,
+    pub(in crate::sched) intervals: Intervals,
     /// Dispatches until the next service.
-    until_service: Cell<u32>,
-    /// The value of `until_service` when the pace was last measured.
-    paced_at: Cell<u32>,
+    ticks_to_maintenance: Cell<u32>,
+    /// The value of `ticks_to_maintenance` when the intervals were last measured.
+    measured_at: Cell<u32>,
     /// Dispatches in the next round, at most.
     round: Cell<u32>,
     /// Dispatches since the last look at the injector.
@@ -46,10 +48,10 @@ pub(in crate::sched) struct Maintenance {
 impl Maintenance {
     pub(super) fn new(now: u64) -> Maintenance {
         Maintenance {
-            pace: Pace::new(now),
-            until_service: Cell::new(0),
-            paced_at: Cell::new(0),
-            round: Cell::new(ROUND_AFTER_SLEEP),
+            intervals: Intervals::new(now),
+            ticks_to_maintenance: Cell::new(0),
+            measured_at: Cell::new(0),
+            round: Cell::new(MAINTENANCE_AFTER_SLEEP),
             since_injector: Cell::new(0),
             oldest_due: Cell::new(now),
         }
@@ -58,17 +60,17 @@ impl Maintenance {
     /// Returns true if a service is due before another fiber runs.
     #[inline(always)]
     pub(in crate::sched) fn is_due(&self) -> bool {
-        self.until_service.get() == 0
+        self.ticks_to_maintenance.get() == 0
     }
 
     /// Makes a service due, and returns the dispatches that were left.
     pub(in crate::sched) fn make_due(&self) -> u32 {
-        self.until_service.replace(0)
+        self.ticks_to_maintenance.replace(0)
     }
 
     /// Sets the dispatches until the next service.
     pub(in crate::sched) fn set_left(&self, dispatches: u32) {
-        self.until_service.set(dispatches);
+        self.ticks_to_maintenance.set(dispatches);
     }
 }
 
@@ -81,7 +83,7 @@ impl Maintenance {
 
     /// Measures no run that came before.
     pub(in crate::sched) fn forget_runs(&self) {
-        self.paced_at.set(0);
+        self.measured_at.set(0);
     }
 
     pub(in crate::sched) fn set_oldest_due(&self, at: u64) {
@@ -95,7 +97,7 @@ impl Maintenance {
 
 impl Worker {
     /// Makes the worker go through everything before it runs another fiber.
-    pub(in crate::sched) fn take_stock(&self) {
+    pub(in crate::sched) fn force_maintenance(&self) {
         self.maintenance.set_left(0);
         self.trace.forget_round();
     }
@@ -118,11 +120,11 @@ impl Worker {
     /// the caller.
     #[inline(always)]
     pub(super) fn find_hot(&self, remote: &Remote) -> Option<FiberPtr> {
-        let left = self.maintenance.until_service.get();
+        let left = self.maintenance.ticks_to_maintenance.get();
         if left == 0 {
             return None;
         }
-        self.maintenance.until_service.set(left - 1);
+        self.maintenance.ticks_to_maintenance.set(left - 1);
         // PERF: when nothing is fresh and nothing was just woken, as among fibers that only yield, only
         // the ready list has fibers.
         if remote.next.is_empty() && remote.ring.is_empty() {
@@ -154,23 +156,23 @@ impl Worker {
     /// injector, and a look at the pool's phase.
     #[cold]
     fn serve(&self) -> Option<FiberPtr> {
-        let interval = self.maintenance.pace.injector_interval();
+        let interval = self.maintenance.intervals.injector_interval();
         let now = clock::now();
         let local = current::local();
         local.set_moment(now);
-        self.keep_pace(local, now);
+        self.measure_intervals(local, now);
         let round = self.maintenance.round.get().min(interval);
         self.maintenance
             .round
-            .set(ROUND.min(2 * self.maintenance.round.get()));
-        self.maintenance.until_service.set(round);
-        self.maintenance.paced_at.set(round);
+            .set(MAINTENANCE_INTERVAL.min(2 * self.maintenance.round.get()));
+        self.maintenance.ticks_to_maintenance.set(round);
+        self.maintenance.measured_at.set(round);
         self.count_to_sample(round);
         self.notice_phase();
         self.follow_duty();
         // A fiber that gets a stack here is in the ring, where the worker looks next.
-        let _ = self.relieve();
-        self.open_mailbox();
+        let _ = self.release_cached_stacks();
+        self.drain_inbox();
         self.fire_timers(now);
         self.ask_driver();
         if self.has_placed()
@@ -201,7 +203,7 @@ impl Worker {
         let own = injector.pop_batch(shard, 1, end).pop_front();
         let fiber = own.or_else(|| injector.pop_any(shard, 1).pop_front())?;
         self.remote().counters.injector_batches.increment();
-        self.saw(Kind::Fetch, fiber);
+        self.record(Kind::Fetch, fiber);
         if self.search.is_active() {
             self.pass_search_on();
         }
@@ -212,11 +214,11 @@ impl Worker {
     #[cold]
     fn find_further(&self) -> Option<FiberPtr> {
         self.notice_phase();
-        self.open_mailbox();
+        self.drain_inbox();
         let (now, local) = (clock::now(), current::local());
         local.set_moment(now);
         // A worker with few fibers of long runs would not complete a round for a long time.
-        self.keep_pace(local, now);
+        self.measure_intervals(local, now);
         self.fire_timers(now);
         self.ask_driver();
         let found = self
@@ -230,24 +232,32 @@ impl Worker {
     }
 
     /// Measures the runs since the last call.
-    fn keep_pace(&self, local: &Local, now: u64) {
-        let left = self.maintenance.until_service.get();
-        let runs = self.maintenance.paced_at.replace(left).saturating_sub(left);
+    fn measure_intervals(&self, local: &Local, now: u64) {
+        let left = self.maintenance.ticks_to_maintenance.get();
+        let runs = self
+            .maintenance
+            .measured_at
+            .replace(left)
+            .saturating_sub(left);
         if runs == 0 {
-            return self.maintenance.pace.resume(now);
+            return self.maintenance.intervals.resume(now);
         }
-        self.maintenance.pace.round(runs, now);
-        local.set_slow(self.maintenance.pace.is_slow());
+        self.maintenance.intervals.round(runs, now);
+        local.set_slow(self.maintenance.intervals.is_slow());
     }
 
     /// Resumes measuring after the worker has not run fibers. The rounds after a sleep are short, so
     /// that it soon notices that its fibers compute for long.
-    pub(in crate::sched) fn resume_pace(&self) {
-        self.maintenance.pace.resume(clock::now());
-        self.maintenance.round.set(ROUND_AFTER_SLEEP);
-        let left = self.maintenance.until_service.get().min(ROUND_AFTER_SLEEP);
-        self.maintenance.until_service.set(left);
-        self.maintenance.paced_at.set(left);
+    pub(in crate::sched) fn resume_intervals(&self) {
+        self.maintenance.intervals.resume(clock::now());
+        self.maintenance.round.set(MAINTENANCE_AFTER_SLEEP);
+        let left = self
+            .maintenance
+            .ticks_to_maintenance
+            .get()
+            .min(MAINTENANCE_AFTER_SLEEP);
+        self.maintenance.ticks_to_maintenance.set(left);
+        self.maintenance.measured_at.set(left);
     }
 
     /// Fetches a fair share of the injector: the own shard first, then the others.
@@ -270,7 +280,7 @@ impl Worker {
         }
         let first = batch.pop_front()?;
         self.remote().counters.injector_batches.increment();
-        self.saw(Kind::Fetch, first);
+        self.record(Kind::Fetch, first);
         self.keep_batch(batch);
         Some(first)
     }

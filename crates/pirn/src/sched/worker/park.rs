@@ -4,9 +4,9 @@
 //! stealing sweep.
 //!
 //! One visit: 1. search the other workers, unless enough do; 2. spin for a little, if that has paid
-//! lately; 3. announce sleep, shut the mailbox; 4. look everywhere once more; 5. sleep until woken or
+//! lately; 3. announce sleep, shut the inbox; 4. look everywhere once more; 5. sleep until woken or
 //! until a timer is due (once, for 50 µs, if work was seen that is too young to take: after that the
-//! monitor watches it); 6. open the mailbox, take back the announcement; a worker that finds it claimed
+//! monitor watches it); 6. open the inbox, take back the announcement; a worker that finds it claimed
 //! owes a search.
 
 use std::cell::{Cell, RefCell};
@@ -111,12 +111,12 @@ impl Worker {
     pub(in crate::sched) fn rest(&self) {
         // A fiber that runs while a search is owed must not be followed by another one before the
         // worker has completed the search.
-        self.take_stock();
+        self.force_maintenance();
         self.remote()
             .running
             .store(ptr::null_mut(), Ordering::Relaxed);
         self.follow_duty();
-        if self.relieve() {
+        if self.release_cached_stacks() {
             return;
         }
         if !self.is_member() {
@@ -132,7 +132,7 @@ impl Worker {
         if !self.search.is_active() {
             self.search.set_active(self.pool.idle.try_search());
         }
-        self.stand(WorkerState::Spinning);
+        self.set_state(WorkerState::Spinning);
         let (mut young, mut nap) = (false, false);
         if self.search.is_active() {
             match self.sweep() {
@@ -191,11 +191,11 @@ impl Worker {
             if let Some((fiber, n)) = remote.ring.steal_into(&self.remote().ring) {
                 counters.steals.increment();
                 counters.stolen.add(u64::from(n));
-                self.saw_with(Kind::Steal, fiber, victim);
+                self.record_with(Kind::Steal, fiber, victim);
                 return Sweep::Found(fiber);
             }
             if let Some(fiber) = self.steal_ready(remote) {
-                self.saw_with(Kind::Steal, fiber, victim);
+                self.record_with(Kind::Steal, fiber, victim);
                 return Sweep::Found(fiber);
             }
             let seen = remote.next.look_fresh();
@@ -208,7 +208,7 @@ impl Worker {
             {
                 counters.steals.increment();
                 counters.stolen.increment();
-                self.saw_with(Kind::Steal, fiber, victim);
+                self.record_with(Kind::Steal, fiber, victim);
                 return Sweep::Found(fiber);
             }
             young = true;
@@ -219,7 +219,7 @@ impl Worker {
     /// Steals half of another worker's ready fibers, where fibers may migrate; returns the first of
     /// them.
     fn steal_ready(&self, victim: &Remote) -> Option<FiberPtr> {
-        let (own, theirs) = (self.commons?, victim.commons?);
+        let (own, theirs) = (self.shared_queues?, victim.shared_queues?);
         let mut taken = theirs.take_half(MOST_READY);
         let n = taken.len();
         let first = taken.pop_front()?;
@@ -266,13 +266,13 @@ impl Worker {
             || pool
                 .remotes
                 .iter()
-                .any(|remote| self.maintenance.pace.is_surplus(remote.queued()))
+                .any(|remote| self.maintenance.intervals.is_surplus(remote.queued()))
     }
 
     /// True if a look around, without taking anything, shows something to do.
     pub(super) fn sees_work(&self) -> bool {
         let remote = self.remote();
-        !remote.mailbox.is_empty()
+        !remote.inbox.is_empty()
             || !remote.placed.is_empty()
             || !self.pool.injector.is_empty()
             || (self.pool.scheduler() == Scheduler::WorkStealing
@@ -331,7 +331,7 @@ impl Worker {
         // LIVENESS: from here on every publisher sees this worker as a sleeper, and what was published
         // before is seen below (S3, S4 of `idle`). A fiber that was spawned without that protocol, in
         // the moment before, is found by the monitor.
-        self.leave_word_for_joins();
+        self.arm_heartbeat();
         if young {
             self.pool.monitor.attend();
         } else if !idle.all_asleep() {
@@ -339,7 +339,7 @@ impl Worker {
         }
         // The fiber that this wakes may be at home here, and ready: that is noticed below.
         self.pool.look_for_quiet();
-        if remote.mailbox.prepare_sleep() {
+        if remote.inbox.prepare_sleep() {
             let blind = mutant!("sleep_without_recheck");
             if !blind && self.sees_work() {
                 self.wake_searching();
@@ -349,11 +349,11 @@ impl Worker {
                 self.sleep_until_bored(nap);
             }
         }
-        if !remote.mailbox.is_empty() {
+        if !remote.inbox.is_empty() {
             self.search.napped.set(false);
         }
-        self.open_mailbox();
-        remote.mailbox.cancel_sleep();
+        self.drain_inbox();
+        remote.inbox.cancel_sleep();
         if idle.retract(self.index) {
             remote.counters.unparks.increment();
             self.search.napped.set(false);
@@ -362,7 +362,7 @@ impl Worker {
         }
         self.waking();
         self.tell_events();
-        self.resume_pace();
+        self.resume_intervals();
     }
 
     /// Sleeps. If the pool's threads end when they have been idle for long, and this one has, it will
@@ -373,22 +373,22 @@ impl Worker {
         self.sleep_now(until.or(self.search.drive_limit.get()), nap);
         let bored = until.is_some_and(|until| shim::now() >= until);
         self.role
-            .set_leaving(bored && self.remote().mailbox.is_empty());
+            .set_leaving(bored && self.remote().inbox.is_empty());
     }
 
     /// Sleeps until one of its own fibers can resume, or until `until`. This worker takes nothing else
     /// meanwhile, so it is no sleeper that others may claim. After a fence.
     pub(in crate::sched) fn sleep_alone(&self, until: Option<Instant>) {
         self.pool.look_for_quiet();
-        let mailbox = self.remote().mailbox;
-        if mailbox.prepare_sleep() && !self.must_notice() {
+        let inbox = self.remote().inbox;
+        if inbox.prepare_sleep() && !self.must_notice() {
             self.sleep_now(until, false);
         }
-        self.open_mailbox();
-        mailbox.cancel_sleep();
+        self.drain_inbox();
+        inbox.cancel_sleep();
         self.waking();
         self.tell_events();
-        self.resume_pace();
+        self.resume_intervals();
     }
 
     /// The second look has shown work: searches for it instead of sleeping (S6 in `idle`).
@@ -397,14 +397,14 @@ impl Worker {
         self.waking();
         self.search.set_active(true);
         self.search.napped.set(false);
-        self.open_mailbox();
-        self.remote().mailbox.cancel_sleep();
+        self.drain_inbox();
+        self.remote().inbox.cancel_sleep();
         // LIVENESS: if it is still in a ring from which a thief copies, that thread may have
         // lost its processor, perhaps to this one.
         if !self.has_ready() {
             shim::thread::yield_now();
         }
-        self.resume_pace();
+        self.resume_intervals();
     }
 
     fn sleep_now(&self, at_most: Option<Instant>, nap: bool) {
@@ -413,12 +413,12 @@ impl Worker {
         let began = clock::now();
         let again = nap.then(|| shim::now() + YOUNG);
         let until = [self.alarm(), again, at_most].into_iter().flatten().min();
-        self.stand(WorkerState::Asleep);
+        self.set_state(WorkerState::Asleep);
         self.say_asleep(nap);
         // SAFETY: K1: nothing of this worker's runs meanwhile.
-        remote.mailbox.sleep(until, unsafe { self.io.events() });
+        remote.inbox.sleep(until, unsafe { self.io.events() });
         self.say_awake();
-        self.stand(WorkerState::Active);
+        self.set_state(WorkerState::Active);
         let slept = clock::now() - began;
         if slept < SHORT && !nap {
             self.search

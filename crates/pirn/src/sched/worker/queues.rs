@@ -8,7 +8,7 @@ use std::cell::{Cell, UnsafeCell};
 
 use crate::base::list::{Fifo, List};
 use crate::fiber::{FiberPtr, Header};
-use crate::sched::migrate::shared_queues::Commons;
+use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
 
@@ -150,7 +150,7 @@ impl Worker {
     pub(in crate::sched) fn pop_ready(&self) -> Option<FiberPtr> {
         // SAFETY: K1.
         match unsafe { (*self.queues.ready.get()).pop_front() } {
-            None if self.commons.is_some() => self.pop_common(),
+            None if self.shared_queues.is_some() => self.pop_common(),
             own => own,
         }
     }
@@ -159,21 +159,23 @@ impl Worker {
     pub(in crate::sched) fn has_ready(&self) -> bool {
         // SAFETY: K1.
         let own = !unsafe { &*self.queues.ready.get() }.is_empty();
-        own || self.commons.is_some_and(|commons| commons.len() > 0)
+        own || self
+            .shared_queues
+            .is_some_and(|shared_queues| shared_queues.len() > 0)
     }
 
     /// The number of started fibers that may run; for reports.
     pub(in crate::sched) fn count_ready(&self) -> usize {
         // SAFETY: K1.
         let own = unsafe { &*self.queues.ready.get() }.len() as usize;
-        own + self.commons.map_or(0, Commons::len)
+        own + self.shared_queues.map_or(0, SharedQueues::len)
     }
 
     /// Moves the fibers that other threads have woken to the ready list.
-    pub(in crate::sched) fn open_mailbox(&self) {
-        let mailbox = self.remote().mailbox;
-        if !mailbox.is_empty() {
-            let woken = mailbox.drain();
+    pub(in crate::sched) fn drain_inbox(&self) {
+        let inbox = self.remote().inbox;
+        if !inbox.is_empty() {
+            let woken = inbox.drain();
             let counters = &self.remote().counters;
             counters.fiber_wakes.add(u64::from(woken.len()));
             counters.remote_wakes.add(u64::from(woken.len()));
@@ -204,6 +206,8 @@ impl Worker {
     pub(in crate::sched) fn has_started(&self) -> bool {
         // SAFETY: K1.
         let own = !unsafe { &*self.queues.started.get() }.is_empty();
-        own || self.commons.is_some_and(|commons| self.is_needed(commons))
+        own || self
+            .shared_queues
+            .is_some_and(|shared_queues| self.is_needed(shared_queues))
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! A fiber that stops running finds its successor itself and switches to it directly. One that has
 //! ended passes its stack to the successor if that is fresh. Control returns to the worker's own stack
-//! only when nothing is ready, or every `ROUND` dispatches.
+//! only when nothing is ready, or every `MAINTENANCE_INTERVAL` dispatches.
 //!
 //! Invariants:
 //! * K1. A `Worker` lives on its own thread's stack (driven by hand, in a box of that thread) and is
@@ -29,7 +29,7 @@ use crate::sched::config::Hook;
 use crate::sched::deterministic::seeded::Seeded;
 use crate::sched::events::Trace;
 use crate::sched::io::driver::Io;
-use crate::sched::migrate::shared_queues::Commons;
+use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::policy::standby::Role;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
@@ -58,9 +58,9 @@ pub(crate) struct Worker {
     pub(super) queues: Queues,
     /// Where fibers may migrate: shared with other workers, in place of timers, started fibers, and
     /// most of the ready ones.
-    pub(in crate::sched) commons: Option<&'static Commons>,
+    pub(in crate::sched) shared_queues: Option<&'static SharedQueues>,
     /// Fibers that may migrate but are pinned at present: they stay on this thread.
-    pub(in crate::sched) pins: Cell<u32>,
+    pub(in crate::sched) pinned: Cell<u32>,
     pub(super) stacks: UnsafeCell<StackCache>,
     pub(super) wheel: UnsafeCell<Wheel<Ticket>>,
     pub(in crate::sched) io: Io,
@@ -93,20 +93,20 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     // SAFETY: JO3: the worker keeps its pool until it restores `before`, below; the static empty list
     // is never there.
     let before = unsafe { local.set_jobs(&worker.remote().jobs) };
-    if let Some(commons) = worker.commons {
-        commons.bind(&worker.pool, index);
+    if let Some(shared_queues) = worker.shared_queues {
+        shared_queues.bind(&worker.pool, index);
         local.set_free(true);
     }
-    worker.stand(WorkerState::Active);
+    worker.set_state(WorkerState::Active);
     // The thread that had this one created has claimed the worker, as it would wake a sleeper: the
     // worker owes a search (S5 in `idle`).
     worker
         .search
         .set_active(member && worker.pool.idle.retract(index));
-    worker.set_hands_on();
+    worker.set_forwards_fresh();
     worker.follow_duty();
     worker.waking();
-    worker.take_stock();
+    worker.force_maintenance();
     worker.run(local);
     if worker.search.is_active() {
         // LIVENESS: a search does not end in silence.
@@ -114,7 +114,7 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     }
     worker.put_spare_away(local);
     worker.give_stacks_back();
-    worker.stand(WorkerState::Dead);
+    worker.set_state(WorkerState::Dead);
     local.set_worker(ptr::null(), None);
     // SAFETY: JO1: no fiber runs here; the list that was there before is the static empty one.
     unsafe { local.set_jobs(before) };
@@ -144,8 +144,8 @@ impl Worker {
             remote: NonNull::from(&pool.remotes[index]),
             host: UnsafeCell::new(Context::empty()),
             queues: Queues::new(),
-            commons: pool.remotes[index].commons,
-            pins: Cell::new(0),
+            shared_queues: pool.remotes[index].shared_queues,
+            pinned: Cell::new(0),
             stacks: UnsafeCell::new(StackCache::new(STACKS)),
             wheel: UnsafeCell::new(Wheel::new(
                 seeded.as_ref().map_or(now, Seeded::wheel_time),
@@ -196,7 +196,7 @@ impl Worker {
                 None if self.may_end() => break,
                 None => {
                     self.rest();
-                    self.stand(WorkerState::Active);
+                    self.set_state(WorkerState::Active);
                 }
             }
         }
@@ -204,10 +204,10 @@ impl Worker {
 
     /// Begins a drive: this thread is the worker, and awake.
     pub(in crate::sched) fn begin_drive(&self) {
-        self.stand(WorkerState::Active);
-        self.set_hands_on();
+        self.set_state(WorkerState::Active);
+        self.set_forwards_fresh();
         self.search.set_active(self.pool.idle.retract(self.index));
-        self.take_stock();
+        self.force_maintenance();
     }
 
     /// Runs all ready fibers, until none is or it is `over`.
@@ -223,7 +223,7 @@ impl Worker {
     pub(in crate::sched) fn end_drive(&self) -> bool {
         let idle = &self.pool.idle;
         let _ = idle.announce(self.index, self.search.end());
-        self.stand(WorkerState::Asleep);
+        self.set_state(WorkerState::Asleep);
         self.pool.look_for_quiet();
         self.has_ready() || self.sees_work()
     }
@@ -308,7 +308,7 @@ impl Worker {
     #[inline(always)]
     fn may_inherit(&self, fiber: FiberPtr, heir: FiberPtr) -> bool {
         context::DIRECT
-            && !self.pool.starved.is_watched()
+            && !self.pool.stack_waiters.is_watched()
             && context::INHERITS
             && header(heir).is_fresh()
             && header(heir).placement.get() == 0
@@ -398,7 +398,7 @@ impl Worker {
         let remote = self.remote();
         self.has_ready()
             || self.queues.has_first()
-            || !remote.mailbox.is_empty()
+            || !remote.inbox.is_empty()
             || !remote.next.is_empty()
             || !remote.ring.is_empty()
             || !remote.placed.is_empty()
@@ -407,7 +407,7 @@ impl Worker {
             || self.timer_is_due()
     }
 
-    /// Acts on a change of the pool's phase: cancels the fibers that have started here. Answers a roll
+    /// Acts on a change of the pool's phase: cancels the fibers that have started here. Answers a snapshot
     /// call.
     pub(in crate::sched) fn notice_phase(&self) {
         let phase = self.pool.phase();
@@ -419,7 +419,7 @@ impl Worker {
                 }
             });
         }
-        self.answer_roll(None);
+        self.answer_snapshot(None);
     }
 
     /// True if the thread may end, with nothing queued here. False while a fiber that has started here

@@ -18,7 +18,7 @@
 //! * LE1. Each stack beyond the bound is out for one fiber, and one waiter waits for the end of that
 //!   fiber; or has waited, if an interrupt has ended that wait.
 //! * LE2. Such a stack goes back to the pool when its fiber has ended: no cache keeps it (its class is
-//!   not 0), and no other fiber inherits it (`Starved::is_watched`). So loans do not add up.
+//!   not 0), and no other fiber inherits it (`StackWaiters::is_watched`). So loans do not add up.
 
 use crate::context::{OutOfStacks, Stack};
 use crate::fiber::current::{self, Local};
@@ -44,21 +44,21 @@ impl Worker {
 
     /// Puts a fresh fiber aside until a stack becomes available.
     #[cold]
-    pub(super) fn starve(&self, fiber: FiberPtr, why: &OutOfStacks) {
+    pub(super) fn wait_for_stack(&self, fiber: FiberPtr, why: &OutOfStacks) {
         self.remote().counters.stack_waits.increment();
-        self.pool.starved.push(fiber, why);
+        self.pool.stack_waiters.push(fiber, why);
         // LIVENESS: stacks may be in the caches of workers that sleep: they wake and give them up
-        // (`relieve`). A stack that becomes available from now on finds the fiber on the list
-        // (`finish`); one that became available before is found by this worker's own `relieve`.
-        self.pool.rouse();
+        // (`release_cached_stacks`). A stack that becomes available from now on finds the fiber on the list
+        // (`finish`); one that became available before is found by this worker's own `release_cached_stacks`.
+        self.pool.wake_all_workers();
     }
 
     /// Called before the worker rests. While fibers wait for stacks, gives up the stacks that the
     /// worker keeps, and takes one of those fibers if there is a stack for it now. True if it took one,
     /// which is in its ring; under `SingleQueue` no other worker looks there.
     #[must_use = "a worker with a fiber in its ring does not rest"]
-    pub(in crate::sched) fn relieve(&self) -> bool {
-        if self.pool.starved.is_empty() {
+    pub(in crate::sched) fn release_cached_stacks(&self) -> bool {
+        if self.pool.stack_waiters.is_empty() {
             return false;
         }
         self.put_spare_away(current::local());
@@ -67,12 +67,12 @@ impl Worker {
             if gave {
                 // LIVENESS: this worker takes none of those fibers, and the others may have
                 // looked for a stack before.
-                self.pool.rouse();
+                self.pool.wake_all_workers();
             }
             return false;
         }
         let stacks = &self.pool.stacks;
-        let fed = self.pool.starved.pop_if(|fiber| {
+        let fed = self.pool.stack_waiters.pop_if(|fiber| {
             let stack = match header(fiber).stack_size() {
                 None => stacks.take(),
                 Some(size) => stacks.take_sized(size),
@@ -95,9 +95,11 @@ impl Worker {
     /// have been one beyond the bound, of no use to that fiber. Then the fiber waits again, and so its
     /// waiters are asked again, which may have been refused one before.)
     #[cold]
-    pub(super) fn feed(&self) {
-        self.pool.starved.set_beyond(|| self.pool.stacks.beyond());
-        if let Some(fiber) = self.pool.starved.pop_if(|_| true) {
+    pub(super) fn start_stackless(&self) {
+        self.pool
+            .stack_waiters
+            .set_beyond(|| self.pool.stacks.beyond());
+        if let Some(fiber) = self.pool.stack_waiters.pop_if(|_| true) {
             match self.role.is_draining() {
                 false => self.keep_fresh(fiber),
                 true => {
@@ -112,7 +114,7 @@ impl Worker {
     /// As [`Schedule::spare_stack`](crate::fiber::Schedule::spare_stack).
     #[cold]
     pub(in crate::sched) fn spare_stack(&self) -> Option<Stack> {
-        if !self.pool.starved.is_empty() || !self.pool.stacks.lets_keep() {
+        if !self.pool.stack_waiters.is_empty() || !self.pool.stacks.lets_keep() {
             return None;
         }
         // SAFETY: K1.
@@ -125,8 +127,8 @@ impl Worker {
     pub(in crate::sched) fn keep_spare(&self, stack: Stack) {
         // SAFETY: K1.
         unsafe { (*self.stacks.get()).give(stack, &self.pool.stacks) };
-        if !self.pool.starved.is_empty() {
-            self.feed();
+        if !self.pool.stack_waiters.is_empty() {
+            self.start_stackless();
         }
     }
 
@@ -142,10 +144,12 @@ impl Worker {
     pub(in crate::sched) fn lend(&self, wanted: BorrowTarget) -> Option<FiberRef> {
         let wanted = |fiber| wanted.is(fiber, header(fiber));
         let Pool {
-            starved, stacks, ..
+            stack_waiters,
+            stacks,
+            ..
         } = &*self.pool;
         let mut is_loan = false;
-        let (fiber, stack) = starved.take_with(wanted, |fiber| {
+        let (fiber, stack) = stack_waiters.take_with(wanted, |fiber| {
             let size = header(fiber).stack_size();
             let stack = self.take_stack(size);
             is_loan = matches!(stack, Err(OutOfStacks::Cap { .. }));
@@ -157,7 +161,7 @@ impl Worker {
         if is_loan {
             self.remote().counters.loans.increment();
             // LE2: before the fiber can end.
-            starved.set_beyond(|| stacks.beyond());
+            stack_waiters.set_beyond(|| stacks.beyond());
         }
         // It has not started, so the runtime still holds a reference.
         let borrower = FiberRef::of(fiber);

@@ -20,7 +20,7 @@ impl Worker {
         match self.find_stack(fiber) {
             Ok(()) => true,
             Err(why) => {
-                self.starve(fiber, &why);
+                self.wait_for_stack(fiber, &why);
                 false
             }
         }
@@ -59,11 +59,11 @@ impl Worker {
         unsafe { stack.set_owner(fiber.as_ptr().cast()) };
         // SAFETY: H2.
         unsafe { *header.stack.get() = Some(stack) };
-        if let Some(commons) = self.commons {
-            self.settle_free(commons, fiber);
+        if let Some(shared_queues) = self.shared_queues {
+            self.settle_free(shared_queues, fiber);
             return;
         }
-        header.set_home(remote.mailbox);
+        header.set_home(remote.inbox);
         self.link_started(fiber);
         remote.settled.add(1);
         if header.placement.get() != 0 {
@@ -90,15 +90,15 @@ impl Worker {
             self.pool.stacks.give(stack);
         }
         self.retire(local, fiber);
-        if self.pool.starved.is_watched() {
-            self.feed();
+        if self.pool.stack_waiters.is_watched() {
+            self.start_stackless();
         }
     }
 
     /// Removes a fiber that has ended, and has no stack any more, from the lists.
     #[inline(always)]
     pub(super) fn retire(&self, local: &Local, fiber: FiberPtr) {
-        if self.commons.is_some() {
+        if self.shared_queues.is_some() {
             self.retire_free(fiber);
             return;
         }

@@ -1,4 +1,4 @@
-//! Gain: the worth of other workers' jobs to a worker that had nothing to do.
+//! StealPayoff: the worth of other workers' jobs to a worker that had nothing to do.
 //!
 //! A worker that is woken for a job costs others some 50 µs, and so does one that watches for the next
 //! job as long as that. Whether it pays is judged by the jobs it has had: not by the last one alone,
@@ -9,7 +9,7 @@ use std::cell::Cell;
 use crate::sched::worker::intervals::{EXPECT, JOB, WORTH};
 
 /// The account of one worker.
-pub(in crate::sched) struct Gain {
+pub(in crate::sched) struct StealPayoff {
     /// Nanoseconds of jobs since it last slept.
     since_sleep: Cell<u64>,
     /// A decaying sum of the same: each new job takes a quarter off the earlier ones.
@@ -24,10 +24,10 @@ pub(in crate::sched) struct Gain {
 /// large should not be done alone for lack of a few wake-ups.
 const PATIENCE: u32 = 4;
 
-impl Gain {
+impl StealPayoff {
     /// Returns an empty account.
-    pub(in crate::sched) fn new() -> Gain {
-        Gain {
+    pub(in crate::sched) fn new() -> StealPayoff {
+        StealPayoff {
             since_sleep: Cell::new(0),
             of_late: Cell::new(0),
             watch_until: Cell::new(0),

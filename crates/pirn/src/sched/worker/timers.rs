@@ -17,7 +17,7 @@ use crate::timer::Timer;
 impl Worker {
     /// Publishes the due times of this worker's timers to the monitor.
     pub(super) fn show_timers(&self) {
-        if self.commons.is_none() {
+        if self.shared_queues.is_none() {
             // SAFETY: K1.
             let wheel = unsafe { &*self.wheel.get() };
             *self.remote().timers.lock() = Some(wheel.levels());
@@ -44,8 +44,8 @@ impl Worker {
 
     /// Wakes the fibers with timers due by `now`, as the wheel counts it.
     pub(in crate::sched) fn fire_timers(&self, now: u64) {
-        if let Some(commons) = self.commons {
-            self.fire_common_timers(commons, now);
+        if let Some(shared_queues) = self.shared_queues {
+            self.fire_common_timers(shared_queues, now);
             return;
         }
         // SAFETY: K1: firing claims tickets and fills the ready list; it does not come back
@@ -62,10 +62,10 @@ impl Worker {
     /// Returns when the next timer is due, as the wheel counts it.
     #[inline]
     pub(in crate::sched) fn next_timer(&self) -> Option<u64> {
-        match self.commons {
+        match self.shared_queues {
             // SAFETY: K1.
             None => unsafe { &*self.wheel.get() }.next_deadline(),
-            Some(commons) => commons.next_timer(),
+            Some(shared_queues) => shared_queues.next_timer(),
         }
     }
 
@@ -91,7 +91,7 @@ impl Worker {
         timer: NonNull<Timer<Ticket>>,
         deadline: u64,
     ) -> usize {
-        if self.commons.is_some() {
+        if self.shared_queues.is_some() {
             // SAFETY: the caller's promise.
             return unsafe { self.arm_common(timer, deadline) };
         }
@@ -115,7 +115,7 @@ impl Worker {
         timer: NonNull<Timer<Ticket>>,
         wheel: usize,
     ) -> bool {
-        if self.commons.is_some() {
+        if self.shared_queues.is_some() {
             // SAFETY: the caller's promise: armed there, if it is armed.
             return unsafe { self.disarm_common(wheel, timer) };
         }
@@ -135,9 +135,9 @@ impl Worker {
         timer: NonNull<Timer<Ticket>>,
         deadline: u64,
     ) -> usize {
-        if let Some(commons) = self.commons {
+        if let Some(shared_queues) = self.shared_queues {
             // SAFETY: the caller's promise.
-            unsafe { commons.arm(timer, deadline) };
+            unsafe { shared_queues.arm(timer, deadline) };
         }
         self.index
     }
@@ -152,14 +152,18 @@ impl Worker {
         wheel: usize,
         timer: NonNull<Timer<Ticket>>,
     ) -> bool {
-        let commons = self.pool.remotes[wheel].commons;
+        let shared_queues = self.pool.remotes[wheel].shared_queues;
         // SAFETY: the caller's promise.
-        let armed = commons.is_some_and(|commons| unsafe { commons.disarm(timer) });
+        let armed = shared_queues
+            .is_some_and(|shared_queues| unsafe { shared_queues.disarm(timer) });
         let apart = wheel != self.index && wheel >= self.pool.workers();
-        if armed && apart && commons.is_some_and(|commons| commons.next_timer().is_none())
+        if armed
+            && apart
+            && shared_queues
+                .is_some_and(|shared_queues| shared_queues.next_timer().is_none())
         {
             // That worker may end now, but sleeps until that timer.
-            self.pool.remotes[wheel].mailbox.unpark();
+            self.pool.remotes[wheel].inbox.unpark();
         }
         armed
     }

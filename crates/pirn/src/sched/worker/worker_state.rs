@@ -80,11 +80,11 @@ impl WorkerState {
 
 /// The state word of one worker.
 #[derive(Debug)]
-pub(in crate::sched) struct Standing(AtomicU32);
+pub(in crate::sched) struct StateCell(AtomicU32);
 
-impl Standing {
-    pub(in crate::sched) fn new() -> Standing {
-        Standing(AtomicU32::new(WorkerState::Dead as u32))
+impl StateCell {
+    pub(in crate::sched) fn new() -> StateCell {
+        StateCell(AtomicU32::new(WorkerState::Dead as u32))
     }
 
     pub(in crate::sched) fn get(&self) -> WorkerState {
@@ -107,7 +107,7 @@ impl Standing {
 
 impl Worker {
     /// Sets the state of this worker.
-    pub(in crate::sched) fn stand(&self, state: WorkerState) {
+    pub(in crate::sched) fn set_state(&self, state: WorkerState) {
         let state = match self.role.is_draining() && state != WorkerState::Dead {
             true => WorkerState::Draining,
             false => state,

@@ -1,17 +1,17 @@
 //! The worth of jobs.
 
 use crate::sched::worker::intervals::{EXPECT, WORTH};
-use crate::sched::worker::steal_payoff::Gain;
+use crate::sched::worker::steal_payoff::StealPayoff;
 
 /// Goes to sleep, and returns whether it is worth waking.
-fn sleeps(gain: &Gain) -> bool {
+fn sleeps(gain: &StealPayoff) -> bool {
     gain.settle();
     gain.is_worth_a_wake()
 }
 
 #[test]
 fn the_first_wake_up_is_worth_a_try() {
-    let gain = Gain::new();
+    let gain = StealPayoff::new();
     assert!(sleeps(&gain));
     assert_eq!(gain.worth_watching(1), 0);
 }
@@ -19,7 +19,7 @@ fn the_first_wake_up_is_worth_a_try() {
 /// Work that is divided finely ends with small jobs, which do not erase the large ones.
 #[test]
 fn small_jobs_at_the_end_are_forgiven() {
-    let gain = Gain::new();
+    let gain = StealPayoff::new();
     for round in 0..10 {
         let mut now = round * 1_000 * WORTH;
         gain.add(now, now + 100 * WORTH);
@@ -35,7 +35,7 @@ fn small_jobs_at_the_end_are_forgiven() {
 
 #[test]
 fn small_jobs_alone_do_not_pay() {
-    let gain = Gain::new();
+    let gain = StealPayoff::new();
     let tries = (0..100).take_while(|_| {
         gain.add(0, WORTH / 2);
         assert!(!gain.is_good());
@@ -53,7 +53,7 @@ fn small_jobs_alone_do_not_pay() {
 /// Many small jobs are worth a wake-up, but are not watched for.
 #[test]
 fn a_long_row_of_small_jobs_ends_the_watch() {
-    let gain = Gain::new();
+    let gain = StealPayoff::new();
     let small = WORTH / 10;
     gain.add(0, 100 * WORTH);
     let begin = 100 * WORTH;
@@ -68,7 +68,7 @@ fn a_long_row_of_small_jobs_ends_the_watch() {
 
 #[test]
 fn a_watch_ends() {
-    let gain = Gain::new();
+    let gain = StealPayoff::new();
     let long = 10 * WORTH;
     gain.add(0, long);
     assert!(gain.is_good());

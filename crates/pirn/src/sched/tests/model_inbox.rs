@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
 use crate::base::tests::node::{Node, Nodes};
-use crate::sched::queue::inbox::Mailbox;
+use crate::sched::queue::inbox::Inbox;
 use crate::shim::thread;
 use crate::sys::poller::Events;
 
@@ -13,14 +13,14 @@ use crate::sys::poller::Events;
 /// lost wake leaves it parked indefinitely, which loom reports.
 fn push_against_sleep(pushers: usize, each: usize) {
     let nodes = Nodes::new(pushers * each);
-    let mailbox = Arc::new(Mailbox::<Node>::new());
+    let inbox = Arc::new(Inbox::<Node>::new());
     let threads: Vec<_> = (0..pushers)
         .map(|me| {
-            let (nodes, mailbox) = (Arc::clone(&nodes), Arc::clone(&mailbox));
+            let (nodes, inbox) = (Arc::clone(&nodes), Arc::clone(&inbox));
             let push = move || {
                 for id in me * each..(me + 1) * each {
-                    if mailbox.push(nodes.ready(id)) {
-                        mailbox.unpark();
+                    if inbox.push(nodes.ready(id)) {
+                        inbox.unpark();
                     }
                 }
             };
@@ -30,14 +30,14 @@ fn push_against_sleep(pushers: usize, each: usize) {
     let mut last = vec![None; pushers];
     let mut left = nodes.len();
     while left > 0 {
-        let mut batch = mailbox.drain();
+        let mut batch = inbox.drain();
         while let Some(node) = batch.pop_front() {
             let id = nodes.take(node);
             assert!(last[id / each].replace(id) < Some(id), "out of order");
             left -= 1;
         }
-        if left > 0 && mailbox.prepare_sleep() {
-            mailbox.sleep(None, &mut Events::new());
+        if left > 0 && inbox.prepare_sleep() {
+            inbox.sleep(None, &mut Events::new());
         }
     }
     threads
@@ -61,28 +61,28 @@ fn model_mailbox_two_pushers() {
 fn model_mailbox_sleep_is_cancelled() {
     explore("mailbox_sleep_is_cancelled", 3, || {
         let nodes = Nodes::new(1);
-        let mailbox = Arc::new(Mailbox::<Node>::new());
+        let inbox = Arc::new(Inbox::<Node>::new());
         let pusher = {
-            let (nodes, mailbox) = (Arc::clone(&nodes), Arc::clone(&mailbox));
+            let (nodes, inbox) = (Arc::clone(&nodes), Arc::clone(&inbox));
             thread::spawn(String::new(), move || {
-                if mailbox.push(nodes.ready(0)) {
-                    mailbox.unpark();
+                if inbox.push(nodes.ready(0)) {
+                    inbox.unpark();
                 }
             })
             .expect("a modelled thread")
         };
-        if mailbox.prepare_sleep() {
-            mailbox.cancel_sleep();
+        if inbox.prepare_sleep() {
+            inbox.cancel_sleep();
         }
         let mut taken = 0;
         while taken == 0 {
-            let mut batch = mailbox.drain();
+            let mut batch = inbox.drain();
             while let Some(node) = batch.pop_front() {
                 nodes.take(node);
                 taken += 1;
             }
-            if taken == 0 && mailbox.prepare_sleep() {
-                mailbox.sleep(None, &mut Events::new());
+            if taken == 0 && inbox.prepare_sleep() {
+                inbox.sleep(None, &mut Events::new());
             }
         }
         pusher.join().expect("push returns");

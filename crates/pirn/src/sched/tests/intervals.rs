@@ -1,14 +1,14 @@
 //! The decisions based on how long fibers have run.
 
-use crate::sched::worker::intervals::{Pace, SURPLUS};
+use crate::sched::worker::intervals::{Intervals, SURPLUS};
 
-/// A pace after enough rounds of fibers that run for so many nanoseconds each.
-fn pace(run: u64) -> Pace {
-    let pace = Pace::new(0);
+/// The intervals after enough rounds of fibers that run for so many nanoseconds each.
+fn intervals(run: u64) -> Intervals {
+    let intervals = Intervals::new(0);
     for round in 1..=200 {
-        pace.round(10, round * 10 * run);
+        intervals.round(10, round * 10 * run);
     }
-    pace
+    intervals
 }
 
 /// The injector is looked at once in 200 microseconds of runs, but every 127 runs at least, and not
@@ -16,25 +16,25 @@ fn pace(run: u64) -> Pace {
 #[test]
 fn slow_fibers_look_at_the_injector_sooner() {
     let intervals = [0, 1, 1_000, 2_000, 10_000, 50_000, 1_000_000];
-    let intervals = intervals.map(|run| pace(run).injector_interval());
+    let intervals = intervals.map(|run| intervals(run).injector_interval());
     assert_eq!(intervals, [127, 127, 127, 100, 20, 4, 2]);
-    assert_eq!(Pace::new(0).injector_interval(), 127);
+    assert_eq!(Intervals::new(0).injector_interval(), 127);
 }
 
 /// The average follows the runs, up and down, a quarter of the way each round.
 #[test]
 fn the_average_follows() {
-    let pace = pace(1_000);
+    let intervals = intervals(1_000);
     let round = |at, interval| {
-        pace.round(1, at);
-        assert_eq!(pace.injector_interval(), interval);
+        intervals.round(1, at);
+        assert_eq!(intervals.injector_interval(), interval);
     };
     let begin = 2_000_000;
     // To 2,000 nanoseconds, and back a quarter.
     round(begin + 5_000, 100);
     round(begin + 6_000, 114);
     // The worker did not run fibers meanwhile.
-    pace.resume(begin + 10_000_000);
+    intervals.resume(begin + 10_000_000);
     round(begin + 10_001_000, 127);
 }
 
@@ -42,9 +42,9 @@ fn the_average_follows() {
 fn long_runs_are_surplus_and_slow() {
     // The average is 1,000 at first; one round of one run makes it this one.
     let average = |run: u64| {
-        let pace = Pace::new(0);
-        pace.round(1, 4 * run - 3_000);
-        pace
+        let intervals = Intervals::new(0);
+        intervals.round(1, 4 * run - 3_000);
+        intervals
     };
     assert!(!average(1_000).is_surplus(49) && average(1_000).is_surplus(50));
     assert!(!average(SURPLUS - 1).is_surplus(1) && average(SURPLUS).is_surplus(1));
