@@ -408,7 +408,7 @@ impl Worker {
     }
 
     /// Acts on a change of the pool's phase: cancels the fibers that have started here. Answers a snapshot
-    /// call.
+    /// request.
     pub(in crate::sched) fn notice_phase(&self) {
         let phase = self.pool.phase();
         if phase != self.role.see(phase) && phase >= Phase::Cancelled {
