@@ -143,7 +143,7 @@ const LABOR: &[Case] = &[
     Case {
         name: "busy-child",
         kind: Kind::BusyChild,
-        title: "a child whose parent computes on",
+        title: "a child, while its parent computes",
         workers: 2,
         n: 200,
         warmups: 10,

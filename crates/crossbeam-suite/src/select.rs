@@ -325,9 +325,9 @@ fn wait<'c>(
         }
         Limit::At(deadline) => {
             let left = deadline.saturating_duration_since(now());
-            select.wait_timeout(left).expect("nobody is interrupted")
+            select.wait_timeout(left).expect("no token is cancelled")
         }
-        Limit::None => Some(select.wait().expect("nobody is interrupted")),
+        Limit::None => Some(select.wait().expect("no token is cancelled")),
     }
 }
 

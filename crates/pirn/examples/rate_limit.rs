@@ -25,13 +25,13 @@ fn main() {
         // After a long pause there is no burst of starts to make up for it.
         let mut beats = interval(PERIOD).missed(MissedTick::Delay);
         for _ in 0..n {
-            beats.tick().expect("nobody interrupts");
-            let permit = doors.acquire(1).expect("nobody interrupts");
+            beats.tick().expect("no token is cancelled");
+            let permit = doors.acquire(1).expect("no token is cancelled");
             let (inside, most) = (&inside, &most);
             s.spawn(move || {
                 let count = inside.fetch_add(1, Ordering::SeqCst) + 1;
                 most.fetch_max(count, Ordering::SeqCst);
-                sleep(2 * PERIOD).expect("nobody interrupts"); // the request
+                sleep(2 * PERIOD).expect("no token is cancelled"); // the request
                 inside.fetch_sub(1, Ordering::SeqCst);
                 drop(permit);
             });

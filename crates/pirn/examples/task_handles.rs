@@ -16,7 +16,7 @@ fn main() {
         let task = move || println!("2: {part} task of a group");
         runtime.enter(|| group.spawn(task)).expect("not cancelled");
     }
-    group.wait().expect("nobody interrupts");
+    group.wait().expect("no token is cancelled");
 
     // 3. A task that borrows, and that nobody waits for, does not compile: it might outlive
     //    what it borrows. 4. Nor does one that is waited for, in a way that the compiler
@@ -38,5 +38,5 @@ fn main() {
         }
     });
     println!("7: {} and {} make 5050", halves[0], halves[1]);
-    runtime.wait_idle().expect("nobody interrupts");
+    runtime.wait_idle().expect("no token is cancelled");
 }

@@ -10,6 +10,7 @@ mod wire;
 #[cfg(shuttle)]
 pub use wire::{FarEnd, Wire, ask_common, ring_common};
 
+use crate::base::list::NodePtr;
 use crate::fiber::current;
 use crate::readiness;
 use crate::sched::queue::ring::Ring;
@@ -36,7 +37,9 @@ impl StealRing {
     /// The caller's thread is the only one that pushes to this ring, clears it, or steals
     /// into it: its owner.
     pub unsafe fn push(&self, item: &'static Item) -> bool {
-        self.0.push(NonNull::from(item)).is_ok()
+        // SAFETY: the item is static, and only ever shared.
+        let item = unsafe { NodePtr::new(NonNull::from(item)) };
+        self.0.push(item).is_ok()
     }
 
     /// Steals half of the items into `own` and returns the address of one of them.
@@ -44,7 +47,7 @@ impl StealRing {
     /// # Safety
     /// The caller's thread is the owner of `own`.
     pub unsafe fn steal_into(&self, own: &StealRing) -> Option<usize> {
-        self.0.steal_into(&own.0).map(|(item, _)| item.addr().get())
+        self.0.steal_into(&own.0).map(|(item, _)| item.addr())
     }
 
     /// Empties the ring.
@@ -73,16 +76,14 @@ impl Default for StealRing {
 /// except by a join.
 pub unsafe fn break_running_fiber() {
     let fiber = current::local().fiber().expect("a fiber");
-    // SAFETY: H1.
-    unsafe { fiber.as_ref() }.state.finish();
+    fiber.header().state.finish();
 }
 
 /// Returns the addresses of the running fiber's stack; `None` on a plain thread.
 #[must_use]
 pub fn running_stack() -> Option<Range<usize>> {
     let fiber = current::local().fiber()?;
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     // SAFETY: H2: the caller is the fiber itself, and its stack does not move.
     let stack = unsafe { &*header.stack.get() };
     stack.as_ref().map(crate::context::Stack::range)

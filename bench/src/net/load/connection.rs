@@ -138,7 +138,7 @@ impl Connection {
         for _ in 0..answers {
             let asked = self.open.pop_front();
             let asked = asked
-                .ok_or_else(|| self.wrong("an answer that nobody asked for".into()))?;
+                .ok_or_else(|| self.wrong("an answer without a request".into()))?;
             answered(asked);
         }
         Ok(answers)

@@ -97,5 +97,5 @@ fn runtime(workers: usize) -> Runtime {
 }
 
 fn sleep(time: Duration) {
-    pirn::sleep(time).expect("nobody interrupts");
+    pirn::sleep(time).expect("no token is cancelled");
 }

@@ -157,12 +157,12 @@ fn sleepers(job: &Job) -> Outcome {
         for number in 0..job.n {
             scope.spawn(move || {
                 all.begins();
-                pirn::time::sleep_until(all.deadline(number)).expect("nobody cancels it");
+                pirn::time::sleep_until(all.deadline(number)).expect("it is not cancelled");
                 all.woke(number);
             });
         }
         while all.more_to_begin() {
-            pirn::sleep(PAUSE).expect("nobody cancels it");
+            pirn::sleep(PAUSE).expect("it is not cancelled");
         }
         before = all.all_begun();
     });

@@ -47,7 +47,7 @@ where
 
 /// Parks the calling fiber for `duration`.
 pub fn sleep(duration: Duration) {
-    pirn::sleep(duration).expect("nobody is interrupted");
+    pirn::sleep(duration).expect("no token is cancelled");
 }
 
 /// Yields after a failed attempt that does not wait. Some tests retry until another thread has

@@ -44,7 +44,7 @@ fn command() -> Command {
     let about = "What a running pirn program does: workers, fibers, what each waits for.";
     let after = "The program listens if it was built with Builder::inspect(SOCKET), or was \
                  started with PIRN_INSPECT=SOCKET.\n\n\
-                 Exit codes: 1 if there is nobody to ask, or the runtime ends; 2 for wrong \
+                 Exit codes: 1 if no process answers, or the runtime ends; 2 for wrong \
                  arguments; 3 if this user may not ask.";
     Command::new("pirn-top")
         .about(about)

@@ -110,7 +110,7 @@ impl Token {
         let local = current::local();
         let region = current::known(local)
             // SAFETY: H1, H2: the caller's own header.
-            .and_then(|fiber| unsafe { fiber.as_ref() }.region.get().region());
+            .and_then(|fiber| fiber.header().region.get().region());
         if let Some(region) = region {
             if let Some(node) = region.get().token_in_force() {
                 return Token(Arc::clone(node));

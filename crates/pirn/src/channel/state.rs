@@ -103,7 +103,7 @@ pub(super) enum Offer<T> {
 }
 
 /// Work that remains after the lock is released.
-#[must_use = "somebody waits for it"]
+#[must_use = "a waiter waits for it"]
 #[derive(Default)]
 pub(super) struct Deferred {
     pub(super) wake: Option<Wake>,

@@ -428,8 +428,8 @@ impl CancelScope {
             }
         );
         let owner = self.owner.filter(|_| outermost)?;
-        // SAFETY: H1; RG1: the region exists, so its owner has not ended.
-        Some(unsafe { owner.as_ref() })
+        // RG1: the region exists, so its owner has not ended.
+        Some(owner.header())
     }
 
     /// Puts a token that has just been created into the header of its owner (RG4).
@@ -488,8 +488,8 @@ impl CancelScope {
     }
 
     fn is_owner_cancelled(&self) -> bool {
-        // SAFETY: H1; RG1: the region exists, so its owner has not ended.
-        let owner = self.owner.map(|owner| unsafe { owner.as_ref() });
+        // RG1: the region exists, so its owner has not ended.
+        let owner = self.owner.map(|owner| owner.header());
         owner.is_some_and(|owner| owner.state.is_cancelled())
     }
 }
@@ -540,7 +540,7 @@ fn whole_token(header: &Header) -> Option<Arc<Node>> {
 /// the owner's outermost region, which is cancelled with it.
 fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
     // SAFETY: H1, H2: the caller's own header.
-    let header = unsafe { owner.as_ref() };
+    let header = owner.header();
     if let Some(made) = whole_token(header) {
         return made;
     }
@@ -569,5 +569,5 @@ fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
 
 fn in_force(owner: FiberPtr) -> CurrentScope {
     // SAFETY: H1, H2: the caller's own header.
-    unsafe { owner.as_ref() }.region.get()
+    owner.header().region.get()
 }

@@ -473,8 +473,7 @@ pub(crate) fn now(local: &Local) -> Instant {
 #[cold]
 fn virtual_now(local: &Local) -> Instant {
     match local.fiber.get() {
-        // SAFETY: H1.
-        Some(fiber) => unsafe { fiber.as_ref() }.home().now(local),
+        Some(fiber) => fiber.header().home().now(local),
         None => shim::now(),
     }
 }
@@ -509,19 +508,14 @@ pub(crate) fn known(local: &Local) -> Option<FiberPtr> {
 #[inline]
 pub(crate) fn number(local: &Local) -> Option<u64> {
     match local.fiber() {
-        // SAFETY: H1.
-        Some(fiber) => Some(unsafe { fiber.as_ref() }.id()),
+        Some(fiber) => Some(fiber.header().id()),
         None => number_of_thread(local),
     }
 }
 
 #[cold]
 fn number_of_thread(local: &Local) -> Option<u64> {
-    // SAFETY: H1.
-    local
-        .plain_thread
-        .get()
-        .map(|header| unsafe { header.as_ref() }.id())
+    local.plain_thread.get().map(|fiber| fiber.id())
 }
 
 /// Returns the fiber that runs here. On a thread's own stack, returns the header that stands for the thread,
@@ -550,13 +544,11 @@ fn identity_of_thread(local: &Local) -> FiberPtr {
 pub(super) fn give_identity_back(local: &Local) {
     if let Some(header) = local.plain_thread.get() {
         // The thread still owns what the destructors create or wait for.
-        // SAFETY: H1.
-        super::local::destroy_all(unsafe { header.as_ref() });
+        super::local::destroy_all(header.header());
         local.plain_thread.set(None);
         thread_registry::leave(header);
         // Any remaining ticket of this thread ends here, not in the next life.
-        // SAFETY: H1.
-        unsafe { header.as_ref() }.state.finish();
+        header.state.finish();
         // SAFETY: the thread owns the one reference made in `identity_of_thread`.
         unsafe { Header::release(header) };
     }

@@ -106,7 +106,7 @@ pub(crate) unsafe fn fresh<F: FnOnce() -> T, T>(
 ) -> FiberPtr {
     let fiber = slab::alloc(local, Types::<F, T>::CLASS, location, 2);
     // SAFETY: H1, H2: just allocated.
-    unsafe { fiber.as_ref() }.vtable.set(&Types::<F, T>::TABLE);
+    fiber.header().vtable.set(&Types::<F, T>::TABLE);
     // SAFETY: H5: a fresh header's payload is free.
     unsafe { put(fiber, f) };
     fiber
@@ -177,8 +177,7 @@ unsafe fn drop_lying<V>(fiber: FiberPtr) {
 /// Once for each fiber, by the fiber itself; the payload holds its closure (H5).
 #[inline(always)]
 unsafe fn run_caught(fiber: FiberPtr) {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     let table = header.vtable.get();
     let is_late = header.state.is_cancelled() && !header.flags.must_run();
     let (call, outcome) = match is_late {
@@ -210,8 +209,7 @@ unsafe fn run_caught(fiber: FiberPtr) {
 /// # Safety
 /// The caller owns the outcome (H5).
 pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     let outcome = header.outcome.replace(Outcome::Taken);
     end_caught(|| match outcome {
         Outcome::Value => {
@@ -231,17 +229,13 @@ pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
 /// # Safety
 /// `arg` is a fresh fiber's header; the caller is a worker that has just switched here.
 pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
-    // SAFETY: the worker passes a header.
-    let mut fiber = unsafe { NonNull::new_unchecked(arg.cast::<Header>()) };
-    // SAFETY: H1.
-    unsafe { fiber.as_ref() }
-        .home()
-        .on_arrival(current::local());
+    // SAFETY: the worker passes a header, which comes from the slab.
+    let mut fiber = unsafe { FiberPtr::new(NonNull::new_unchecked(arg.cast())) };
+    fiber.header().home().on_arrival(current::local());
     loop {
         // SAFETY: called once, on the fiber.
         unsafe { live(fiber) };
-        // SAFETY: H1.
-        let home = unsafe { fiber.as_ref() }.home();
+        let home = fiber.header().home();
         // SAFETY: this is the root of its stack, which is no longer needed.
         fiber = unsafe { home.ended(current::local(), fiber) };
     }
@@ -254,7 +248,7 @@ pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
 #[inline(always)]
 pub(crate) unsafe fn live(fiber: FiberPtr) {
     // SAFETY: H1, H2: the fiber's own header.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     match header.region.get().region() {
         // SAFETY: the caller's promise.
         None => unsafe { run_out(fiber) },
@@ -289,8 +283,7 @@ unsafe fn run_out_within(fiber: FiberPtr, outer: RegionRef) {
 /// As for [`live`].
 #[inline(always)]
 unsafe fn run_out(fiber: FiberPtr) {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     // SAFETY: the caller's promise: the closure is still in the payload.
     unsafe { run_caught(fiber) };
     super::local::destroy(header);
@@ -298,8 +291,7 @@ unsafe fn run_out(fiber: FiberPtr) {
 
 /// Steps 3 and 4 of the end.
 fn publish(fiber: FiberPtr) -> Ending {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     let panicked = header.outcome.get() == Outcome::Panicked;
     let mut join = header.join.lock();
     let detached = join.detached && !mutant!("detached_unseen");
@@ -360,8 +352,7 @@ fn wake_more_joiners(header: &Header) {
 /// Step 5 of the end.
 #[inline(always)]
 fn tell_scope(fiber: FiberPtr, ending: Ending) {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     if let Some(EndHook { table, data }) = header.on_end.get() {
         // SAFETY: the scope or group that set the hook waits until this call has counted the fiber.
         unsafe { (table.ended)(data, fiber, ending) };
@@ -379,8 +370,7 @@ fn owes_drop(header: &Header) -> bool {
 /// Ends a fresh fiber that no runtime takes: its closure is dropped here, unrun.
 #[cold]
 pub(crate) fn refuse(fiber: FiberPtr) {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     // Cancelled before it ran: its closure is dropped. No fiber waits, so there is nothing to enqueue.
     header.state.cancel();
     header.flags.set_must_run(false);

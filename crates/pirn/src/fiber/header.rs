@@ -43,7 +43,7 @@ use super::state_names::Life;
 use super::ticket::{Ticket, Wake};
 use super::token::Node;
 use super::waiter::WaitQueue;
-use crate::base::list::{DoublyLinked, Link, Linked, Links};
+use crate::base::list::{DoublyLinked, Link, Linked, Links, List, NodePtr};
 use crate::base::mutant::or_relaxed;
 use crate::context::{Context, Stack};
 use crate::shim::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -90,7 +90,7 @@ pub(crate) struct EndHook {
 /// The functions of an [`EndHook`]; each gets its `data`.
 pub(crate) struct EndTable {
     /// Called once, on the stack of the fiber that has ended, after its joiners were woken.
-    pub(crate) ended: unsafe fn(data: *const (), fiber: NonNull<Header>, ending: Ending),
+    pub(crate) ended: unsafe fn(data: *const (), fiber: FiberPtr, ending: Ending),
     /// A panic that is kept in the payload (`keeps_panic`) will not be joined: its handle has
     /// been dropped after the end.
     pub(crate) panic_left: unsafe fn(data: *const ()),
@@ -244,7 +244,30 @@ impl Flags {
 pub(crate) const PAYLOAD_OFFSET: usize = size_of::<Header>();
 
 /// A pointer that may be dereferenced for atomics at any time (H1).
-pub(crate) type FiberPtr = NonNull<Header>;
+pub(crate) type FiberPtr = NodePtr<Header>;
+
+impl FiberPtr {
+    /// Returns the header (H1).
+    #[inline(always)]
+    pub(crate) fn header(self) -> &'static Header {
+        self.get()
+    }
+}
+
+impl List<Header> {
+    /// Returns the fibers of the list, oldest first.
+    pub(crate) fn fibers(&self) -> impl Iterator<Item = FiberPtr> {
+        // SAFETY: H1: every header in a list comes from the slab.
+        self.iter().map(|header| unsafe { FiberPtr::new(header) })
+    }
+
+    /// Removes and returns the oldest fiber.
+    pub(crate) fn pop_fiber(&mut self) -> Option<FiberPtr> {
+        // SAFETY: H1: every header in a list comes from the slab.
+        self.pop_front()
+            .map(|header| unsafe { FiberPtr::new(header) })
+    }
+}
 
 // SAFETY: H2: plain fields are accessed by their owner only; the rest is atomic or locked.
 unsafe impl Sync for Header {}
@@ -341,10 +364,9 @@ impl Header {
         home: &'static dyn Schedule,
     ) -> FiberPtr {
         let header = slab::alloc(local, class, location, 1);
-        // SAFETY: H1, H2: just allocated, so it is the caller's.
-        let own = unsafe { header.as_ref() };
-        own.life.exempt();
-        own.set_home(home);
+        // H2: just allocated, so it is the caller's.
+        header.life.exempt();
+        header.set_home(home);
         header
     }
 
@@ -411,8 +433,7 @@ impl Header {
     /// Returns the right to wake the owner from the wait it is about to begin. Owner.
     #[inline(always)]
     pub(crate) fn ticket(fiber: FiberPtr) -> Ticket {
-        // SAFETY: H1.
-        Ticket::new(fiber, unsafe { fiber.as_ref() }.state.epoch())
+        Ticket::new(fiber, fiber.header().state.epoch())
     }
 
     /// Adds a reference. The caller holds one.
@@ -428,8 +449,7 @@ impl Header {
     /// The caller owns the reference and does not use it again.
     #[inline]
     pub(crate) unsafe fn release(fiber: FiberPtr) {
-        // SAFETY: H1.
-        if unsafe { fiber.as_ref() }.give_reference_back() {
+        if fiber.header().give_reference_back() {
             Header::recycle(current::local(), fiber);
         }
     }
@@ -440,8 +460,7 @@ impl Header {
     /// As for [`release`](Self::release).
     #[inline]
     pub(crate) unsafe fn release_on(local: &Local, fiber: FiberPtr) {
-        // SAFETY: H1.
-        if unsafe { fiber.as_ref() }.give_reference_back() {
+        if fiber.header().give_reference_back() {
             Header::recycle(local, fiber);
         }
     }
@@ -468,8 +487,7 @@ impl Header {
     /// Returns the header of a fiber without references (H4) to its slab.
     #[inline]
     fn recycle(local: &Local, fiber: FiberPtr) {
-        // SAFETY: H1.
-        let header = unsafe { fiber.as_ref() };
+        let header = fiber.header();
         if header.label.get().is_some() {
             header.drop_label();
         }
@@ -515,8 +533,7 @@ impl FiberRef {
 
     /// Returns a further reference to a fiber that the caller knows to be referenced.
     pub(crate) fn of(fiber: FiberPtr) -> FiberRef {
-        // SAFETY: H1.
-        unsafe { fiber.as_ref() }.retain();
+        fiber.header().retain();
         FiberRef(fiber)
     }
 
@@ -527,8 +544,7 @@ impl FiberRef {
 
     #[inline(always)]
     pub(crate) fn header(&self) -> &Header {
-        // SAFETY: H1.
-        unsafe { self.0.as_ref() }
+        self.0.header()
     }
 
     /// Gives the token; wakes the fiber if it waits for one.

@@ -84,7 +84,8 @@ pub(crate) struct Job {
     /// There while it is pending. Owner.
     older: Cell<MaybeUninit<*const Job>>,
     /// None once it is promoted, and of the root. Taken by the owner; its join and
-    /// regions inside of it (`fiber::cancel_scope`) read from it whether the job was promoted.
+    /// regions inside of it (`fiber::cancel_scope`) read from it whether the job was
+    /// promoted.
     promote: Cell<Option<Promote>>,
     /// Where the join was called.
     pub(crate) at: &'static Location<'static>,

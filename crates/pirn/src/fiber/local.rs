@@ -289,7 +289,7 @@ impl<T> fmt::Debug for FiberLocal<T> {
 fn map<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
     let fiber = current::identity(current::local());
     // SAFETY: H1, H2: the running fiber owns its header.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     let mut locals = header
         .locals
         .get()
@@ -351,9 +351,7 @@ impl Inheritance {
     pub(crate) fn copy(local: &Local) -> Inheritance {
         match local.fiber() {
             // SAFETY: H1, H2: the caller's own header.
-            Some(fiber) if unsafe { fiber.as_ref() }.locals.get().is_none() => {
-                Inheritance::none()
-            }
+            Some(fiber) if fiber.header().locals.get().is_none() => Inheritance::none(),
             Some(fiber) => Inheritance::from(fiber, copy),
             None => current::known(local)
                 .map_or_else(Inheritance::none, |thread| Inheritance::from(thread, copy)),
@@ -370,7 +368,7 @@ impl Inheritance {
         let local = current::local();
         match local.fiber() {
             // SAFETY: H1, H2: the caller's own header.
-            Some(fiber) if unsafe { fiber.as_ref() }.locals.get().is_none() => {
+            Some(fiber) if fiber.header().locals.get().is_none() => {
                 (Inheritance::none(), local)
             }
             _ => Inheritance::copy_values(local),
@@ -392,7 +390,7 @@ impl Inheritance {
     #[cold]
     fn from(fiber: FiberPtr, copy: fn(Inherit, &dyn Any) -> Box<dyn Any>) -> Inheritance {
         // SAFETY: H1, H2: the caller's own header.
-        let copies = copies(unsafe { fiber.as_ref() }, copy);
+        let copies = copies(fiber.header(), copy);
         Inheritance((!copies.is_empty()).then(|| Box::new(Locals(copies))))
     }
 
@@ -408,8 +406,8 @@ impl Inheritance {
     pub(crate) unsafe fn give_to(self, child: FiberPtr) {
         if let Some(locals) = self.0 {
             let locals = NonNull::from(Box::leak(locals));
-            // SAFETY: H1; the caller's promise.
-            unsafe { child.as_ref() }.locals.set(Some(locals));
+            // the caller's promise.
+            child.header().locals.set(Some(locals));
         }
     }
 }

@@ -51,7 +51,7 @@ pub(crate) mod ticket;
 pub(crate) mod token;
 #[expect(unsafe_code, reason = "a fiber and its header, a seat and its token")]
 pub(crate) mod token_registration;
-#[expect(unsafe_code, reason = "waiters live on the stacks of those who wait")]
+#[expect(unsafe_code, reason = "waiters live on the stacks of waiting fibers")]
 pub(crate) mod waiter;
 
 pub(crate) use header::{FiberPtr, FiberRef, Header, Outcome, describe_owner};

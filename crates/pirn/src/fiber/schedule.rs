@@ -1,14 +1,14 @@
 //! The interface between a fiber and its scheduler.
 //!
 //! Waits wake workers and workers run waiters; this trait is the one place that breaks the cycle. It uses
-//! only terms of `fiber`. `sched` implements it (for settled fibers, by the mailbox of their worker), and so
+//! only terms of `fiber`. `sched` implements it (for settled fibers, by the inbox of their worker), and so
 //! does [`BlockInPlace`] here, for plain threads, which park themselves.
 
 use std::ptr::NonNull;
 use std::time::Instant;
 
 use super::current::Local;
-use super::header::{FiberRef, Header};
+use super::header::{FiberPtr, FiberRef};
 use super::panic_payload::Witness;
 use super::stackless::BorrowTarget;
 use super::state::{Accepts, Epoch};
@@ -34,13 +34,13 @@ pub(crate) enum AfterSwitch {
 pub(crate) trait Schedule: Sync {
     /// Takes a fiber that the caller has claimed while it was parked, and makes it run again. Any thread;
     /// called exactly once for each such claim.
-    fn schedule(&self, fiber: NonNull<Header>);
+    fn schedule(&self, fiber: FiberPtr);
 
     /// Runs another fiber in place of `fiber`, which runs now and has parked; returns when it is resumed.
     ///
     /// # Safety
     /// Called by the fiber itself, with no lock held; a waker will make it ready.
-    unsafe fn suspend(&self, _local: &Local, _fiber: NonNull<Header>) {
+    unsafe fn suspend(&self, _local: &Local, _fiber: FiberPtr) {
         unreachable!("{NO_STACK}");
     }
 
@@ -49,7 +49,7 @@ pub(crate) trait Schedule: Sync {
     ///
     /// # Safety
     /// Called by the fiber itself, with no lock held.
-    unsafe fn requeue(&self, _local: &Local, _fiber: NonNull<Header>) {
+    unsafe fn requeue(&self, _local: &Local, _fiber: FiberPtr) {
         unreachable!("{NO_STACK}");
     }
 
@@ -58,7 +58,7 @@ pub(crate) trait Schedule: Sync {
     ///
     /// # Safety
     /// Called by the fiber itself, with no lock held; if it is to park, a waker will end that wait.
-    unsafe fn leave(&self, _local: &Local, _fiber: NonNull<Header>, _wish: AfterSwitch) {
+    unsafe fn leave(&self, _local: &Local, _fiber: FiberPtr, _wish: AfterSwitch) {
         unreachable!("a settled fiber stays on its thread");
     }
 
@@ -83,7 +83,7 @@ pub(crate) trait Schedule: Sync {
     ///
     /// # Safety
     /// Called by the fiber itself, at the root of its stack.
-    unsafe fn ended(&self, _local: &Local, _fiber: NonNull<Header>) -> NonNull<Header> {
+    unsafe fn ended(&self, _local: &Local, _fiber: FiberPtr) -> FiberPtr {
         unreachable!("{NO_STACK}");
     }
 
@@ -139,7 +139,7 @@ pub(crate) trait Schedule: Sync {
     }
 
     /// Records that the calling fiber has closed the channel at this address.
-    fn saw_close(&self, _local: &Local, _fiber: NonNull<Header>, _channel: usize) {}
+    fn saw_close(&self, _local: &Local, _fiber: FiberPtr, _channel: usize) {}
 
     /// Returns whether that clock moves only when this thread runs no fiber. Called by the fiber.
     fn time_is_virtual(&self) -> bool {
@@ -152,11 +152,10 @@ pub(crate) trait Schedule: Sync {
 pub(crate) struct BlockInPlace;
 
 impl Schedule for BlockInPlace {
-    fn schedule(&self, fiber: NonNull<Header>) {
-        // SAFETY: H1.
-        unsafe { fiber.as_ref() }.gate.unpark();
+    fn schedule(&self, fiber: FiberPtr) {
+        fiber.header().gate.unpark();
     }
 }
 
-const NO_STACK: &str = "who is no fiber has no stack to leave";
-const NO_WHEEL: &str = "who is no fiber waits without a timer of a worker's";
+const NO_STACK: &str = "a thread without a fiber has no stack to leave";
+const NO_WHEEL: &str = "a thread without a fiber waits without a worker's timer";

@@ -126,16 +126,15 @@ pub(crate) fn alloc(
         // nanoseconds.
         prefetch(next.as_ptr(), block_size(0));
     }
-    // SAFETY: H1; B1: it was in the magazine and is now in no list.
-    unsafe { block.as_ref() }.renew(location, refs);
+    // B1: it was in the magazine and is now in no list.
+    block.renew(location, refs);
     block
 }
 
 /// Returns the block of a fiber without references.
 #[inline]
 pub(crate) fn free(local: &Local, fiber: FiberPtr) {
-    // SAFETY: H1.
-    let class = unsafe { fiber.as_ref() }.class;
+    let class = fiber.header().class;
     // SAFETY: the magazine is this thread's own, and nothing below re-enters it.
     let pair = unsafe { &mut *local.magazines.0[class as usize].get() };
     match pair.loaded.len() {
@@ -239,7 +238,8 @@ impl Stores {
             // SAFETY: the block is used nowhere else, large enough and aligned to 64.
             unsafe { header.write(Header::vacant(class, self.next_index)) };
             self.next_index += 1;
-            batch.push_back(header);
+            // SAFETY: H1: the block is never freed.
+            batch.push_back(unsafe { FiberPtr::new(header) });
         }
         batch
     }

@@ -1,9 +1,8 @@
 //! Tickets: one-shot rights to wake a fiber (or a plain thread that waits like one).
 
 use std::hash::{Hash, Hasher};
-use std::ptr::NonNull;
 
-use super::header::Header;
+use super::header::FiberPtr;
 use super::state::{Claim, Code, Epoch};
 use super::state_names::State;
 use crate::base::mutant::mutant;
@@ -56,7 +55,7 @@ use crate::base::mutant::mutant;
 #[doc(alias = "Waker")]
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub struct Ticket {
-    fiber: NonNull<Header>,
+    fiber: FiberPtr,
     epoch: Epoch,
 }
 
@@ -72,13 +71,13 @@ unsafe impl Sync for Ticket {}
 /// is waited for, and enqueues after releasing that lock.
 #[must_use = "a claimed fiber that is not enqueued sleeps indefinitely"]
 #[derive(Debug)]
-pub(crate) struct Wake(Option<NonNull<Header>>);
+pub(crate) struct Wake(Option<FiberPtr>);
 
 // SAFETY: H1, H3: the claim made this the only party that may enqueue the fiber.
 unsafe impl Send for Wake {}
 
 impl Ticket {
-    pub(crate) fn new(fiber: NonNull<Header>, epoch: Epoch) -> Self {
+    pub(crate) fn new(fiber: FiberPtr, epoch: Epoch) -> Self {
         Ticket { fiber, epoch }
     }
 
@@ -86,15 +85,14 @@ impl Ticket {
         self.epoch
     }
 
-    pub(crate) fn fiber(self) -> NonNull<Header> {
+    pub(crate) fn fiber(self) -> FiberPtr {
         self.fiber
     }
 
     /// Tries to end the wait with `code`; `None` if it was over already.
     #[inline]
     pub(crate) fn claim(self, code: Code) -> Option<Wake> {
-        // SAFETY: H1: the header is valid memory for the life of the process.
-        let header = unsafe { self.fiber.as_ref() };
+        let header = self.fiber.header();
         match header.state.claim(self.epoch, code) {
             Claim::Parked => Some(Wake(Some(self.fiber))),
             Claim::Active if mutant!("enqueue_unparked") => Some(Wake(Some(self.fiber))),
@@ -157,12 +155,12 @@ impl Ticket {
 
 impl Wake {
     /// Returns the duty left by a token or a cancellation that ended a parked wait.
-    pub(crate) fn of(fiber: NonNull<Header>) -> Wake {
+    pub(crate) fn of(fiber: FiberPtr) -> Wake {
         Wake(Some(fiber))
     }
 
     /// Returns the fiber that was parked, for a later enqueue.
-    pub(crate) fn into_fiber(self) -> Option<NonNull<Header>> {
+    pub(crate) fn into_fiber(self) -> Option<FiberPtr> {
         self.0
     }
 
@@ -170,8 +168,8 @@ impl Wake {
     #[inline]
     pub(crate) fn enqueue(self) {
         if let Some(fiber) = self.0 {
-            // SAFETY: H1: valid memory; H3: the claim ordered `home` before this read.
-            let header = unsafe { fiber.as_ref() };
+            // H3: the claim ordered `home` before this read.
+            let header = fiber.header();
             header.life.step(State::Runnable);
             header.home().schedule(fiber);
         }

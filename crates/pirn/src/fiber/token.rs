@@ -257,8 +257,8 @@ impl Node {
                     drop(tables);
                     tables = self.tables.lock();
                 }
-                // SAFETY: H1; TK2: its seat was there under this lock.
-                if unsafe { fiber.as_ref() }.state.revoke() {
+                // TK2: its seat was there under this lock.
+                if fiber.header().state.revoke() {
                     *wake = Some(Wake::of(fiber));
                 }
             }

@@ -67,7 +67,7 @@ impl TokenRegistration {
 #[inline]
 pub(crate) unsafe fn enter(fiber: FiberPtr, region: &CancelScope) {
     // SAFETY: H1, H2: the caller's own header.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     if matches!(region.kind, Kind::Shield) {
         deregister_outer(header, region);
     }
@@ -92,7 +92,7 @@ fn deregister_outer(header: &Header, shield: &CancelScope) {
 #[inline]
 pub(crate) fn leave(fiber: FiberPtr, region: &CancelScope) {
     // SAFETY: H1, H2: the caller's own header.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     region.stand_up();
     let outermost = matches!(
         region.kind,
@@ -134,7 +134,7 @@ pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
         seat.give_up();
     }
     // SAFETY: H1, H2: the caller's own header.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     header.region.set(CurrentScope::NONE);
     if header.state.is_revoked() {
         header.state.restore();
@@ -145,8 +145,7 @@ pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
 /// is notified from now on.
 #[inline]
 pub(crate) fn is_cancelled(fiber: FiberPtr) -> bool {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     let in_force = header.region.get();
     if in_force.has_no_limits() {
         return !header.state.is_wanted();
@@ -180,7 +179,7 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: CurrentScope) -> 
 #[inline(always)]
 pub(super) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
     // SAFETY: H1, H2: the fiber's own header.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     if outer.get().is_cancelled() && !header.flags.must_run() {
         // Its own bit, while it runs: there is no fiber to wake.
         header.state.cancel();

@@ -15,7 +15,7 @@
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
-use super::header::Header;
+use super::header::FiberPtr;
 use super::state::Code;
 use super::ticket::{Ticket, Wake};
 use crate::base::list::{DoublyLinked, Links, List};
@@ -100,7 +100,7 @@ impl<P> WaitQueue<P> {
     }
 
     /// Calls `f` with each party in the queue. Some of them may no longer wait.
-    pub(crate) fn each_fiber(&self, mut f: impl FnMut(NonNull<Header>)) {
+    pub(crate) fn each_fiber(&self, mut f: impl FnMut(FiberPtr)) {
         for place in self.list.iter() {
             // SAFETY: W2: it is linked, so it is alive until the lock is released.
             f(unsafe { place.as_ref() }.ticket.fiber());

@@ -84,8 +84,8 @@ pub fn lookup_host(host: &str) -> io::Result<Vec<SocketAddr>> {
 
 /// Returns the addresses of the argument.
 #[track_caller]
-pub(super) fn resolve<A: Addresses + ?Sized>(whom: &A) -> io::Result<Vec<SocketAddr>> {
-    match whom.addressee()? {
+pub(super) fn resolve<A: Addresses + ?Sized>(target: &A) -> io::Result<Vec<SocketAddr>> {
+    match target.addressee()? {
         Addressee::Known(addresses) => Ok(addresses),
         Addressee::Named(name, port) => {
             let ask = || match port {

@@ -221,8 +221,8 @@ impl UnixDatagram {
     #[track_caller]
     pub fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         let receive = |inner: &net::UnixDatagram| {
-            let nobody = || Ok((0, SocketAddr::from_pathname("")?));
-            or_end(inner, || inner.recv_from(buffer), nobody)
+            let unnamed = || Ok((0, SocketAddr::from_pathname("")?));
+            or_end(inner, || inner.recv_from(buffer), unnamed)
         };
         self.socket.read_by(receive, |_| false)
     }

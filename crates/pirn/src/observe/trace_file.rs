@@ -20,14 +20,14 @@ impl TraceFile {
     ///
     /// # Errors
     /// The operating system's error; the message names the path and the setting that gave it.
-    pub(crate) fn create(who: &str, path: &Path) -> io::Result<TraceFile> {
+    pub(crate) fn create(setting: &str, path: &Path) -> io::Result<TraceFile> {
         match File::create(path) {
             Ok(file) => Ok(TraceFile {
                 path: path.to_owned(),
                 file,
             }),
             Err(error) => {
-                let said = format!("{who} is '{}': {error}", path.display());
+                let said = format!("{setting} is '{}': {error}", path.display());
                 Err(io::Error::new(error.kind(), said))
             }
         }

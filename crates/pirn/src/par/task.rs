@@ -170,7 +170,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     // SAFETY: RG1: freed by `finish`, which waits for the fiber's end.
     let region = unsafe { RegionRef::new(&promoted.region) };
     // SAFETY: H1, H2: as above.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     header.region.set(CurrentScope::of(region));
     // The first half may wait for it.
     header.flags.set_must_run(true);
@@ -183,7 +183,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
 /// Copies the inherited locals of `owner`, the running fiber. Does not unwind.
 fn inheritance(local: &Local, owner: FiberPtr) -> Inheritance {
     // SAFETY: H1, H2: the running fiber's own header.
-    if unsafe { owner.as_ref() }.locals.get().is_none() {
+    if owner.header().locals.get().is_none() {
         return Inheritance::none();
     }
     as_thread(local, owner, || Inheritance::of(owner))

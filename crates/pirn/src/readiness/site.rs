@@ -132,7 +132,7 @@ impl Site {
         let mut waits = self.waits.lock();
         debug_assert!(
             waits.queues_are_empty(),
-            "whoever waits for a source has borrowed it"
+            "a wait for a source borrows it"
         );
         let next = u32::from(!mutant!("site_generation_kept"));
         waits.generation = waits.generation.wrapping_add(next);

@@ -57,12 +57,12 @@ impl Environment {
 }
 
 /// Returns `workers` if a runtime can have that many; else an error with the name of the setting.
-pub(super) fn check_workers(who: &str, workers: usize) -> io::Result<usize> {
+pub(super) fn check_workers(name: &str, workers: usize) -> io::Result<usize> {
     if (1..=MOST_WORKERS).contains(&workers) {
         return Ok(workers);
     }
     Err(invalid(format!(
-        "{who} is {workers}; it must be from 1 to {MOST_WORKERS}"
+        "{name} is {workers}; it must be from 1 to {MOST_WORKERS}"
     )))
 }
 
@@ -79,7 +79,7 @@ pub(super) fn check_deterministic(workers: Option<usize>) -> io::Result<usize> {
 
 /// Returns `bytes` if fibers can run on a stack of that size; else an error with the name of the
 /// setting.
-pub(super) fn check_stack_size(who: &str, bytes: usize) -> io::Result<usize> {
+pub(super) fn check_stack_size(name: &str, bytes: usize) -> io::Result<usize> {
     /// Smaller stacks cannot even report a panic; the same as `MIN_SIZE` in `context`.
     const LEAST: usize = 16 << 10;
     /// The same as for a single fiber (`MOST_STACK` in `spawn::builder`).
@@ -88,7 +88,7 @@ pub(super) fn check_stack_size(who: &str, bytes: usize) -> io::Result<usize> {
         return Ok(bytes);
     }
     Err(invalid(format!(
-        "{who} is {bytes} bytes; it must be from {LEAST} to {MOST}"
+        "{name} is {bytes} bytes; it must be from {LEAST} to {MOST}"
     )))
 }
 
@@ -109,9 +109,9 @@ pub(super) fn check_max_stacks(stacks: usize) -> io::Result<()> {
 }
 
 /// Returns `threshold` if it is valid; else an error with the name of the setting.
-pub(super) fn check_slow(who: &str, threshold: Duration) -> io::Result<Duration> {
+pub(super) fn check_slow(name: &str, threshold: Duration) -> io::Result<Duration> {
     if threshold.is_zero() {
-        return Err(invalid(format!("{who} is 0; it must be a time")));
+        return Err(invalid(format!("{name} is 0; it must be a time")));
     }
     Ok(threshold)
 }

@@ -268,7 +268,7 @@ where
     if let Some(outer) = deadline::in_force() {
         let inherited = CurrentScope::of(outer);
         // SAFETY: H1, H2: not published yet.
-        let header = unsafe { fiber.as_ref() };
+        let header = fiber.header();
         // RG1: the wait below ends after the fiber.
         header.region.set(match pool.shares_clock(local) {
             true => inherited,

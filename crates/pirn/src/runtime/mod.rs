@@ -15,7 +15,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-#[expect(unsafe_code, reason = "a method whose contract the caller keeps")]
+#[expect(unsafe_code, reason = "a method with a contract that the caller keeps")]
 mod builder;
 mod by_hand;
 mod environment;

@@ -80,8 +80,8 @@ impl Children {
     /// This value stays at its address until [`wait`](Children::wait) has found that all children
     /// have ended.
     pub(super) unsafe fn adopt(&self, fiber: FiberPtr) {
-        // SAFETY: H1; not published yet.
-        let header = unsafe { fiber.as_ref() };
+        // not published yet.
+        let header = fiber.header();
         if self.raises {
             header.flags.set_keeps_panic();
         }

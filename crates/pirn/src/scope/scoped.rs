@@ -374,7 +374,7 @@ impl<'scope> Scope<'scope, '_> {
         let placement = builder.placement();
         let fiber = self.fresh_at(current::local(), location, inherited, builder, f);
         // SAFETY: H1, H2: not published yet.
-        unsafe { fiber.as_ref() }.flags.set_must_run(true);
+        fiber.header().flags.set_must_run(true);
         match self.publish(fiber, placement) {
             Ok(()) => {
                 // SAFETY: J1, as in `spawn`.

@@ -47,8 +47,8 @@ impl<'scope> Scope<'scope, '_> {
         let wrapped = dispatcher.wrap(f);
         let fiber = self.fresh(current::local(), inherited, Builder::new(), wrapped);
         if !dispatcher.keeps_time_of(self.pool()) {
-            // SAFETY: H1, H2: not published yet.
-            let region = unsafe { &fiber.as_ref().region };
+            // H2: not published yet.
+            let region = &fiber.region;
             region.set(region.get().untimed());
         }
         dispatcher.publish(fiber);

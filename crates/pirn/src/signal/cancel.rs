@@ -62,12 +62,12 @@ pub fn cancel_on(signals: &[Signal], token: &Token) -> io::Result<SignalGuard> {
     let watch = |signal: &Signal| watch(*signal, Reaction::Cancel(token.clone()));
     let watches: Vec<Watch> = signals.iter().map(watch).collect::<io::Result<_>>()?;
     let node = Arc::downgrade(token.node());
-    let hope = thread_registry::register_external_waker(move || {
+    let external_waker = thread_registry::register_external_waker(move || {
         node.upgrade().is_some_and(|it| it.is_awaited())
     });
     Ok(SignalGuard {
         watches,
-        _hope: hope,
+        _external_waker: external_waker,
     })
 }
 
@@ -89,7 +89,7 @@ pub fn cancel_on(signals: &[Signal], token: &Token) -> io::Result<SignalGuard> {
 #[must_use = "a guard that is dropped takes back what it guards"]
 pub struct SignalGuard {
     watches: Vec<Watch>,
-    _hope: ExternalWaker,
+    _external_waker: ExternalWaker,
 }
 
 impl fmt::Debug for SignalGuard {

@@ -22,7 +22,7 @@ use crate::fiber::thread_registry::{self, ExternalWaker};
 /// The sender of one signal channel.
 pub(crate) struct Listener {
     sender: Sender<Signal>,
-    _hope: ExternalWaker,
+    _external_waker: ExternalWaker,
 }
 
 impl Listener {
@@ -30,7 +30,7 @@ impl Listener {
     pub(super) fn new() -> (Listener, Receiver<Signal>) {
         let (sender, receiver) = unbounded();
         let listener = Listener {
-            _hope: thread_registry::register_external_waker(sender.awaited()),
+            _external_waker: thread_registry::register_external_waker(sender.awaited()),
             sender,
         };
         (listener, receiver)

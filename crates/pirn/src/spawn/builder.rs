@@ -321,8 +321,8 @@ impl Builder {
         // SAFETY: the caller's promise.
         let fiber = unsafe { entry::fresh(local, location, f) };
         if self.label.name.is_some() || self.label.stack_size.is_some() {
-            // SAFETY: H1; not published yet.
-            unsafe { fiber.as_ref() }.set_label(self.label);
+            // not published yet.
+            fiber.header().set_label(self.label);
         }
         fiber
     }
@@ -374,7 +374,7 @@ pub(crate) unsafe fn take_back<F>(fiber: FiberPtr) -> F {
     // SAFETY: the caller's promise.
     let f = unsafe { entry::take::<F>(fiber) };
     // SAFETY: H1, H2: in no queue.
-    local::destroy(unsafe { fiber.as_ref() });
+    local::destroy(fiber.header());
     for _ in 0..2 {
         // SAFETY: the runtime's reference and the handle's; there is no other one.
         unsafe { Header::release(fiber) };

@@ -35,8 +35,7 @@ fn thread_interrupted(local: &Local) -> Option<Interrupt> {
 
 #[inline(always)]
 fn interrupt_of(fiber: FiberPtr) -> Option<Interrupt> {
-    // SAFETY: H1.
-    if has_no_limits(unsafe { fiber.as_ref() }) {
+    if has_no_limits(fiber.header()) {
         return None;
     }
     interrupt_in(fiber)
@@ -58,8 +57,7 @@ pub(crate) fn begin() -> Result<(), Interrupt> {
     let local = current::local();
     let calm = match current::known(local) {
         None => true,
-        // SAFETY: H1.
-        Some(fiber) => has_no_limits(unsafe { fiber.as_ref() }),
+        Some(fiber) => has_no_limits(fiber.header()),
     };
     if local.consume_budget() || !calm {
         return begin_slowly(local);
@@ -84,15 +82,14 @@ fn has_no_limits(header: &Header) -> bool {
 
 fn limit_of(fiber: FiberPtr) -> Option<LimitRef> {
     // SAFETY: H1, H2: the caller's own header.
-    let region = unsafe { fiber.as_ref() }.region.get().region();
+    let region = fiber.header().region.get().region();
     region.and_then(|region| region.get().limit())
 }
 
 /// Like [`interrupted`], for a caller that only checks: nothing counts as reported.
 pub(crate) fn pending() -> Option<Interrupt> {
     let fiber = current::known(current::local())?;
-    // SAFETY: H1.
-    if token_registration::would_be_cancelled(unsafe { fiber.as_ref() }) {
+    if token_registration::would_be_cancelled(fiber.header()) {
         return Some(Interrupt::Cancelled);
     }
     let limit = limit_of(fiber)?;
@@ -104,7 +101,7 @@ pub(crate) fn pending() -> Option<Interrupt> {
 pub(crate) fn in_force() -> Option<RegionRef> {
     let fiber = current::known(current::local())?;
     // SAFETY: H1, H2: the caller's own header.
-    unsafe { fiber.as_ref() }.region.get().region()
+    fiber.header().region.get().region()
 }
 
 /// Returns the nearest limit of the running code.

@@ -30,7 +30,6 @@
 //! finds it.
 
 use std::panic::Location;
-use std::ptr::NonNull;
 use std::task::Waker;
 
 use super::polling::call;
@@ -113,8 +112,7 @@ impl FutureWaiter {
     }
 
     fn header(&self) -> &Header {
-        // SAFETY: H1.
-        unsafe { self.0.as_ref() }
+        self.0.header()
     }
 
     fn release(&self) {
@@ -135,7 +133,7 @@ impl Drop for FutureWaiter {
 
 impl Schedule for ByWaker {
     /// Calls the waker. Outside of critical sections, like any user code.
-    fn schedule(&self, fiber: NonNull<Header>) {
+    fn schedule(&self, fiber: FiberPtr) {
         let waker = slot(fiber).0.lock().take();
         // SAFETY: AG2: this is the winner of the claim on Parked.
         unsafe { Header::release(fiber) };

@@ -54,7 +54,7 @@ pub(crate) mod interrupt;
 mod poll_stack;
 #[expect(
     unsafe_code,
-    reason = "the agenda of whoever polls is in that one's frame"
+    reason = "the timers of a poll are in the frame of the poller"
 )]
 pub(crate) mod poll_timers;
 pub(crate) mod poll_waker;
@@ -74,7 +74,6 @@ pub(crate) mod polling;
 pub(crate) mod queue;
 pub(crate) mod reason;
 pub(crate) mod spin;
-#[expect(unsafe_code, reason = "reaches the header of the fiber that waits")]
 mod stack_borrow;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 mod suspend;

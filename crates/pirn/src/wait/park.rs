@@ -176,8 +176,7 @@ pub(crate) fn ticket() -> Ticket {
 #[inline]
 pub(crate) fn ticket_on(local: &Local) -> Ticket {
     let fiber = current::identity(local);
-    // SAFETY: H1.
-    if unsafe { fiber.as_ref() }.flags.is_ticket_exposed() {
+    if fiber.header().flags.is_ticket_exposed() {
         call_in(Header::ticket(fiber));
     }
     Header::ticket(fiber)
@@ -197,10 +196,7 @@ pub(super) fn ticket_to_park(local: &Local) -> Option<Ticket> {
 /// ends no wait but its own.
 pub(crate) fn lend_ticket() -> Ticket {
     let ticket = ticket();
-    // SAFETY: H1.
-    unsafe { ticket.fiber().as_ref() }
-        .flags
-        .set_ticket_exposed(true);
+    ticket.fiber().header().flags.set_ticket_exposed(true);
     ticket
 }
 
@@ -210,10 +206,7 @@ pub(crate) fn call_in(ticket: Ticket) {
     if mutant!("ticket_never_called_in") {
         return;
     }
-    // SAFETY: H1.
-    unsafe { ticket.fiber().as_ref() }
-        .flags
-        .set_ticket_exposed(false);
+    ticket.fiber().header().flags.set_ticket_exposed(false);
     // A claim of one's own wait: the owner runs, so there is nothing to enqueue. No case has won by
     // it, so a party that still parks with it checks again.
     if let Some(wake) = ticket.claim(Code::RETRY) {
@@ -224,15 +217,13 @@ pub(crate) fn call_in(ticket: Ticket) {
 /// Returns true if the caller has a token.
 pub(crate) fn has_token() -> bool {
     let fiber = current::identity(current::local());
-    // SAFETY: H1.
-    unsafe { fiber.as_ref() }.state.has_token()
+    fiber.header().state.has_token()
 }
 
 /// Consumes the caller's token; true if it had one.
 pub(crate) fn take_token() -> bool {
     let fiber = current::identity(current::local());
-    // SAFETY: H1.
-    unsafe { fiber.as_ref() }.state.take_token()
+    fiber.header().state.take_token()
 }
 
 /// Suspends the caller until the wait of `ticket` ends.
@@ -260,8 +251,7 @@ pub(crate) fn park_on(
     spec: &Spec,
     subject: Option<Subject<'_>>,
 ) -> End {
-    // SAFETY: H1.
-    let header = unsafe { ticket.fiber().as_ref() };
+    let header = ticket.fiber().header();
     let notice = Notice {
         spec,
         at: spec.place(),
@@ -477,8 +467,7 @@ fn unwinds(local: &Local) -> bool {
 /// waits in place.
 #[cold]
 fn leaves_at_once(local: &Local) -> bool {
-    // SAFETY: H1.
-    let header = local.fiber().map(|fiber| unsafe { fiber.as_ref() });
+    let header = local.fiber().map(|fiber| fiber.header());
     header.is_some_and(|header| header.home().time_is_virtual())
 }
 
@@ -493,8 +482,7 @@ fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
     let now = NonZero::new((clock::now() / 1_000) as u32).unwrap_or(NonZero::<u32>::MIN);
     let since = local.stalled_since(now);
     let patient = u128::from(now.get().wrapping_sub(since.get())) < PATIENCE.as_micros();
-    // SAFETY: H1.
-    let home = unsafe { fiber.as_ref() }.home();
+    let home = fiber.header().home();
     if !patient && home.others_wait() {
         local.set_left_unwinding(true);
         requeue_pinned(local, fiber);
@@ -547,7 +535,7 @@ fn park_thread(header: &Header, ticket: Ticket, spec: &Spec) -> End {
         return End::new(code, true);
     }
     let timed = spec.deadline.is_some();
-    let woken = thread_registry::waiting(header, timed, || match spec.deadline {
+    let woken = thread_registry::waiting(ticket.fiber(), timed, || match spec.deadline {
         None => {
             header.gate.park();
             true

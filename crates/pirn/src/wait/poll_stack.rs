@@ -38,8 +38,7 @@ use crate::fiber::current::{self, Local};
 /// follows, and costs no cache lines of its own.
 #[inline(never)]
 pub(super) fn run<T>(local: &Local, fiber: FiberPtr, poll: impl FnOnce() -> T) -> T {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     if !ASIDE || header.flags.polls_where_it_is() {
         return poll();
     }
@@ -71,8 +70,7 @@ struct Loan {
 impl Drop for Loan {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: H1.
-        let header = unsafe { self.fiber.as_ref() };
+        let header = self.fiber.header();
         header.flags.set_on_poll_stack(false);
         let local = current::local();
         let other = self.stack.take().and_then(|stack| local.put_spare(stack));

@@ -25,8 +25,7 @@ pub(crate) fn lend(spec: &Spec, wanted: BorrowTarget) -> bool {
     if spec.deadline.is_some() || local.is_polling() {
         return false;
     }
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     if spec.accepts.interrupts() {
         let region = header.region.get().region();
         let limited = region.is_some_and(|region| region.get().limit().is_some());

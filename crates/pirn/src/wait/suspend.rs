@@ -60,7 +60,7 @@ pub(super) fn suspend_free(
         // Already over, possibly with later waits since: only this distinguishes them.
         return match header.state.park(ticket.epoch(), spec.accepts) {
             Parked::Claimed(code) => End::new(code, true),
-            Parked::Yes => unreachable!("a spent ticket parks nobody"),
+            Parked::Yes => unreachable!("a spent ticket parks no fiber"),
         };
     }
     let home = header.home();
@@ -120,8 +120,7 @@ pub(super) fn requeue(local: &Local, fiber: FiberPtr) {
 /// Like [`requeue`], for a fiber that has settled on this thread.
 #[inline(always)]
 pub(super) fn requeue_settled(local: &Local, fiber: FiberPtr) {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     header.spans.leave();
     header.life.step(State::Runnable);
     // SAFETY: called by the fiber; no runtime lock is held where user code may yield.
@@ -132,8 +131,7 @@ pub(super) fn requeue_settled(local: &Local, fiber: FiberPtr) {
 /// Like [`requeue`], for a fiber that may resume on another thread.
 #[inline(never)]
 fn requeue_free(local: &Local, fiber: FiberPtr) {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     header.spans.leave();
     header.life.step(State::Runnable);
     // SAFETY: as in `requeue`.
@@ -147,8 +145,7 @@ pub(super) fn requeue_pinned(local: &Local, fiber: FiberPtr) {
     if !local.is_free() {
         return requeue(local, fiber);
     }
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     header.spans.leave();
     header.life.step(State::Runnable);
     // SAFETY: as in `requeue`.

@@ -92,8 +92,8 @@ impl<'a> Subject<'a> {
     /// Returns the end of `fiber` as an object.
     pub(crate) fn end_of(fiber: FiberPtr) -> Subject<'static> {
         Subject {
-            place: fiber.cast(),
-            address: fiber.addr().get(),
+            place: fiber.as_non_null().cast(),
+            address: fiber.addr(),
             describe: describe_fiber,
             borrowed: PhantomData,
         }
@@ -138,8 +138,7 @@ pub(crate) fn closed(channel: Subject<'_>) {
     }
     let local = current::local();
     if let Some(fiber) = local.fiber() {
-        // SAFETY: H1.
-        let home = unsafe { fiber.as_ref() }.home();
+        let home = fiber.header().home();
         home.saw_close(local, fiber, channel.address());
     }
 }

@@ -22,7 +22,7 @@ use crate::connection::Settings;
 use crate::handshake::Origins;
 use crate::rooms::Rooms;
 
-/// Passes on what is said in a room to everybody in it, over WebSockets.
+/// Passes on what is said in a room to all members of the room, over WebSockets.
 #[derive(Parser)]
 #[command(name = "chat")]
 struct Args {

@@ -9,6 +9,8 @@
 //!   store, a lock) orders the two owners, so the link itself is read and written relaxed.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 use std::ptr::{self, NonNull};
 
 use crate::shim::atomic::{AtomicPtr, Ordering};
@@ -20,6 +22,92 @@ pub(crate) struct Link<T>(AtomicPtr<T>);
 impl<T> Link<T> {
     pub(crate) fn new() -> Self {
         Link(AtomicPtr::new(ptr::null_mut()))
+    }
+}
+
+/// A pointer to a node that is never freed (T1).
+#[repr(transparent)]
+pub(crate) struct NodePtr<T>(NonNull<T>);
+
+impl<T> NodePtr<T> {
+    /// # Safety
+    /// The object is never freed or moved, and no `&mut` to it exists any more.
+    #[inline(always)]
+    pub(crate) const unsafe fn new(node: NonNull<T>) -> NodePtr<T> {
+        NodePtr(node)
+    }
+
+    /// Returns `None` for null.
+    ///
+    /// # Safety
+    /// As [`new`](Self::new), unless `node` is null.
+    #[inline(always)]
+    pub(crate) unsafe fn from_raw(node: *mut T) -> Option<NodePtr<T>> {
+        NonNull::new(node).map(NodePtr)
+    }
+}
+
+impl<T> NodePtr<T> {
+    #[inline(always)]
+    pub(crate) const fn as_non_null(self) -> NonNull<T> {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn as_ptr(self) -> *mut T {
+        self.0.as_ptr()
+    }
+
+    pub(crate) fn addr(self) -> usize {
+        self.0.addr().get()
+    }
+}
+
+impl<T: Linked> NodePtr<T> {
+    /// Returns the node.
+    #[inline(always)]
+    pub(crate) fn get<'a>(self) -> &'a T {
+        // SAFETY: T1, and the contract of `new`.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<T: Linked> Deref for NodePtr<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        self.get()
+    }
+}
+
+impl<T> Clone for NodePtr<T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for NodePtr<T> {}
+
+impl<T> PartialEq for NodePtr<T> {
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<T> Eq for NodePtr<T> {}
+
+impl<T> Hash for NodePtr<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl<T> fmt::Debug for NodePtr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -37,24 +125,25 @@ pub(crate) unsafe trait Linked: Sized {
 /// Makes `next` the successor of `node`. For queues that build links before the node is published (the
 /// inbox); the caller owns the node (T2).
 #[inline]
-pub(crate) fn set_next<T: Linked>(node: NonNull<T>, next: Option<NonNull<T>>) {
-    let next = next.map_or(ptr::null_mut(), NonNull::as_ptr);
+pub(crate) fn set_next<T: Linked>(node: NodePtr<T>, next: Option<NodePtr<T>>) {
+    let next = next.map_or(ptr::null_mut(), NodePtr::as_ptr);
     // SAFETY: T1: the node is alive, and its link is only ever shared.
-    let link = unsafe { T::link(node).as_ref() };
+    let link = unsafe { T::link(node.as_non_null()).as_ref() };
     link.0.store(next, Ordering::Relaxed);
 }
 
 #[inline]
-fn next<T: Linked>(node: NonNull<T>) -> Option<NonNull<T>> {
+fn next<T: Linked>(node: NodePtr<T>) -> Option<NodePtr<T>> {
     // SAFETY: T1: the node is alive, and its link is only ever shared.
-    let link = unsafe { T::link(node).as_ref() };
-    NonNull::new(link.0.load(Ordering::Relaxed))
+    let link = unsafe { T::link(node.as_non_null()).as_ref() };
+    // SAFETY: T1: only nodes are linked.
+    unsafe { NodePtr::from_raw(link.0.load(Ordering::Relaxed)) }
 }
 
 /// A first-in first-out queue of nodes, owned by one thread at a time.
 pub(crate) struct Fifo<T> {
-    head: Option<NonNull<T>>,
-    tail: Option<NonNull<T>>,
+    head: Option<NodePtr<T>>,
+    tail: Option<NodePtr<T>>,
     len: u32,
 }
 
@@ -84,7 +173,7 @@ impl<T> Fifo<T> {
 
 impl<T: Linked> Fifo<T> {
     /// Takes over a chain that was built newest first, and reverses it.
-    pub(crate) fn from_newest_first(newest: Option<NonNull<T>>) -> Self {
+    pub(crate) fn from_newest_first(newest: Option<NodePtr<T>>) -> Self {
         let mut fifo = Fifo::new();
         let mut rest = newest;
         while let Some(node) = rest {
@@ -95,7 +184,7 @@ impl<T: Linked> Fifo<T> {
     }
 
     #[inline]
-    pub(crate) fn push_back(&mut self, node: NonNull<T>) {
+    pub(crate) fn push_back(&mut self, node: NodePtr<T>) {
         set_next(node, None);
         match self.tail.replace(node) {
             Some(last) => set_next(last, Some(node)),
@@ -105,7 +194,7 @@ impl<T: Linked> Fifo<T> {
     }
 
     #[inline]
-    pub(crate) fn push_front(&mut self, node: NonNull<T>) {
+    pub(crate) fn push_front(&mut self, node: NodePtr<T>) {
         set_next(node, self.head);
         self.head = Some(node);
         self.tail.get_or_insert(node);
@@ -114,12 +203,12 @@ impl<T: Linked> Fifo<T> {
 
     /// Returns the oldest node, without removing it.
     #[inline]
-    pub(crate) fn front(&self) -> Option<NonNull<T>> {
+    pub(crate) fn front(&self) -> Option<NodePtr<T>> {
         self.head
     }
 
     #[inline]
-    pub(crate) fn pop_front(&mut self) -> Option<NonNull<T>> {
+    pub(crate) fn pop_front(&mut self) -> Option<NodePtr<T>> {
         let node = self.head?;
         self.head = next(node);
         if self.head.is_none() {
@@ -132,8 +221,8 @@ impl<T: Linked> Fifo<T> {
     /// Removes and returns the oldest node that is `wanted`. O(n).
     pub(crate) fn take_first(
         &mut self,
-        mut wanted: impl FnMut(NonNull<T>) -> bool,
-    ) -> Option<NonNull<T>> {
+        mut wanted: impl FnMut(NodePtr<T>) -> bool,
+    ) -> Option<NodePtr<T>> {
         let mut before = None;
         let mut at = self.head;
         while let Some(node) = at {

@@ -13,4 +13,4 @@ mod double;
 mod fifo;
 
 pub(crate) use double::{DoublyLinked, Links, List};
-pub(crate) use fifo::{Fifo, Link, Linked, set_next};
+pub(crate) use fifo::{Fifo, Link, Linked, NodePtr, set_next};

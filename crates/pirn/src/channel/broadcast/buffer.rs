@@ -83,7 +83,7 @@ impl<T> Row<T> {
         let receivers = state.receivers;
         if state.closed || receivers == 0 {
             drop(state);
-            return Err(Arc::into_inner(value).expect("nobody has seen it"));
+            return Err(Arc::into_inner(value).expect("no receiver has seen it"));
         }
         let full = state.slots.len() == state.capacity;
         let displaced = if full { state.slots.pop_front() } else { None };

@@ -70,7 +70,7 @@ fn model_select_meets_its_like() {
         cast.start(move || {
             crate::select! {
                 send(tx, 7) -> sent => sent.unwrap(),
-                recv(never) -> _ => unreachable!("nobody sends"),
+                recv(never) -> _ => unreachable!("nothing is sent"),
             }
         });
         let (_idle, nothing) = bounded::<u32>(0);

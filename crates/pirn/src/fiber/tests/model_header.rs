@@ -22,7 +22,7 @@ fn release(actor: Actor, recycled: &AtomicU32) {
     assert_eq!(
         name.as_deref(),
         Some("first"),
-        "somebody recycled too early"
+        "the header was reused too early"
     );
     // SAFETY: the model hands one reference to each caller.
     unsafe { Header::release(actor.0) };

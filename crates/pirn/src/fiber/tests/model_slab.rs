@@ -25,8 +25,7 @@ fn start(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
 /// Creates a fiber on a block of the calling thread or of the store.
 fn alloc(got: &Got) {
     let fiber = slab::alloc(current::local(), 0, Location::caller(), 1);
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     assert!(header.name().is_none(), "the first life shows through");
     got.lock().push(Actor(fiber));
 }

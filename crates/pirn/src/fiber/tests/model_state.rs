@@ -196,7 +196,7 @@ fn model_state_hold_is_no_claim() {
         let visitor = rig.thread(Rig::visit);
         rig.saved.write(1);
         assert_eq!(rig.word.park(epoch, CLAIM_ONLY), Parked::Yes);
-        assert!(rig.word.unpark_self(epoch), "nobody has claimed it");
+        assert!(rig.word.unpark_self(epoch), "no waker has claimed it");
         rig.saved.write(2);
         join([visitor]);
     });

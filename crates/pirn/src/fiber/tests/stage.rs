@@ -122,8 +122,7 @@ fn layout() -> Layout {
 
 impl Schedule for Home {
     fn schedule(&self, fiber: FiberPtr) {
-        // SAFETY: H1.
-        unsafe { fiber.as_ref() }.gate.unpark();
+        fiber.header().gate.unpark();
     }
 
     unsafe fn suspend(&self, _local: &Local, fiber: FiberPtr) {
@@ -132,8 +131,7 @@ impl Schedule for Home {
         {
             wake.enqueue();
         }
-        // SAFETY: H1.
-        unsafe { fiber.as_ref() }.gate.park();
+        fiber.header().gate.park();
     }
 
     unsafe fn requeue(&self, _local: &Local, _fiber: FiberPtr) {

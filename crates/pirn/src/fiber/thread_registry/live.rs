@@ -16,7 +16,6 @@
 
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
 // Not from `shim`: a mark is created in place, and no model gets here.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -117,14 +116,12 @@ pub(crate) fn enter(fiber: FiberPtr) {
     mark.write(AtomicU32::new(AWAKE));
     let name = std::thread::current().name().map(str::to_owned);
     let header = fiber;
-    REGISTER
-        .lock()
-        .insert(fiber.addr().get(), Entry { header, name });
+    REGISTER.lock().insert(fiber.addr(), Entry { header, name });
 }
 
 /// Removes the calling thread, which returns `fiber`.
 pub(crate) fn leave(fiber: FiberPtr) {
-    REGISTER.lock().remove(&fiber.addr().get());
+    REGISTER.lock().remove(&fiber.addr());
     attend();
 }
 
@@ -133,8 +130,7 @@ pub(crate) fn plain_threads() -> Vec<PlainThread> {
     let register = REGISTER.lock();
     let tell = |entry: &Entry| {
         let mark = mark_of(entry.header).load(Ordering::SeqCst);
-        // SAFETY: H1.
-        let id = unsafe { entry.header.as_ref() }.id();
+        let id = entry.header.id();
         PlainThread {
             id,
             name: entry.name.clone(),
@@ -148,9 +144,9 @@ pub(crate) fn plain_threads() -> Vec<PlainThread> {
     register.values().map(tell).collect()
 }
 
-/// Flags the calling thread, which has this header, as asleep while it is in `sleep`.
-pub(crate) fn waiting<T>(header: &Header, timed: bool, sleep: impl FnOnce() -> T) -> T {
-    let mark = mark_of(NonNull::from(header));
+/// Flags the calling thread, which has borrowed `fiber`, as asleep while it is in `sleep`.
+pub(crate) fn waiting<T>(fiber: FiberPtr, timed: bool, sleep: impl FnOnce() -> T) -> T {
+    let mark = mark_of(fiber);
     mark.store(if timed { TIMED } else { ENDLESS }, Ordering::SeqCst);
     if !timed {
         attend();
@@ -188,7 +184,7 @@ pub(crate) struct ExternalWaker(u64);
 type Awaited = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The events that may come from outside.
-static HOPES: StaticLock<ExternalWakers> = StaticLock::new(ExternalWakers {
+static WAKERS: StaticLock<ExternalWakers> = StaticLock::new(ExternalWakers {
     made: 0,
     awaited: Vec::new(),
 });
@@ -204,20 +200,20 @@ struct ExternalWakers {
 pub(crate) fn register_external_waker(
     awaited: impl Fn() -> bool + Send + Sync + 'static,
 ) -> ExternalWaker {
-    let mut hopes = HOPES.lock();
-    hopes.made += 1;
-    let number = hopes.made;
-    hopes.awaited.push((number, Arc::new(awaited)));
+    let mut wakers = WAKERS.lock();
+    wakers.made += 1;
+    let number = wakers.made;
+    wakers.awaited.push((number, Arc::new(awaited)));
     ExternalWaker(number)
 }
 
 impl Drop for ExternalWaker {
     fn drop(&mut self) {
-        let mut hopes = HOPES.lock();
+        let mut wakers = WAKERS.lock();
         let own = |(number, _): &(u64, Awaited)| *number == self.0;
-        let place = hopes.awaited.iter().position(own);
-        let gone = place.map(|place| hopes.awaited.swap_remove(place));
-        drop(hopes);
+        let place = wakers.awaited.iter().position(own);
+        let gone = place.map(|place| wakers.awaited.swap_remove(place));
+        drop(wakers);
         drop(gone);
         attend();
     }
@@ -226,8 +222,8 @@ impl Drop for ExternalWaker {
 /// Returns whether a fiber waits for such an event, so that it may be woken from outside.
 pub(crate) fn has_external_wakers() -> bool {
     let awaited: Vec<_> = {
-        let hopes = HOPES.lock();
-        hopes.awaited.iter().map(|(_, it)| Arc::clone(it)).collect()
+        let wakers = WAKERS.lock();
+        wakers.awaited.iter().map(|(_, it)| Arc::clone(it)).collect()
     };
     awaited.iter().any(|it| it())
 }

@@ -15,7 +15,7 @@ pub(crate) struct PlainThread {
 
 /// Whether a plain thread sleeps in this library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(dead_code, reason = "nobody is registered")]
+#[expect(dead_code, reason = "no thread is registered")]
 pub(crate) enum Sleep {
     None,
     Timed,
@@ -43,7 +43,7 @@ pub(crate) fn plain_threads() -> Vec<PlainThread> {
 }
 
 /// Runs `sleep`.
-pub(crate) fn waiting<T>(_header: &Header, _timed: bool, sleep: impl FnOnce() -> T) -> T {
+pub(crate) fn waiting<T>(_fiber: FiberPtr, _timed: bool, sleep: impl FnOnce() -> T) -> T {
     sleep()
 }
 

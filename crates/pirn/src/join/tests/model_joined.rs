@@ -89,8 +89,7 @@ impl Rig {
             let Actor(fiber) = { actor };
             // SAFETY: once, by the thread that runs the fiber.
             unsafe { entry::live(fiber) };
-            // SAFETY: H1.
-            unsafe { fiber.as_ref() }.state.finish();
+            fiber.header().state.finish();
             // SAFETY: the runtime's reference.
             unsafe { Header::release(fiber) };
         });

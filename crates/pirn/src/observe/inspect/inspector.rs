@@ -61,14 +61,14 @@ impl Inspector {
     ///
     /// # Errors
     /// What is wrong with the path; the message names it and the setting that gave it.
-    pub(crate) fn bind(who: &str, path: &Path) -> io::Result<Arc<Inspector>> {
+    pub(crate) fn bind(setting: &str, path: &Path) -> io::Result<Arc<Inspector>> {
         match LocalListener::bind(path) {
             Ok((listener, alarm)) => {
                 let stage = Stage::Bound(listener, alarm);
                 Ok(Arc::new(Inspector(Mutex::new(stage))))
             }
             Err(error) => {
-                let said = format!("{who} is '{}': {error}", path.display());
+                let said = format!("{setting} is '{}': {error}", path.display());
                 Err(io::Error::new(error.kind(), said))
             }
         }

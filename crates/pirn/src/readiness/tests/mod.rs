@@ -8,5 +8,5 @@ mod model_site;
 #[expect(unsafe_code, reason = "a home that suspends its fiber")]
 mod rig;
 #[cfg(all(feature = "futures", not(any(loom, shuttle))))]
-#[expect(unsafe_code, reason = "a waker whose clone does something")]
+#[expect(unsafe_code, reason = "a waker with a clone that has an effect")]
 mod tasks;

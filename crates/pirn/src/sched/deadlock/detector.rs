@@ -255,7 +255,7 @@ fn is_watched(pool: &Pool) -> bool {
 }
 
 /// Returns every fiber of these pools, if they are watched, and whether the process is to end.
-fn everybody(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
+fn all_fibers(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
     let watched = || pools.iter().filter(|pool| is_watched(pool));
     let fibers = watched()
         .flat_map(|pool| pool.snapshot(Question::Everything).fibers())
@@ -265,7 +265,7 @@ fn everybody(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
 }
 
 fn tell_circle(pools: &[Arc<Pool>], circle: &Circle) {
-    let (fibers, abort) = everybody(pools);
+    let (fibers, abort) = all_fibers(pools);
     let n = circle.len();
     let mut text = match n {
         1 => "a fiber waits for itself\n".to_owned(),
@@ -285,17 +285,17 @@ fn tell_circle(pools: &[Arc<Pool>], circle: &Circle) {
 fn tell_standstill(pools: &[Arc<Pool>]) {
     let others = pools.iter().filter(|pool| pool.trial().is_none());
     let others: Vec<Arc<Pool>> = others.map(Arc::clone).collect();
-    let (mut fibers, abort) = everybody(&others);
+    let (mut fibers, abort) = all_fibers(&others);
     fibers.retain(|fiber| fiber.state == State::Parked && fiber.deadline.is_none());
     if fibers.is_empty() {
         return;
     }
-    let who = match fibers.len() {
+    let count = match fibers.len() {
         1 => "1 fiber waits".to_owned(),
         n => format!("{n} fibers wait"),
     };
     let mut text = format!(
-        "pirn: deadlock: {who}, no thread of the process is left to wake {}\n",
+        "pirn: deadlock: {count}, no thread of the process is left to wake {}\n",
         if fibers.len() == 1 { "it" } else { "them" }
     );
     trial::list(&fibers, &mut text);

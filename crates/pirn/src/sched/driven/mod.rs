@@ -1,5 +1,5 @@
 //! Pools without threads, which the caller drives.
 
-#[expect(unsafe_code, reason = "tells the thread whose jobs its joins note")]
+#[expect(unsafe_code, reason = "sets the list of jobs for the joins of a thread")]
 pub(crate) mod by_hand;
 pub(super) mod thread_end;

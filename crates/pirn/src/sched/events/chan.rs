@@ -15,7 +15,7 @@ use super::log::{LogMask, log};
 use crate::fiber::FiberPtr;
 use crate::fiber::state::Code;
 use crate::sched::report::fiber_info::{self, Waiting};
-use crate::sched::worker::run::{Worker, header};
+use crate::sched::worker::run::Worker;
 use crate::wait::Reason;
 
 /// A step of a fiber that waits in a channel.
@@ -46,7 +46,7 @@ impl Worker {
         let Some(waiting) = fiber_info::waiting(fiber) else {
             return;
         };
-        let code = header(fiber).state.code();
+        let code = fiber.header().state.code();
         let what = match kind {
             Kind::Park => What::Enqueued,
             Kind::Wake if is_a_case(code) => What::Signalled,
@@ -54,7 +54,7 @@ impl Worker {
             _ => return,
         };
         if is_of_a_channel(waiting.reason) {
-            let fiber = header(fiber).id();
+            let fiber = fiber.header().id();
             let step = Step {
                 fiber,
                 what,
@@ -68,7 +68,7 @@ impl Worker {
     #[cold]
     pub(in crate::sched) fn saw_close(&self, fiber: FiberPtr, channel: usize) {
         if self.pool.logs(LogMask::CHAN) {
-            let fiber = header(fiber).id();
+            let fiber = fiber.header().id();
             self.log_chan(format_args!("fiber {fiber} closes channel {channel:#x}"));
         }
     }

@@ -19,7 +19,7 @@ use crate::fiber::current::Local;
 use crate::sched::placement::lines::{RunEnd, Tag};
 use crate::sched::report::fiber_info;
 use crate::sched::worker::intervals::MAINTENANCE_INTERVAL;
-use crate::sched::worker::run::{Worker, header};
+use crate::sched::worker::run::Worker;
 use crate::shim;
 
 /// Events are kept in the ring.
@@ -97,7 +97,7 @@ impl Worker {
     fn observe(&self, kind: Kind, fiber: FiberPtr, detail: u32) {
         let watch = self.trace.watch.get();
         if watch & ASSERT != 0 && (kind.leaves() || kind == Kind::Run) {
-            header(fiber).state.assert_sound(kind == Kind::Park);
+            fiber.header().state.assert_sound(kind == Kind::Park);
         }
         if watch & SLOW != 0 {
             self.show_name(kind, fiber);
@@ -177,7 +177,7 @@ impl Worker {
 
     /// Records a timed run of a fiber that has not ended, for its spawn line.
     fn sample_line(&self, fiber: FiberPtr, ran: Duration, end: RunEnd) {
-        let tag = Tag(header(fiber).placement.get());
+        let tag = Tag(fiber.header().placement.get());
         if tag.0 != 0 {
             let ran = u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX);
             self.pool.lines.sampled(tag, ran, end);
@@ -191,7 +191,7 @@ impl Worker {
     }
 
     fn tell(&self, kind: Kind, fiber: FiberPtr, detail: u32) {
-        let header = header(fiber);
+        let header = fiber.header();
         let event = Event {
             time: clock::now(),
             kind,
@@ -225,9 +225,9 @@ impl Worker {
     /// Publishes the name of the running fiber for the monitor.
     fn show_name(&self, kind: Kind, fiber: FiberPtr) {
         if kind == Kind::Run
-            && let Some(name) = header(fiber).name()
+            && let Some(name) = fiber.header().name()
         {
-            self.remote().watched.set_named(header(fiber), name);
+            self.remote().watched.set_named(fiber.header(), name);
         }
     }
 

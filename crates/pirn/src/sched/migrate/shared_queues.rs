@@ -232,7 +232,7 @@ impl SharedQueues {
     pub(in crate::sched) fn enter(&self, fiber: FiberPtr, settled: &Gauge) {
         let mut started = self.started.lock();
         // SAFETY: a header is pinned (H1), and unlinked in `leave`.
-        unsafe { started.push_back(fiber) };
+        unsafe { started.push_back(fiber.as_non_null()) };
         settled.add(1);
     }
 
@@ -240,7 +240,7 @@ impl SharedQueues {
     pub(in crate::sched) fn leave(&self, fiber: FiberPtr, settled: &Gauge) {
         let mut started = self.started.lock();
         // SAFETY: linked in `enter`, in this list.
-        unsafe { started.remove(fiber) };
+        unsafe { started.remove(fiber.as_non_null()) };
         settled.add(-1);
     }
 
@@ -251,7 +251,7 @@ impl SharedQueues {
 
     /// Calls `f` for each of them, under the lock (CM1).
     pub(in crate::sched) fn each_started(&self, f: impl FnMut(FiberPtr)) {
-        self.started.lock().iter().for_each(f);
+        self.started.lock().fibers().for_each(f);
     }
 
     /// Calls `f` for the first `n` of them, under the lock (CM1), and moves them to the end.
@@ -259,11 +259,11 @@ impl SharedQueues {
     pub(super) fn rotate_started(&self, n: usize, mut f: impl FnMut(FiberPtr)) -> usize {
         let mut started = self.started.lock();
         for i in 0..n {
-            let Some(fiber) = started.pop_front() else {
+            let Some(fiber) = started.pop_fiber() else {
                 return i;
             };
             // SAFETY: a header is pinned (H1), and in no list now.
-            unsafe { started.push_back(fiber) };
+            unsafe { started.push_back(fiber.as_non_null()) };
             f(fiber);
         }
         n

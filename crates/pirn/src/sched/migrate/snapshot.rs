@@ -168,17 +168,17 @@ fn find(
     found.held.reserve(remote.settled.get().min(expected));
     let mut left = most;
     let look = |fiber: FiberPtr| {
-        if left == 0 || wanted.is_some_and(|id| header(fiber).id() != id) {
+        if left == 0 || wanted.is_some_and(|id| fiber.header().id() != id) {
             return;
         }
         left -= 1;
         if asker == Some(fiber) {
             found.asker = true;
-        } else if let Some(hold) = header(fiber).state.hold() {
+        } else if let Some(hold) = fiber.header().state.hold() {
             found.held.push(Held {
                 fiber,
                 hold,
-                off_stack: ptr::addr_eq(header(fiber).home(), home),
+                off_stack: ptr::addr_eq(fiber.header().home(), home),
             });
         } else {
             let runs = running.iter().any(|other| ptr::eq(*other, fiber.as_ptr()));

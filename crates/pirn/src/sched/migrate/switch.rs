@@ -38,7 +38,7 @@ use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::shared::{Phase, Pool};
 use crate::sched::queue::inbox::Inbox;
 use crate::sched::queue::next_slot::NextItem;
-use crate::sched::worker::run::{Worker, header};
+use crate::sched::worker::run::Worker;
 use crate::timer::Timer;
 
 impl Worker {
@@ -56,8 +56,7 @@ impl Worker {
             return;
         }
         let to = self.destination(remote, local, next);
-        // SAFETY: H1.
-        let from = unsafe { fiber.as_ref() }.context.get();
+        let from = fiber.header().context.get();
         local.set_left(fiber, Some(wish));
         if wish != AfterSwitch::RunAgain {
             self.remote().counters.fiber_parks.increment();
@@ -94,7 +93,7 @@ impl Worker {
         match wish {
             AfterSwitch::RunAgain => self.publish_ready(fiber),
             AfterSwitch::Park { epoch, accepts } => {
-                let header = header(fiber);
+                let header = fiber.header();
                 if let Parked::Claimed(_) = header.state.park(epoch, accepts) {
                     header.life.step(State::Runnable);
                     header.flags.set_claimed_early();
@@ -123,7 +122,7 @@ impl Worker {
     /// spill from it are popped last in, first out.
     #[inline(never)]
     pub(in crate::sched) fn keep_started(&self, fiber: FiberPtr) -> bool {
-        let shared_queues = self.shared_queues.filter(|_| !header(fiber).is_fresh());
+        let shared_queues = self.shared_queues.filter(|_| !fiber.header().is_fresh());
         shared_queues
             .inspect(|shared_queues| shared_queues.push(fiber))
             .is_some()
@@ -137,13 +136,13 @@ impl Worker {
         fiber: FiberPtr,
     ) {
         let remote = self.remote();
-        header(fiber).set_home(shared_queues);
+        fiber.header().set_home(shared_queues);
         shared_queues.enter(fiber, &remote.settled);
         remote.counters.started.increment();
         // After that: see `Pool::cancel_started`.
         if self.pool.phase() >= Phase::Cancelled {
             // An active fiber: there is nothing to enqueue.
-            header(fiber).state.cancel();
+            fiber.header().state.cancel();
         }
     }
 
@@ -152,8 +151,8 @@ impl Worker {
     #[inline(never)]
     pub(in crate::sched) fn retire_free(&self, fiber: FiberPtr) {
         let home = home_of(fiber);
-        header(fiber).state.finish();
-        header(fiber).life.end();
+        fiber.header().state.finish();
+        fiber.header().life.end();
         home.leave(fiber, &self.pool.remotes[home.worker()].settled);
         self.remote().counters.completed.increment();
         // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
@@ -250,7 +249,7 @@ impl Pool {
         {
             let mut woken = Fifo::new();
             shared_queues.each_started(|fiber| {
-                if header(fiber).state.cancel() {
+                if fiber.header().state.cancel() {
                     // Claimed and not enqueued: its link is the caller's.
                     woken.push_back(fiber);
                 }
@@ -270,7 +269,7 @@ pub(in crate::sched) fn enqueue(mut woken: Fifo<Header>) {
 /// Returns the home of `fiber`, which has started and is not pinned, where fibers may migrate.
 pub(super) fn home_of(fiber: FiberPtr) -> &'static SharedQueues {
     // SAFETY: set in `settle`, to one of those; a pinned fiber has it back when it ends.
-    unsafe { &*ptr::from_ref(header(fiber).home()).cast::<SharedQueues>() }
+    unsafe { &*ptr::from_ref(fiber.header().home()).cast::<SharedQueues>() }
 }
 
 /// The home of a free fiber: the shared queues of the worker that it started on.

@@ -44,7 +44,7 @@ use crate::sched::policy::standby::DRAINING;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
 use crate::sched::queue::injector::End;
-use crate::sched::worker::run::{Worker, header};
+use crate::sched::worker::run::Worker;
 use crate::shim::atomic::Ordering;
 
 /// A worker that runs one fiber for this long loses its `placed` fibers to the others.
@@ -72,7 +72,7 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(in crate::sched) fn starts_here(&self, fiber: FiberPtr) -> bool {
-        let header = header(fiber);
+        let header = fiber.header();
         let tag = Tag(header.placement.get());
         let line = tag.line();
         if let Some(worker) = tag.worker() {
@@ -116,7 +116,7 @@ impl Worker {
             self.keep_fresh(fiber);
         } else {
             self.end_deferrals();
-            header(fiber).placement.set(tag.assign(self.index).0);
+            fiber.header().placement.set(tag.assign(self.index).0);
         }
         if self.remote().queued() > 0 {
             self.offer_surplus();
@@ -127,7 +127,8 @@ impl Worker {
     /// Assigns `fiber` to this worker.
     fn assign(&self, fiber: FiberPtr, line: usize) {
         self.remote().lines.count(line, 1);
-        header(fiber)
+        fiber
+            .header()
             .placement
             .set(Tag::assigned(line, self.index).0);
     }
@@ -185,7 +186,7 @@ impl Worker {
     fn live_here(&self, line: usize) -> u64 {
         let ended = current::local()
             .ended()
-            .map(|fiber| Tag(header(fiber).placement.get()))
+            .map(|fiber| Tag(fiber.header().placement.get()))
             .is_some_and(|tag| tag.0 != 0 && tag.line() == line);
         self.remote()
             .lines
@@ -245,7 +246,7 @@ impl Worker {
     /// Counts the start of a tracked fiber, which has its stack now, and notes the time.
     #[cold]
     pub(in crate::sched) fn start_tracked(&self, fiber: FiberPtr) {
-        let tag = Tag(header(fiber).placement.get());
+        let tag = Tag(fiber.header().placement.get());
         if tag.worker().is_none() {
             // It starts on the worker of a fiber that waits for its end (`stacks`).
             self.remote().lines.count(tag.line(), 1);
@@ -258,13 +259,13 @@ impl Worker {
             self.remote().lines.count(tag.line(), 1);
         }
         self.pool.lines.started(tag.line());
-        header(fiber).placement.set(Tag::started(tag.line()).0);
+        fiber.header().placement.set(Tag::started(tag.line()).0);
     }
 
     /// Counts the end of a tracked fiber.
     #[cold]
     pub(in crate::sched) fn end_tracked(&self, fiber: FiberPtr) {
-        let tag = Tag(header(fiber).placement.replace(0));
+        let tag = Tag(fiber.header().placement.replace(0));
         self.remote().lines.count(tag.line(), -1);
         self.pool.lines.ended(tag);
     }
@@ -284,8 +285,8 @@ impl Remote {
     }
 
     fn queue_placed(&self, worker: usize, fiber: FiberPtr) {
-        let tag = Tag(header(fiber).placement.get());
-        header(fiber).placement.set(tag.assign(worker).0);
+        let tag = Tag(fiber.header().placement.get());
+        fiber.header().placement.set(tag.assign(worker).0);
         self.placed.push(0, fiber);
     }
 
@@ -311,7 +312,7 @@ impl Pool {
         let is_member = worker < self.workers();
         let mut batch = remote.placed.pop_batch(0, u32::MAX, End::Oldest);
         while let Some(fiber) = batch.pop_front() {
-            let placement = &header(fiber).placement;
+            let placement = &fiber.header().placement;
             let tag = Tag(placement.get());
             if let Some(released) = tag.released().filter(|_| is_member) {
                 remote.lines.count(tag.line(), -1);

@@ -39,7 +39,6 @@
 //! (`models/idle.pml`)
 
 use std::panic::Location;
-use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,7 +55,6 @@ use crate::sched::policy::threads::is_launched;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::stall::Stalls;
-use crate::sched::worker::run::header;
 use crate::shim;
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::sys::Activity;
@@ -412,8 +410,7 @@ impl Monitor {
 
 /// Returns the spawn line of the fiber that the worker runs, if the dispatch is still that of `epoch`.
 fn running_at(remote: &Remote, epoch: u64) -> Option<&'static Location<'static>> {
-    let fiber = NonNull::new(remote.running.load(Ordering::Acquire))?;
-    let location = header(fiber).location();
+    let location = remote.running_fiber()?.location();
     (remote.counters.dispatched.get() == epoch).then_some(location)
 }
 

@@ -122,7 +122,7 @@ impl Idle {
 
     /// S3, S4. Worker `w` is about to sleep. True if no worker searches now: then the caller looks
     /// everywhere once more before it sleeps.
-    #[must_use = "if nobody searches, look everywhere once more"]
+    #[must_use = "if no member searches, look everywhere once more"]
     pub(crate) fn announce(&self, w: usize, searching: bool) -> bool {
         let was_set = self.sleepers.set(w);
         debug_assert!(!was_set, "worker {w} announced twice");
@@ -249,7 +249,7 @@ impl Idle {
 
     /// Removes worker `w`, which has no thread, from the members. False if it stays one, because a
     /// thread has claimed it and is about to launch it.
-    #[must_use = "who was claimed is a member still"]
+    #[must_use = "a claimed worker is still a member"]
     pub(crate) fn remove_asleep(&self, w: usize) -> bool {
         let asleep = self.sleepers.clear(w);
         if asleep {

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use crate::base::clock;
 use crate::base::pad::CachePadded;
 use crate::fiber::jobs::Jobs;
-use crate::fiber::{Header, Ticket};
+use crate::fiber::{FiberPtr, Header, Ticket};
 use crate::sched::events::{Watch, Watched};
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::placement::lines::LineCounts;
@@ -191,6 +191,15 @@ impl Remote {
             stands_since: AtomicU64::new(0),
             stands_at: AtomicU64::new(0),
         }
+    }
+
+    /// Returns the fiber that runs now, as far as the worker has published it. It may have ended, and its
+    /// header may have another fiber: only what is constant or atomic may be read.
+    pub(in crate::sched) fn running_fiber(&self) -> Option<FiberPtr> {
+        // ORDERING: Acquire: pairs with the Release of its worker.
+        let fiber = self.running.load(Ordering::Acquire);
+        // SAFETY: H1: null, or a header of the slab.
+        unsafe { FiberPtr::from_raw(fiber) }
     }
 
     /// The number of fibers in the queues here that any worker may take from, except the `next` slot.

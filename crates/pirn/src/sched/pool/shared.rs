@@ -274,8 +274,8 @@ impl Pool {
 
     /// Queues a fresh fiber from a thread that is no worker of this pool.
     pub(in crate::sched) fn inject(self: &Arc<Self>, fiber: FiberPtr) {
-        // SAFETY: H1; no other thread has the fiber yet.
-        let header = unsafe { fiber.as_ref() };
+        // no other thread has the fiber yet.
+        let header = fiber.header();
         header.placement.set(self.lines.tag(header.location()));
         self.inject_tagged(fiber);
     }
@@ -284,8 +284,8 @@ impl Pool {
     pub(in crate::sched) fn inject_tagged(self: &Arc<Self>, fiber: FiberPtr) {
         // ORDERING: Relaxed: spreads the load; nothing depends on the value.
         let turn = self.round_robin.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: H1; no other thread has the fiber yet.
-        let header = unsafe { fiber.as_ref() };
+        // no other thread has the fiber yet.
+        let header = fiber.header();
         self.outside_events.record_spawn(header);
         self.say(LogMask::INJECT, || {
             format!(

@@ -2,13 +2,11 @@
 
 use std::io;
 use std::io::Write;
-use std::ptr::NonNull;
 
 use crate::base::list::Fifo;
 use crate::context::OutOfStacks;
 use crate::fiber::ticket::Wake;
 use crate::fiber::{FiberPtr, Header, stackless};
-use crate::sched::worker::run::header;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -36,13 +34,13 @@ impl StackWaiters {
 
     /// Queues a fresh fiber for which there is no stack, and notifies the waiters for its end: they may
     /// borrow a stack for it. Reports the first such fiber of the pool on standard error.
-    pub(in crate::sched) fn push(&self, fiber: NonNull<Header>, why: &OutOfStacks) {
+    pub(in crate::sched) fn push(&self, fiber: FiberPtr, why: &OutOfStacks) {
         let mut wakes = Vec::new();
         {
             let mut fibers = self.fibers.lock();
             fibers.push_back(fiber);
             // Under the lock, so that no worker takes the fiber meanwhile.
-            stackless::begin(header(fiber), &mut wakes);
+            stackless::begin(fiber.header(), &mut wakes);
             // ORDERING: SeqCst: precedes the wake-ups of `wake_all_workers`. A worker that was awake and has read
             // an older length reads it again before it sleeps.
             self.note_len(&fibers);
@@ -130,7 +128,7 @@ impl StackWaiters {
     /// Under the lock.
     fn taken(&self, fibers: &Fifo<Header>, fiber: FiberPtr) {
         self.note_len(fibers);
-        stackless::end(header(fiber));
+        stackless::end(fiber.header());
     }
 
     /// Under the lock.

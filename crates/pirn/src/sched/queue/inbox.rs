@@ -27,10 +27,10 @@
 
 use std::any::Any;
 use std::fmt;
-use std::ptr::{self, NonNull};
+use std::ptr::{self};
 use std::time::Instant;
 
-use crate::base::list::{Fifo, Linked, set_next};
+use crate::base::list::{Fifo, Linked, NodePtr, set_next};
 use crate::base::mutant::{mutant, or_relaxed};
 use crate::base::pad::CachePadded;
 use crate::shim::StaticLock;
@@ -70,7 +70,7 @@ impl<T: Linked + 'static> Inbox<T> {
     pub(crate) fn release(&'static self) {
         debug_assert!(
             self.is_empty(),
-            "fibers in a mailbox that nobody will empty"
+            "fibers in an inbox that no worker will empty"
         );
         self.cancel_sleep();
         FREE.lock().push(self);
@@ -93,7 +93,7 @@ impl<T: Linked> Inbox<T> {
     /// Pushes a settled fiber. True if the owner was asleep: this caller alone must unpark it. One
     /// read-modify-write (more only if pushes collide).
     #[inline]
-    pub(crate) fn push(&self, fiber: NonNull<T>) -> bool {
+    pub(crate) fn push(&self, fiber: NodePtr<T>) -> bool {
         let inbox = &self.door.inbox;
         let mut before = inbox.load(Ordering::Relaxed);
         loop {
@@ -196,7 +196,7 @@ impl<T: Linked> Inbox<T> {
 
 impl<T> fmt::Debug for Inbox<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mailbox")
+        f.debug_struct("Inbox")
             .field("epoch", &self.epoch.load(Ordering::Relaxed))
             .finish_non_exhaustive()
     }
@@ -204,8 +204,12 @@ impl<T> fmt::Debug for Inbox<T> {
 
 /// The chain that starts at this word.
 #[inline]
-fn newest<T>(word: *mut T) -> Option<NonNull<T>> {
-    NonNull::new(word).filter(|_| word != asleep())
+fn newest<T: Linked>(word: *mut T) -> Option<NodePtr<T>> {
+    // SAFETY: the word is null, the mark, or a node that was pushed (T1).
+    match word == asleep() {
+        true => None,
+        false => unsafe { NodePtr::from_raw(word) },
+    }
 }
 
 /// Not a fiber: headers are aligned.
@@ -214,6 +218,6 @@ fn asleep<T>() -> *mut T {
     ptr::without_provenance_mut(1)
 }
 
-/// Mailboxes without an owner, of every type of fiber.
+/// Inboxes without an owner, of every type of fiber.
 static FREE: StaticLock<Vec<&'static (dyn Any + Send + Sync)>> =
     StaticLock::new(Vec::new());

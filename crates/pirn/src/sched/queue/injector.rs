@@ -23,9 +23,8 @@
 //! LOCK: a shard's lock is a leaf: nothing is called while it is held.
 
 use std::collections::VecDeque;
-use std::ptr::NonNull;
 
-use crate::base::list::{Fifo, Linked};
+use crate::base::list::{Fifo, Linked, NodePtr};
 use crate::base::pad::CachePadded;
 use crate::base::prefetch::prefetch;
 use crate::shim::Lock;
@@ -51,9 +50,9 @@ struct Shard<T> {
 #[derive(Debug)]
 struct Queue<T> {
     /// Oldest first.
-    arrived: VecDeque<NonNull<T>>,
+    arrived: VecDeque<NodePtr<T>>,
     /// Oldest first too.
-    spilled: VecDeque<NonNull<T>>,
+    spilled: VecDeque<NodePtr<T>>,
     /// True if `spilled` is popped first the next time.
     spilled_first: bool,
 }
@@ -89,7 +88,7 @@ impl<T: Linked> Injector<T> {
     }
 
     /// Pushes a fiber that arrived.
-    pub(crate) fn push(&self, shard: usize, fiber: NonNull<T>) {
+    pub(crate) fn push(&self, shard: usize, fiber: NodePtr<T>) {
         self.shards[shard].edit(|queue| queue.arrived.push_back(fiber));
     }
 

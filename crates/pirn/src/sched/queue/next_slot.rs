@@ -22,22 +22,23 @@
 //! differs and the CAS fails.
 
 use std::fmt;
-use std::ptr::{self, NonNull};
+use std::ptr::{self};
 
+use crate::base::list::{Linked, NodePtr};
 use crate::base::mutant::{mutant, or_relaxed};
 use crate::shim::atomic::{AtomicPtr, Ordering};
 
 /// The content of the slot.
 pub(crate) enum NextItem<T> {
     /// Never run: may be stolen.
-    Fresh(NonNull<T>),
+    Fresh(NodePtr<T>),
     /// Bound to this worker.
-    Settled(NonNull<T>),
+    Settled(NodePtr<T>),
 }
 
 impl<T> NextItem<T> {
     #[inline(always)]
-    pub(crate) fn fiber(self) -> NonNull<T> {
+    pub(crate) fn fiber(self) -> NodePtr<T> {
         match self {
             NextItem::Fresh(fiber) | NextItem::Settled(fiber) => fiber,
         }
@@ -47,7 +48,7 @@ impl<T> NextItem<T> {
 /// The slot. Calls marked *owner* come from one thread; the caller guarantees it.
 pub(crate) struct Next<T>(AtomicPtr<T>);
 
-impl<T> Next<T> {
+impl<T: Linked> Next<T> {
     pub(crate) fn new() -> Self {
         const { assert!(align_of::<T>() > FRESH, "no room for the bit") };
         Next(AtomicPtr::new(ptr::null_mut()))
@@ -99,12 +100,12 @@ impl<T> Next<T> {
     }
 
     /// *Thief.* Takes the fiber, if the slot still is as `seen` and that was a fresh one.
-    pub(crate) fn steal(&self, seen: usize) -> Option<NonNull<T>> {
+    pub(crate) fn steal(&self, seen: usize) -> Option<NodePtr<T>> {
         if seen & FRESH == 0 {
             return None;
         }
         if mutant!("next_no_compare") {
-            return NonNull::new(strip(self.0.swap(ptr::null_mut(), Ordering::Acquire)));
+            return strip(self.0.swap(ptr::null_mut(), Ordering::Acquire));
         }
         // ORDERING: Acquire pairs with the Release in `put`.
         let taken = self.0.compare_exchange(
@@ -113,7 +114,7 @@ impl<T> Next<T> {
             Ordering::Acquire,
             Ordering::Relaxed,
         );
-        NonNull::new(strip(taken.ok()?))
+        strip(taken.ok()?)
     }
 
     /// *Any thread*, approximate unless the owner asks.
@@ -142,7 +143,7 @@ impl<T> fmt::Debug for NextItem<T> {
     }
 }
 
-impl<T> fmt::Debug for Next<T> {
+impl<T: Linked> fmt::Debug for Next<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Next").field(&self.look()).finish()
     }
@@ -155,8 +156,8 @@ fn tag<T>(item: NextItem<T>) -> *mut T {
     }
 }
 
-fn untag<T>(tagged: *mut T) -> Option<NextItem<T>> {
-    let fiber = NonNull::new(strip(tagged))?;
+fn untag<T: Linked>(tagged: *mut T) -> Option<NextItem<T>> {
+    let fiber = strip(tagged)?;
     Some(if is_fresh(tagged) {
         NextItem::Fresh(fiber)
     } else {
@@ -164,8 +165,10 @@ fn untag<T>(tagged: *mut T) -> Option<NextItem<T>> {
     })
 }
 
-fn strip<T>(tagged: *mut T) -> *mut T {
-    tagged.map_addr(|addr| addr & !FRESH)
+/// Returns the fiber in a word of the slot.
+fn strip<T: Linked>(tagged: *mut T) -> Option<NodePtr<T>> {
+    // SAFETY: without the bit it is null, or what `put` got (T1).
+    unsafe { NodePtr::from_raw(tagged.map_addr(|addr| addr & !FRESH)) }
 }
 
 fn is_fresh<T>(tagged: *mut T) -> bool {

@@ -40,8 +40,8 @@
 
 use std::fmt;
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
 
+use crate::base::list::NodePtr;
 use crate::base::mutant::{mutant, or_relaxed};
 use crate::base::pad::CachePadded;
 use crate::shim::UnsafeCell;
@@ -54,7 +54,7 @@ pub(crate) struct Ring<T> {
     /// Written by the owner, read by thieves.
     tail: CachePadded<AtomicU32>,
     /// R1 says which side owns each slot.
-    slots: [UnsafeCell<MaybeUninit<NonNull<T>>>; CAPACITY as usize],
+    slots: [UnsafeCell<MaybeUninit<NodePtr<T>>>; CAPACITY as usize],
 }
 
 // SAFETY: R1, R2: each slot has one owner at a time, and the head and tail hand it over. Only pointers
@@ -80,7 +80,7 @@ impl<T> Ring<T> {
     /// *Owner.* Pushes at the tail. Returns the fiber as an error if the ring is full, or a thief has
     /// not yet released what it claimed. No read-modify-write.
     #[inline]
-    pub(crate) fn push(&self, fiber: NonNull<T>) -> Result<(), NonNull<T>> {
+    pub(crate) fn push(&self, fiber: NodePtr<T>) -> Result<(), NodePtr<T>> {
         let tail = self.tail.load(Ordering::Relaxed);
         // ORDERING: Acquire pairs with the release CAS in `steal_into`: the thief has read
         // the slot that is about to be written (R2).
@@ -102,8 +102,8 @@ impl<T> Ring<T> {
     /// look and makes the wake check after it.
     pub(crate) fn push_overflow(
         &self,
-        fiber: NonNull<T>,
-        mut batch: impl FnMut(NonNull<T>),
+        fiber: NodePtr<T>,
+        mut batch: impl FnMut(NodePtr<T>),
     ) {
         if self.push(fiber).is_ok() {
             return;
@@ -131,7 +131,7 @@ impl<T> Ring<T> {
 
     /// *Owner.* Pops the oldest. One read-modify-write; none if the ring is empty.
     #[inline]
-    pub(crate) fn pop(&self) -> Option<NonNull<T>> {
+    pub(crate) fn pop(&self) -> Option<NodePtr<T>> {
         let tail = self.tail.load(Ordering::Relaxed);
         // ORDERING: Acquire keeps R2 for the pushes after this pop.
         let mut head = self.head.load(Ordering::Acquire);
@@ -161,7 +161,7 @@ impl<T> Ring<T> {
     /// *Thief, the owner of `dst`.* Steals half of what is queued here, rounded up, at most 128.
     /// Returns the oldest and the number taken in all; the others are in `dst`. None if the ring is
     /// empty, another thief is active, or `dst` is more than half full.
-    pub(crate) fn steal_into(&self, dst: &Ring<T>) -> Option<(NonNull<T>, u32)> {
+    pub(crate) fn steal_into(&self, dst: &Ring<T>) -> Option<(NodePtr<T>, u32)> {
         debug_assert!(!std::ptr::eq(self, dst), "a thief that robs itself");
         let dst_tail = dst.tail.load(Ordering::Relaxed);
         // ORDERING: Acquire as in `push`: the owner of `dst` is about to write its slots.
@@ -263,7 +263,7 @@ impl<T> Ring<T> {
         }
     }
 
-    fn read(&self, position: u32) -> NonNull<T> {
+    fn read(&self, position: u32) -> NodePtr<T> {
         self.slots[index(position)].with(|slot| {
             // SAFETY: R1: the caller has just taken this position out of `real..tail`.
             let slot = unsafe { *slot };
@@ -272,7 +272,7 @@ impl<T> Ring<T> {
         })
     }
 
-    fn write(&self, position: u32, fiber: NonNull<T>) {
+    fn write(&self, position: u32, fiber: NodePtr<T>) {
         self.slots[index(position)].with_mut(|slot| {
             // SAFETY: R1, R2: the position is free, so the slot is the owner's.
             unsafe { slot.write(MaybeUninit::new(fiber)) }

@@ -11,7 +11,6 @@
 
 use std::backtrace::Backtrace;
 use std::panic::Location;
-use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use crate::base::clock;
@@ -20,7 +19,6 @@ use crate::fiber::state_names::State;
 use crate::fiber::{FiberId, FiberPtr, Header};
 use crate::sched::deadlock::cycle::{Link, On};
 use crate::sched::pool::remote::Remote;
-use crate::shim::atomic::Ordering;
 use crate::wait::Reason;
 use crate::wait::object::{Object, ObjectKind};
 use crate::wait::wait_info::{self, Subject};
@@ -103,8 +101,7 @@ impl FiberInfo {
         off_stack: bool,
     ) -> Sighting {
         let running = state == State::Running;
-        // SAFETY: H1.
-        let header = unsafe { fiber.as_ref() };
+        let header = fiber.header();
         let mut info = FiberInfo::known(worker, header);
         info.name = header.name().map(str::to_owned);
         info.wait = header.state.epoch().number();
@@ -160,11 +157,10 @@ impl FiberInfo {
 
     /// Returns the fiber that a worker runs that does not answer.
     pub(in crate::sched) fn running(worker: usize, remote: &Remote) -> Option<FiberInfo> {
-        // ORDERING: Acquire: pairs with the Release of its worker.
-        let fiber = NonNull::new(remote.running.load(Ordering::Acquire))?;
-        // SAFETY: H1. The fiber may have ended, and another may live in its header, so only
+        let fiber = remote.running_fiber()?;
+        // The fiber may have ended, and another may live in its header, so only
         // what is constant or atomic is read.
-        Some(FiberInfo::known(worker, unsafe { fiber.as_ref() }))
+        Some(FiberInfo::known(worker, fiber.header()))
     }
 
     /// Describes a started fiber that is not parked. `None` if its joiners have been notified of its
@@ -177,8 +173,7 @@ impl FiberInfo {
         fiber: FiberPtr,
         runs: bool,
     ) -> Option<FiberInfo> {
-        // SAFETY: H1.
-        let header = unsafe { fiber.as_ref() };
+        let header = fiber.header();
         if header.join.lock().done {
             return None;
         }
@@ -216,8 +211,7 @@ impl FiberInfo {
 /// # Safety
 /// As [`FiberInfo::sight`].
 pub(in crate::sched) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     // SAFETY: the caller's promise.
     let seen = unsafe { wait_info::read(header) }?;
     let subject = seen.subject.filter(|_| seen.deadline.is_none())?;
@@ -246,8 +240,7 @@ pub(in crate::sched) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
 
 /// True if a started fiber that does not run waits. On its own worker.
 pub(in crate::sched) fn waits(fiber: FiberPtr) -> bool {
-    // SAFETY: H1.
-    unsafe { fiber.as_ref() }.state.is_parked()
+    fiber.header().state.is_parked()
 }
 
 /// Returns the address of the scope that the fiber is a child of, or 0.
@@ -257,8 +250,7 @@ fn scope_of(header: &Header) -> usize {
 
 /// Returns the reason for which a fiber of the calling worker waits, if it does. Not one that runs.
 pub(in crate::sched) fn reason(fiber: FiberPtr) -> Option<Reason> {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     // SAFETY: NO1: on the fiber's worker, while it does not run.
     unsafe { wait_info::read(header) }.map(|seen| seen.reason)
 }
@@ -275,8 +267,7 @@ pub(in crate::sched) struct Waiting {
 /// The caller is its worker, and the fiber does not run; or the caller has claimed its wait and not
 /// enqueued it yet.
 pub(in crate::sched) fn waiting(fiber: FiberPtr) -> Option<Waiting> {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     // SAFETY: NO1: only the caller could let it run.
     let seen = unsafe { wait_info::read(header) }?;
     Some(Waiting {
@@ -296,8 +287,7 @@ pub(in crate::sched) unsafe fn doing(
     if state != State::Parked {
         return (state, None);
     }
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    let header = fiber.header();
     // SAFETY: the caller's promise.
     match unsafe { wait_info::read(header) } {
         Some(seen) => (state, Some(seen.reason)),

@@ -36,7 +36,7 @@ use crate::sched::pool::shared::Pool;
 use crate::sched::report::fiber_info::{self, FiberInfo, Sighting};
 use crate::sched::report::summary::Tally;
 use crate::sched::report::walk::{self, Counted, Want};
-use crate::sched::worker::run::{Worker, header};
+use crate::sched::worker::run::Worker;
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::{self, Condvar, Mutex};
 use crate::wait::object::Object;
@@ -347,7 +347,7 @@ impl Descriptions {
         state: State,
         off_stack: bool,
     ) {
-        if matches!(self.question, Question::Fiber(id) if header(fiber).id() != id) {
+        if matches!(self.question, Question::Fiber(id) if fiber.header().id() != id) {
             return;
         }
         let frames = self.infos.len() < self.frames;

@@ -32,7 +32,6 @@ use crate::sched::pool::shared::{Phase, Pool};
 use crate::sched::report::fiber_info::FiberInfo;
 use crate::sched::report::snapshot::{FRAMES, Question, Snapshot, VISITS, WorkerInfo};
 use crate::sched::report::summary::Tally;
-use crate::sched::worker::run::header;
 use crate::shim;
 use crate::shim::atomic::Ordering;
 use crate::wait::Reason;
@@ -109,7 +108,7 @@ impl Counted {
         fiber: FiberPtr,
         doing: (State, Option<Reason>),
     ) -> Counted {
-        let id = header(fiber).id();
+        let id = fiber.header().id();
         Counted { id, doing }
     }
 }

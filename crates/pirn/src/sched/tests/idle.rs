@@ -25,7 +25,7 @@ fn half_of_the_workers_search() {
 #[test]
 fn the_last_searcher_looks_again() {
     let idle = Idle::new(4);
-    assert!(idle.announce(0, false), "nobody searches");
+    assert!(idle.announce(0, false), "no member searches");
     assert!(idle.try_search() && idle.try_search());
     assert!(!idle.announce(1, true), "one more searches");
     assert!(!idle.announce(2, false), "one more searches");
@@ -37,14 +37,14 @@ fn the_last_searcher_looks_again() {
 #[test]
 fn a_claimed_worker_owes_a_search() {
     let idle = Idle::new(3);
-    assert_eq!(idle.claim_sleeper(0), None, "nobody sleeps");
+    assert_eq!(idle.claim_sleeper(0), None, "no member sleeps");
     assert!(!idle.sleepers_hint());
     assert!(idle.announce(0, false) && idle.announce(2, false));
     assert_eq!(idle.claim_sleeper(1), Some(2));
     assert_eq!((idle.sleeping(), idle.searching()), (1, 1));
     assert_eq!(idle.claim_sleeper(1), None, "someone searches");
     assert_eq!(idle.claim_any(1), Some(0));
-    assert_eq!(idle.claim_any(1), None, "nobody sleeps");
+    assert_eq!(idle.claim_any(1), None, "no member sleeps");
     assert_eq!((idle.sleeping(), idle.searching()), (0, 2));
     assert!(idle.retract(0) && idle.retract(2), "both were claimed");
     assert!(!idle.found_work() && idle.found_work());

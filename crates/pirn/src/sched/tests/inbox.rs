@@ -28,7 +28,7 @@ fn the_first_push_to_a_sleeper_wakes() {
     assert!(inbox.prepare_sleep());
     assert!(inbox.is_empty());
     assert!(inbox.push(nodes.ready(2)), "asleep");
-    assert!(!inbox.push(nodes.ready(3)), "somebody else wakes");
+    assert!(!inbox.push(nodes.ready(3)), "another push wakes");
     inbox.cancel_sleep();
     assert_eq!(drain(&nodes, inbox.drain()), [2, 3]);
     assert!(inbox.prepare_sleep());

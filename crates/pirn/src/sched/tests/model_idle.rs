@@ -122,7 +122,7 @@ impl Hub {
         assert_eq!(
             self.idle.searching(),
             0,
-            "somebody still counts as searching"
+            "a member still counts as searching"
         );
     }
 }

@@ -19,7 +19,7 @@ pub(in crate::sched) fn leaving(fiber: FiberPtr) {
 /// Checks a started fiber that is about to be switched to.
 pub(super) fn entering(fiber: FiberPtr) {
     // SAFETY: CH1; it is suspended.
-    let frame = unsafe { &*header(fiber).context.get() }.frame();
+    let frame = unsafe { &*fiber.header().context.get() }.frame();
     if let Some(frame) = frame {
         look(fiber, frame.sp, "would go on outside of its stack");
     }
@@ -27,12 +27,12 @@ pub(super) fn entering(fiber: FiberPtr) {
 
 fn look(fiber: FiberPtr, sp: usize, why: &str) {
     // SAFETY: CH1.
-    let Some(stack) = (unsafe { &*header(fiber).stack.get() }) else {
+    let Some(stack) = (unsafe { &*fiber.header().stack.get() }) else {
         return fail(fiber, "has no stack");
     };
     let range = stack.range();
     // The end itself is where the first frame begins. A fiber that leaves inside a poll is on another.
-    if !header(fiber).flags.is_on_poll_stack() && (sp < range.start || sp > range.end) {
+    if !fiber.header().flags.is_on_poll_stack() && (sp < range.start || sp > range.end) {
         fail(fiber, why);
     }
     if !stack.canary_is_intact() {

@@ -23,7 +23,7 @@ use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
 use crate::sched::queue::inbox::Inbox;
 use crate::sched::queue::next_slot::NextItem;
-use crate::sched::worker::run::{Worker, header};
+use crate::sched::worker::run::Worker;
 use crate::shim::atomic::Ordering;
 use crate::timer::Timer;
 
@@ -52,7 +52,7 @@ pub(crate) fn spawn_placed(
     fiber: FiberPtr,
     apart: bool,
 ) -> Result<(), FiberPtr> {
-    let header = header(fiber);
+    let header = fiber.header();
     let placement = match apart {
         true => pool.lines.tag_apart(header.location()),
         false => 0,
@@ -195,7 +195,7 @@ impl Worker {
     /// Queues a spawned fiber, with the tag of its spawn line.
     #[inline]
     fn queue_new(&self, fiber: FiberPtr) {
-        let header = header(fiber);
+        let header = fiber.header();
         let tag = self.pool.lines.tag(header.location());
         if tag != 0 {
             header.placement.set(tag);

@@ -63,8 +63,8 @@ pub(super) struct Joins {
     payoff: StealPayoff,
     /// Jobs that were promoted here since the last request, and were not taken.
     kept: Cell<u32>,
-    /// The run of a fiber, counted in dispatches, that may promote what is left of the last beat;
-    /// if none, the next that joins.
+    /// The run of a fiber, counted in dispatches, that may promote what is left of the
+    /// last beat; if none, the next that joins.
     credit_of: Cell<Option<u64>>,
 }
 

@@ -74,7 +74,7 @@ impl Worker {
         // SAFETY: K1.
         let started = unsafe { &mut *self.queues.started.get() };
         // SAFETY: a header is pinned (H1), and is unlinked in `unlink_started`.
-        unsafe { started.push_back(fiber) };
+        unsafe { started.push_back(fiber.as_non_null()) };
     }
 
     /// Removes a fiber that has ended, and started here.
@@ -83,7 +83,7 @@ impl Worker {
         // SAFETY: K1.
         let started = unsafe { &mut *self.queues.started.get() };
         // SAFETY: linked in `link_started`, in this list.
-        unsafe { started.remove(fiber) };
+        unsafe { started.remove(fiber.as_non_null()) };
     }
 
     /// Counts a fresh fiber that is put behind started ones. False if there were `most` in a row.
@@ -187,16 +187,16 @@ impl Worker {
     pub(in crate::sched) fn each_started(&self, mut f: impl FnMut(FiberPtr)) {
         // SAFETY: K1: `f` runs no fiber, so the list stays as it is.
         let started = unsafe { &*self.queues.started.get() };
-        started.iter().for_each(&mut f);
+        started.fibers().for_each(&mut f);
     }
 
     /// Returns the started fiber at the front of the list, and moves it to the back.
     pub(in crate::sched) fn next_of_walk(&self) -> Option<FiberPtr> {
         // SAFETY: K1.
         let started = unsafe { &mut *self.queues.started.get() };
-        let fiber = started.pop_front()?;
+        let fiber = started.pop_fiber()?;
         // SAFETY: a header is pinned (H1), and in no list now.
-        unsafe { started.push_back(fiber) };
+        unsafe { started.push_back(fiber.as_non_null()) };
         Some(fiber)
     }
 

@@ -231,7 +231,7 @@ impl Worker {
     /// Runs `fiber` and its successors, until something is due that fibers do not do for each other, or
     /// nothing is ready. On the worker's own stack.
     fn dispatch(&self, local: &Local, fiber: FiberPtr) {
-        let fresh = header(fiber).is_fresh();
+        let fresh = fiber.header().is_fresh();
         let Some(context) = self.board(self.remote(), local, fiber) else {
             return;
         };
@@ -266,7 +266,7 @@ impl Worker {
                 context.unwrap_or(self.host.get())
             }
         };
-        let from = header(fiber).context.get();
+        let from = fiber.header().context.get();
         // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of
         // a queue and so is suspended or prepared.
         unsafe { context::switch(from, to) };
@@ -292,7 +292,7 @@ impl Worker {
             && self.may_inherit(fiber, heir)
         {
             // SAFETY: H2: the fiber has ended, and this is its worker.
-            let stack = unsafe { (*header(fiber).stack.get()).take() };
+            let stack = unsafe { (*fiber.header().stack.get()).take() };
             self.settle(heir, stack.expect("a started fiber has a stack"));
             self.retire(local, fiber);
             self.note(remote, local, heir);
@@ -301,7 +301,7 @@ impl Worker {
         local.set_left(fiber, None);
         let to = self.destination(remote, local, next);
         // SAFETY: as in `suspend`; nothing of the fiber's stack is needed any more.
-        unsafe { context::exit(header(fiber).context.get(), to) }
+        unsafe { context::exit(fiber.header().context.get(), to) }
     }
 
     /// True if `heir` can run where `fiber` has ended, on the same stack.
@@ -310,10 +310,10 @@ impl Worker {
         context::DIRECT
             && !self.pool.stack_waiters.is_watched()
             && context::INHERITS
-            && header(heir).is_fresh()
-            && header(heir).placement.get() == 0
-            && header(heir).label.get().is_none()
-            && header(fiber).label.get().is_none()
+            && heir.header().is_fresh()
+            && heir.header().placement.get() == 0
+            && heir.header().label.get().is_none()
+            && fiber.header().label.get().is_none()
     }
 
     /// Returns the fiber that a fiber that stops running may switch to by itself.
@@ -351,19 +351,19 @@ impl Worker {
         local: &Local,
         fiber: FiberPtr,
     ) -> Option<*mut Context> {
-        if !header(fiber).is_fresh() {
+        if !fiber.header().is_fresh() {
             checks::entering(fiber);
         } else if !self.start(fiber) {
             return None;
         }
         self.note(remote, local, fiber);
-        Some(header(fiber).context.get())
+        Some(fiber.header().context.get())
     }
 
     #[inline(always)]
     pub(in crate::sched) fn note(&self, remote: &Remote, local: &Local, fiber: FiberPtr) {
         remote.counters.dispatched.increment();
-        header(fiber).life.step(State::Running);
+        fiber.header().life.step(State::Running);
         // ORDERING: Release: a report may read the header, which may have been made just now.
         remote.running.store(fiber.as_ptr(), Ordering::Release);
         local.refill_budget();
@@ -413,8 +413,7 @@ impl Worker {
         let phase = self.pool.phase();
         if phase != self.role.see(phase) && phase >= Phase::Cancelled {
             self.each_started(|fiber| {
-                // SAFETY: H1.
-                if unsafe { fiber.as_ref() }.state.cancel() {
+                if fiber.header().state.cancel() {
                     crate::fiber::ticket::Wake::of(fiber).enqueue();
                 }
             });
@@ -439,6 +438,6 @@ impl Worker {
 
 #[inline(always)]
 pub(in crate::sched) fn header(fiber: FiberPtr) -> &'static Header {
-    // SAFETY: H1: headers are never freed.
-    unsafe { fiber.as_ref() }
+    // headers are never freed.
+    fiber.header()
 }

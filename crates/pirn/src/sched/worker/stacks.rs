@@ -25,7 +25,7 @@ use crate::fiber::current::{self, Local};
 use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::{FiberPtr, FiberRef};
 use crate::sched::pool::shared::Pool;
-use crate::sched::worker::run::{Worker, header};
+use crate::sched::worker::run::Worker;
 
 impl Worker {
     /// Takes a stack of `size` bytes, or of the usual size.
@@ -73,7 +73,7 @@ impl Worker {
         }
         let stacks = &self.pool.stacks;
         let fed = self.pool.stack_waiters.pop_if(|fiber| {
-            let stack = match header(fiber).stack_size() {
+            let stack = match fiber.header().stack_size() {
                 None => stacks.take(),
                 Some(size) => stacks.take_sized(size),
             };
@@ -142,7 +142,7 @@ impl Worker {
 
     /// As [`Schedule::lend`](crate::fiber::Schedule::lend).
     pub(in crate::sched) fn lend(&self, wanted: BorrowTarget) -> Option<FiberRef> {
-        let wanted = |fiber| wanted.is(fiber, header(fiber));
+        let wanted = |fiber| wanted.is(fiber, fiber.header());
         let Pool {
             stack_waiters,
             stacks,
@@ -150,7 +150,7 @@ impl Worker {
         } = &*self.pool;
         let mut is_loan = false;
         let (fiber, stack) = stack_waiters.take_with(wanted, |fiber| {
-            let size = header(fiber).stack_size();
+            let size = fiber.header().stack_size();
             let stack = self.take_stack(size);
             is_loan = matches!(stack, Err(OutOfStacks::Cap { .. }));
             match is_loan {

@@ -7,14 +7,14 @@ use crate::fiber::entry::fiber_main;
 use crate::fiber::state_names::State;
 use crate::fiber::{FiberPtr, Header};
 use crate::sched::pool::shared::Phase;
-use crate::sched::worker::run::{Worker, header};
+use crate::sched::worker::run::Worker;
 
 impl Worker {
     /// Settles a fresh fiber here. False if it starts on another worker, or if there is no stack for it
     /// and it waits.
     #[inline(never)]
     pub(in crate::sched) fn start(&self, fiber: FiberPtr) -> bool {
-        if header(fiber).placement.get() != 0 && !self.starts_here(fiber) {
+        if fiber.header().placement.get() != 0 && !self.starts_here(fiber) {
             return false;
         }
         match self.find_stack(fiber) {
@@ -33,7 +33,7 @@ impl Worker {
 
     #[inline(always)]
     fn find_stack(&self, fiber: FiberPtr) -> Result<(), OutOfStacks> {
-        let stack = self.take_stack(header(fiber).stack_size())?;
+        let stack = self.take_stack(fiber.header().stack_size())?;
         self.start_on(fiber, stack);
         Ok(())
     }
@@ -42,7 +42,7 @@ impl Worker {
     #[inline]
     pub(super) fn start_on(&self, fiber: FiberPtr, stack: Stack) {
         // SAFETY: H2: a fresh fiber's context is its owner's.
-        let context = unsafe { &mut *header(fiber).context.get() };
+        let context = unsafe { &mut *fiber.header().context.get() };
         // SAFETY: the stack is unused; `fiber_main` takes a header.
         unsafe { context.prepare(&stack, fiber_main, fiber.as_ptr().cast()) };
         self.settle(fiber, stack);
@@ -51,7 +51,7 @@ impl Worker {
     /// Binds a fresh fiber to this worker and to `stack`.
     #[inline]
     pub(in crate::sched) fn settle(&self, fiber: FiberPtr, stack: Stack) {
-        let header = header(fiber);
+        let header = fiber.header();
         let remote = self.remote();
         header.life.step(State::Runnable);
         stack.plant_canary();
@@ -79,7 +79,7 @@ impl Worker {
     /// Step 7 of a fiber's end (`fiber::entry`): it has left its stack.
     #[inline]
     pub(in crate::sched) fn finish(&self, local: &Local, fiber: FiberPtr) {
-        let header = header(fiber);
+        let header = fiber.header();
         // SAFETY: H2: the fiber has ended, so its worker owns the field.
         let stack =
             unsafe { (*header.stack.get()).take() }.expect("a started fiber has a stack");
@@ -102,12 +102,12 @@ impl Worker {
             self.retire_free(fiber);
             return;
         }
-        header(fiber).state.finish();
-        header(fiber).life.end();
+        fiber.header().state.finish();
+        fiber.header().life.end();
         self.unlink_started(fiber);
         let remote = self.remote();
         remote.settled.add(-1);
-        if header(fiber).placement.get() != 0 {
+        if fiber.header().placement.get() != 0 {
             self.end_tracked(fiber);
         }
         remote.counters.completed.increment();

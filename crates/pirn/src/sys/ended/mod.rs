@@ -5,7 +5,7 @@
 //! the caller.
 
 #[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "a system call, whose result is a descriptor")]
+#[expect(unsafe_code, reason = "a system call that returns a descriptor")]
 mod linux;
 #[expect(unsafe_code, reason = "waitid")]
 mod thread;

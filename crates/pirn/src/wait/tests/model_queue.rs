@@ -75,7 +75,7 @@ impl Room {
     /// Checks at the end that the queue is empty, and the remaining values are `expected`.
     fn close(&self, expected: &[u32]) {
         let state = self.state.lock();
-        assert!(state.waiters.is_empty(), "somebody is still in the queue");
+        assert!(state.waiters.is_empty(), "a waiter is still in the queue");
         assert_eq!(state.kept, expected);
     }
 }

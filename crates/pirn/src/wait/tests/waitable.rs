@@ -31,7 +31,7 @@ impl Rogue {
     }
 
     fn kept(&self) -> Option<Ticket> {
-        *self.kept.lock().expect("nobody panics with it")
+        *self.kept.lock().expect("no panic while it is held")
     }
 }
 
@@ -43,7 +43,7 @@ impl Waitable for Rogue {
     }
 
     fn publish(&self, ticket: Ticket) -> bool {
-        *self.kept.lock().expect("nobody panics with it") = Some(ticket);
+        *self.kept.lock().expect("no panic while it is held") = Some(ticket);
         match self.deed {
             Deed::Denies => false,
             Deed::Panics => panic!("a rogue"),
