@@ -42,7 +42,7 @@ fn hear(client: &mut Client) -> String {
 }
 
 #[test]
-fn everybody_in_the_room_hears_what_is_said() {
+fn all_members_of_a_room_get_each_message() {
     let (_server, address) = serve(&[]);
     let mut kitchen: Vec<_> = (0..5).map(|_| enter(address, "kitchen")).collect();
     let mut cellar = enter(address, "cellar");
@@ -345,7 +345,7 @@ fn the_end_waits_for_no_handshake() {
 }
 
 #[test]
-fn everybody_is_told_of_the_end() {
+fn all_waiters_are_notified_of_the_end() {
     let (server, address) = serve(&[]);
     let mut clients: Vec<_> = (0..3).map(|n| enter(address, &n.to_string())).collect();
     server.terminate();

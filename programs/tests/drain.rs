@@ -55,7 +55,7 @@ fn every_line_of_the_input_is_run() {
 }
 
 #[test]
-fn failures_are_told() {
+fn failures_are_reported() {
     let run = |args: &[&str], line: &str| {
         let mut started = Program::start(&mut drain(args));
         // It may have ended before it has read all of it.
@@ -181,7 +181,7 @@ fn a_key_that_interrupts_ends_no_command() {
 }
 
 #[test]
-fn it_ends_when_nobody_reads_its_answers() {
+fn it_ends_when_its_answers_are_not_read() {
     let mut started = Program::start(&mut drain(&["true"]));
     let mut input = started.input();
     input.write_all(b"first\n").unwrap();
@@ -214,7 +214,7 @@ fn a_signal_ends_what_comes_from_standard_input() {
 }
 
 #[test]
-fn who_reads_nothing_holds_up_nobody() {
+fn a_client_that_reads_nothing_holds_up_no_other() {
     let (_server, address) =
         Program::serve(env!("CARGO_BIN_EXE_drain"), &["--jobs", "2", "true"]);
     let mut greedy = connect(address);

@@ -48,7 +48,7 @@ fn many_connections_are_served_at_once() {
 }
 
 #[test]
-fn what_is_not_read_holds_up_nobody_else() {
+fn a_slow_reader_holds_up_no_other() {
     let (_server, address) = serve(&[]);
     let mut greedy = connect(address);
     // It writes until the buffers are full, and reads nothing.
@@ -86,7 +86,7 @@ fn there_are_no_more_connections_than_may_be() {
 }
 
 #[test]
-fn a_server_told_to_end_serves_on_who_is_there() {
+fn a_server_that_ends_serves_present_clients() {
     let (server, address) = serve(&[]);
     let mut stream = connect(address);
     exchange(&mut stream, "before");
@@ -123,7 +123,7 @@ fn a_standard_error_that_is_full_does_not_put_off_the_end() {
 }
 
 #[test]
-fn a_wrong_command_line_is_told() {
+fn a_wrong_command_line_is_reported() {
     let started = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_echo"));
         let ended = command.args(args).output().unwrap();

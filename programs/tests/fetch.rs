@@ -152,8 +152,8 @@ fn failures_that_pass_are_waited_out() {
 }
 
 #[test]
-fn failures_are_told_and_leave_nothing() {
-    let directory = directory("failures_are_told_and_leave_nothing");
+fn failures_are_reported_and_leave_nothing() {
+    let directory = directory("failures_are_reported_and_leave_nothing");
     let (address, _) = server(|_, request, stream| {
         if request.contains("/missing") {
             write(stream, "404 Not Found", "", 4, b"gone");

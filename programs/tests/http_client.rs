@@ -156,7 +156,7 @@ fn who_is_cut_amid_a_body_leaves_the_site() {
 }
 
 #[test]
-fn failures_are_told() {
+fn failures_are_reported() {
     on_fibers(|client, site| {
         let mut response = get(client, &site.page("cut"))?;
         let error = loop {

@@ -132,7 +132,7 @@ fn keys_live_exactly_as_long_as_they_may() {
 }
 
 #[test]
-fn keys_that_nobody_asks_for_are_removed() {
+fn keys_that_are_not_read_are_removed() {
     let (_server, address) = serve();
     let mut stream = connect(address);
     for n in 0..1000 {

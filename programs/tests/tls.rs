@@ -127,8 +127,8 @@ fn both_directions_go_on_at_once() {
 }
 
 #[test]
-fn the_client_believes_nobody_else() {
-    let (_server, address, cert) = serve("the_client_believes_nobody_else");
+fn the_client_believes_no_other_server() {
+    let (_server, address, cert) = serve("the_client_believes_no_other_server");
     let (_other, _, foreign) = serve("the_client_believes_nobody_else_but");
     assert!(client(address, &cert, &[], "").status.success());
     assert_eq!(client(address, &foreign, &[], "").status.code(), Some(1));

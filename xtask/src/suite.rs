@@ -350,7 +350,7 @@ fn why_left_out(case: &Case) -> String {
 /// Returns true for tests that read the frames of fibers by the paths of their functions, or with a
 /// debugger. With less debug information they would fail; the lane `checked` runs them.
 fn reads_frames(case: &Case) -> bool {
-    let tests = ["frames::frames_are_told", "frames::gdb_knows_fibers"];
+    let tests = ["frames::frames_are_reported", "frames::gdb_knows_fibers"];
     tests.contains(&case.name.as_str())
 }
 

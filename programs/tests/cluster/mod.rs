@@ -46,13 +46,13 @@ impl Cluster {
                 .expect("the superuser may do that");
         }
         let data = directory.join("data");
-        let mut init = as_nobody(Command::new(initdb), &directory);
+        let mut init = unprivileged(Command::new(initdb), &directory);
         init.args(["--auth=trust", "--no-sync", "--locale=C", "--encoding=UTF8"]);
         init.arg(format!("--username={USER}"))
             .arg("--pgdata")
             .arg(&data);
         run(&mut init, "");
-        let mut shell = as_nobody(Command::new("sh"), &directory);
+        let mut shell = unprivileged(Command::new("sh"), &directory);
         shell.args(["-c", SHELL]).arg(server).arg("-D").arg(&data);
         shell.arg("-k").arg(&directory);
         shell.args(["-c", "listen_addresses=", "-c", "fsync=off"]);
@@ -117,7 +117,7 @@ fn version(program: &Path) -> u32 {
     name.and_then(|name| name.parse().ok()).unwrap_or_default()
 }
 
-fn as_nobody(mut command: Command, directory: &Path) -> Command {
+fn unprivileged(mut command: Command, directory: &Path) -> Command {
     if is_superuser() {
         command.uid(NOBODY).gid(NOBODY);
     }

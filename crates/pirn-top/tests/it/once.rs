@@ -9,7 +9,9 @@ use std::process::Output;
 
 use pirn::Runtime;
 
-use crate::sandbox::{Directory, PROGRAM, Shop, crowd, eventually, run, run_as_nobody};
+use crate::sandbox::{
+    Directory, PROGRAM, Shop, crowd, eventually, run, run_unprivileged,
+};
 use crate::unmeasured::unmeasured;
 
 /// Returns the program's output, and asserts its success.
@@ -177,7 +179,7 @@ fn another_user_is_refused() {
     }
     let program = directory.at("pirn-top");
     fs::copy(PROGRAM, &program).expect("copied");
-    let ask = || run_as_nobody(&program, &socket, &["--once"]);
+    let ask = || run_unprivileged(&program, &socket, &["--once"]);
     fails(&ask(), 3, "belongs to another user");
     // By the peer's credentials, too.
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).expect("changed");

@@ -49,7 +49,7 @@ pub(crate) fn run(socket: &Path, args: &[&str]) -> Output {
 }
 
 /// The same as another user; `program` is a path that this user can access.
-pub(crate) fn run_as_nobody(program: &Path, socket: &Path, args: &[&str]) -> Output {
+pub(crate) fn run_unprivileged(program: &Path, socket: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(program);
     let command = command.arg(socket).args(args).stdin(Stdio::null());
     let command = command.uid(65_534).current_dir("/");

@@ -141,7 +141,7 @@ impl Jobs {
 
     /// Returns whether this is the list of threads that are not workers.
     #[inline(always)]
-    pub(crate) fn is_nobodys(&self) -> bool {
+    pub(crate) fn has_no_owner(&self) -> bool {
         ptr::eq(self, &raw const NOBODYS)
     }
 

@@ -100,7 +100,7 @@ impl Scope<'_> {
     /// join serves it.
     #[inline(always)]
     pub(super) fn is_due(&self) -> bool {
-        match self.jobs.is_nobodys() {
+        match self.jobs.has_no_owner() {
             false => self.jobs.is_due(),
             true => current::local().jobs().is_due(),
         }

@@ -77,7 +77,7 @@ pub(crate) use common::{ask as ask_common, ring as ring_common};
 pub(crate) use sites::ever;
 pub use source::Interest;
 pub(crate) use source::Source;
-pub(crate) use table::{anybody_waits, awaits, evacuate, tell_all};
+pub(crate) use table::{awaits, evacuate, has_waiters, tell_all};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use watching::Watching;
 

@@ -130,10 +130,7 @@ impl Site {
     /// readiness.
     pub(super) fn renew(&self) {
         let mut waits = self.waits.lock();
-        debug_assert!(
-            waits.queues_are_empty(),
-            "a wait for a source borrows it"
-        );
+        debug_assert!(waits.queues_are_empty(), "a wait for a source borrows it");
         let next = u32::from(!mutant!("site_generation_kept"));
         waits.generation = waits.generation.wrapping_add(next);
         self.word.store(READ | WRITE, Ordering::Relaxed);

@@ -24,7 +24,7 @@ pub(crate) fn tell_all(events: &Events) {
 }
 
 /// Returns true if any source has a waiter. Scans all of them.
-pub(crate) fn anybody_waits() -> bool {
+pub(crate) fn has_waiters() -> bool {
     sites().any(|(_, site)| site.is_awaited())
 }
 

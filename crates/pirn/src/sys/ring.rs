@@ -176,7 +176,7 @@ mod tests {
     /// One call to the system may process a part of the completions. The rest is fetched all the same, since
     /// no bell reports it.
     #[test]
-    fn all_that_is_complete_is_told() {
+    fn all_that_is_complete_is_reported() {
         const MANY: usize = 60;
         let bell = bell();
         let Ok(ring) = Ring::new(bell.as_raw_fd()) else {

@@ -69,7 +69,7 @@ fn run(mode: &str, meant: impl Fn(&Program) -> bool) -> Vec<(&'static Program, E
 /// P6. Circles and standstill end the process with code 124, and the report names each fiber, its
 /// spawn line and its wait.
 #[test]
-fn deadlocks_are_told_and_end_the_process() {
+fn deadlocks_are_reported_and_end_the_process() {
     let told = run("abort", |program| program.verdict != Verdict::Alive);
     for (program, Ended { code, stderr }) in told {
         let name = program.name;

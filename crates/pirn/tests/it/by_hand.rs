@@ -133,7 +133,7 @@ fn a_drive_ends_when_it_is_over() {
 
 /// A thread that may not drive gets an error with the reason.
 #[test]
-fn who_may_not_drive_is_told() {
+fn a_wrong_driver_is_reported() {
     let says = |what: &str, f: &dyn Fn()| {
         let raised = catch_unwind(AssertUnwindSafe(f)).unwrap_err();
         let text = raised.downcast_ref::<&str>().copied().unwrap_or_default();

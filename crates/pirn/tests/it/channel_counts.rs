@@ -95,7 +95,7 @@ fn in_order(
 /// I7. Every value is a wait and a wake on a channel with one place, and none is missed: ten
 /// thousand values, twenty-five times.
 #[test]
-fn one_place_wakes_whoever_waits_for_it() {
+fn one_place_wakes_the_sender_that_waits() {
     let values = scaled(10_000);
     for round in 0..25 {
         let (tx, rx) = bounded(1);

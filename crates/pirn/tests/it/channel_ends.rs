@@ -15,7 +15,7 @@ use crate::rig::{Counted, Drops};
 /// I11. Receivers that wait, and several closers at once: one close counts, and each receiver is
 /// notified once.
 #[test]
-fn closers_race_and_everybody_is_told_once() {
+fn closers_race_and_all_are_notified_once() {
     const RECEIVERS: usize = 24;
     for workers in [1, 2, 4, 8] {
         for crew in CREWS {

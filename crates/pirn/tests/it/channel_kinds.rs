@@ -242,7 +242,7 @@ fn a_panic_keeps_its_place_in_line() {
 }
 
 #[test]
-fn work_whose_receiver_has_gone_is_refused_and_dropped() {
+fn work_without_a_receiver_is_refused_and_dropped() {
     let alive = Arc::new(AtomicUsize::new(0));
     let (work, results) = ordered(2);
     for _ in 0..2 {
@@ -353,7 +353,7 @@ fn a_oneshot_is_a_case() {
 }
 
 #[test]
-fn a_broadcast_reaches_everybody() {
+fn a_broadcast_reaches_all_receivers() {
     for crew in CREWS {
         let (tx, first) = broadcast::channel(16);
         let mut jobs = Jobs::new();
@@ -496,7 +496,7 @@ fn a_watched_value_is_the_latest() {
 }
 
 #[test]
-fn a_watched_value_is_refused_when_nobody_watches() {
+fn a_watched_value_is_refused_without_watchers() {
     let alive = Arc::new(AtomicUsize::new(0));
     let (tx, rx) = watch::channel(Counted::new(&alive));
     assert_eq!(tx.receiver_count(), 1);

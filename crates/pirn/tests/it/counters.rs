@@ -168,7 +168,7 @@ fn pressure_is_counted() {
 /// P9. The text has the fibers that wait to start, both kinds of checks, wakes, and each reason for the
 /// number of threads.
 #[test]
-fn the_text_tells_of_pressure() {
+fn the_text_reports_pressure() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
     work(&runtime);
     let text = runtime.metrics().to_string();

@@ -257,7 +257,7 @@ fn the_nearest_deadline_holds() {
 /// A `timeout` fails by its own deadline only: an end by the outer one is returned as the inner
 /// result, and of two equal ones the outer one counts.
 #[test]
-fn a_timeout_tells_its_own_deadline_from_others() {
+fn a_timeout_distinguishes_its_own_deadline() {
     let forever = || sleep(LONG);
     alone(|| {
         assert_eq!(
@@ -284,7 +284,7 @@ fn a_timeout_tells_its_own_deadline_from_others() {
 /// A limit of the call itself is a timeout, a deadline around it an interrupt: the nearer one ends
 /// the wait, and the one around it if both are equal.
 #[test]
-fn a_calls_own_limit_is_told_from_a_deadline() {
+fn a_calls_own_limit_is_distinguished_from_a_deadline() {
     for crew in CREWS {
         let mut jobs = Jobs::new();
         jobs.add(|| {
@@ -395,7 +395,7 @@ fn a_loop_of_interrupted_calls_gives_way() {
 /// To run past a deadline without a call that could report it is no interrupt; a call of `check`
 /// reports it, a call of `reason` does not.
 #[test]
-fn a_deadline_that_nobody_meets_does_not_count() {
+fn a_deadline_that_no_wait_meets_does_not_count() {
     let compute = || while now() < deadline().unwrap() {};
     for crew in CREWS {
         let mut jobs = Jobs::new();

@@ -74,7 +74,7 @@ fn sixty_four_block_at_once() {
 /// A fiber of the dispatcher for I/O has its thread to itself from start to end, also while it is
 /// parked; excess fibers wait, and none is lost.
 #[test]
-fn an_io_fiber_shares_its_thread_with_nobody() {
+fn an_io_fiber_has_its_thread_alone() {
     let part = || {
         let io = Dispatcher::io();
         let most = 64.max(thread::available_parallelism().unwrap().get());
@@ -104,7 +104,7 @@ fn an_io_fiber_shares_its_thread_with_nobody() {
         }
         assert_eq!(all(), most + 10);
     };
-    let name = "dispatcher::an_io_fiber_shares_its_thread_with_nobody";
+    let name = "dispatcher::an_io_fiber_has_its_thread_alone";
     if let Some(ended) = apart(name, &[], part) {
         assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
@@ -205,7 +205,7 @@ fn a_single_dispatcher_keeps_order() {
 
 /// A fiber that uses a channel between two dispatchers stays on its own dispatcher.
 #[test]
-fn a_channel_between_dispatchers_moves_nobody() {
+fn a_channel_between_dispatchers_moves_no_fiber() {
     let (here, there) = (Dispatcher::new(2).unwrap(), Dispatcher::new(2).unwrap());
     for capacity in [0, 1, 16] {
         let (tx, rx) = channel::bounded(capacity);

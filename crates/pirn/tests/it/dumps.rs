@@ -17,7 +17,7 @@ use crate::told::{named, own_id, waiting};
 // Where fibers may migrate the worker's answer is not needed.
 #[cfg(not(pirn_free))]
 #[test]
-fn a_worker_that_computes_is_told_from_outside() {
+fn a_worker_that_computes_is_described_from_outside() {
     let runtime = runtime(2);
     let stop = Arc::new(AtomicBool::new(false));
     let theirs = Arc::clone(&stop);
@@ -82,7 +82,7 @@ fn a_dump_has_its_shape() {
 
 /// P4. Fibers that a shutdown had to leave are reported with the reason of their wait.
 #[test]
-fn what_a_shutdown_leaves_is_told() {
+fn a_shutdown_reports_what_it_leaves() {
     for (scheduler, workers) in
         SCHEDULERS.into_iter().flat_map(|s| [1, 4].map(|n| (s, n)))
     {

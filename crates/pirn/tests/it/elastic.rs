@@ -78,7 +78,7 @@ fn a_long_fiber_alone_starts_no_thread() {
 /// Fibers that block their threads all get one. The number of threads grows as long as some wait,
 /// never beyond the fibers, and falls back to that of the workers.
 #[test]
-fn whoever_blocks_is_stood_in_for() {
+fn a_blocked_worker_gets_a_stand_in() {
     for scheduler in SCHEDULERS {
         let threads = Threads::default();
         let runtime = threads.of(workers(2).scheduler(scheduler)).build().unwrap();
@@ -217,7 +217,7 @@ fn never_more_threads_than_allowed() {
 
 /// Workers that compute for long get standby workers beside them, up to twice their number.
 #[test]
-fn whoever_computes_for_long_has_company() {
+fn fibers_that_compute_for_long_have_company() {
     // Where a thread gets a small part of a processor, a computing one sometimes waits, for a page
     // or for a lock of a sanitizer, and another one is activated for it.
     assert!((0..5).any(|_| company_is_limited()));

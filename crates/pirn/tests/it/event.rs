@@ -13,7 +13,7 @@ const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(20);
 
 #[test]
-fn a_manual_event_lets_everybody_go_on() {
+fn a_manual_event_lets_all_resume() {
     for workers in [1, 2, 4, 8] {
         for crew in CREWS {
             let event = Event::manual();
@@ -46,7 +46,7 @@ fn a_manual_event_lets_everybody_go_on() {
 
 /// Reset at once, and the earlier waiters resume all the same; later ones do not.
 #[test]
-fn a_manual_event_is_for_those_who_were_there() {
+fn a_manual_event_is_for_present_waiters() {
     alone(|| {
         static EVENT: Event = Event::manual();
         let (waiting, passed) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -23,7 +23,7 @@ fn yield_until(flag: &AtomicBool) {
 /// D-3, A3. A loop that yields until a flag is set ends on one worker, wherever the flag is set: by
 /// a fiber that never ran, one that waits behind it, one from outside, one that a timer wakes.
 #[test]
-fn a_loop_of_yields_lets_everyone_else_run() {
+fn a_loop_of_yields_lets_all_others_run() {
     for scheduler in SCHEDULERS {
         let runtime = shaped(1, scheduler);
         for who in ["fresh", "started", "outside", "timer", "thread"] {
@@ -236,7 +236,7 @@ fn a_stuck_worker_keeps_no_fresh_fiber_back() {
 
 /// B14. Fibers that never yield on all workers but one leave that one to run the rest.
 #[test]
-fn one_free_worker_serves_everybody_else() {
+fn one_free_worker_serves_all_others() {
     for workers in [2, 4] {
         let runtime = runtime(workers);
         let stop = Arc::new(AtomicBool::new(false));

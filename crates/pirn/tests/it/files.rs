@@ -169,7 +169,7 @@ fn errors_are_those_of_std() {
 /// A full disk is reported as such, however the bytes are written.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     pirn::run(|| {
         let mut options = OpenOptions::new();
         let mut full = options.write(true).open("/dev/full").unwrap();

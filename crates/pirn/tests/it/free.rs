@@ -396,7 +396,7 @@ fn reports_amid_a_storm() {
 /// A fiber that waits while it unwinds is on its stack, though it is parked: reports do not read
 /// its frames, neither while it blocks its thread nor after it has been suspended.
 #[test]
-fn reports_of_who_unwinds() {
+fn reports_of_fibers_that_unwind() {
     struct Waits(Arc<Event>);
     impl Drop for Waits {
         fn drop(&mut self) {

@@ -381,7 +381,7 @@ fn a_thread_waits_inside_a_poll() {
 
 /// Reports name the future's wait of a fiber.
 #[test]
-fn a_wait_for_a_future_is_told() {
+fn a_wait_for_a_future_is_reported() {
     let runtime = runtime(1);
     let gate = Gate::default();
     let fiber = runtime.spawn({

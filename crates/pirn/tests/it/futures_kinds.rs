@@ -139,7 +139,7 @@ fn a_dropped_future_of_each_kind_loses_nothing() {
 
 /// When the senders have been dropped, waiters are notified; values sent before are received first.
 #[test]
-fn an_end_of_each_kind_is_told() {
+fn an_end_of_each_kind_is_reported() {
     let wakes = Arc::new(Wakes::default());
     let (tx, mut rx) = oneshot::channel::<u8>();
     let mut future = Box::pin(rx.recv_async());
@@ -173,7 +173,7 @@ fn an_end_of_each_kind_is_told() {
 
 /// A broadcast reaches every task that awaits it; a change, too.
 #[test]
-fn all_who_await_are_told() {
+fn all_waiters_are_notified() {
     let wakes = Arc::new(Wakes::default());
     let (tx, rx) = broadcast::channel(1);
     let (sets, sees) = watch::channel(0);

@@ -200,7 +200,7 @@ fn a_poll_is_taken_up_elsewhere() {
 
 /// A waker that panics affects no other waiter of the same stream, nor the worker.
 #[test]
-fn a_waker_that_panics_harms_nobody() {
+fn a_waker_that_panics_harms_no_other() {
     struct Panics(AtomicUsize);
     impl Wake for Panics {
         fn wake(self: Arc<Self>) {
@@ -226,7 +226,7 @@ fn a_waker_that_panics_harms_nobody() {
 
 /// A waker that would have to wait does not block the worker that calls it: it panics, as inside a poll.
 #[test]
-fn a_waker_that_waits_holds_nobody_up() {
+fn a_waker_that_waits_holds_up_no_other() {
     struct Sends(Sender<()>, AtomicUsize);
     impl Wake for Sends {
         fn wake(self: Arc<Self>) {
@@ -258,7 +258,7 @@ fn a_waker_that_waits_holds_nobody_up() {
 
 /// A waker with a panicking drop leaves its source usable.
 #[test]
-fn a_waker_that_panics_when_dropped_harms_nobody() {
+fn a_waker_that_panics_when_dropped_harms_no_other() {
     struct Panics;
     impl Wake for Panics {
         fn wake(self: Arc<Self>) {}

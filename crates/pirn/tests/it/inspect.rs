@@ -20,7 +20,7 @@ use pirn::{Runtime, channel, spawn};
 use serde_json::Value;
 
 use crate::rig::{
-    Directory, LONG, apart, apart_as_nobody, compute_until, eventually, scaled,
+    Directory, LONG, apart, apart_unprivileged, compute_until, eventually, scaled,
 };
 use crate::unmeasured::unmeasured;
 
@@ -280,7 +280,7 @@ fn waits_deep_down(depth: u32) {
 /// P15. One fiber is described with its frames, where a report has them; the answer for an unknown
 /// one is an error with that reason.
 #[test]
-fn one_fiber_is_told() {
+fn one_fiber_is_described() {
     let directory = Directory::new();
     let path = directory.at("socket");
     let runtime = Runtime::builder()
@@ -334,7 +334,7 @@ fn one_fiber_is_told() {
 /// P15. A computing fiber is listed as the one that its worker runs, and the other fibers wait no
 /// longer than for a report.
 #[test]
-fn a_busy_worker_is_told_from_outside() {
+fn a_busy_worker_is_described_from_outside() {
     let directory = Directory::new();
     let path = directory.at("socket");
     let runtime = Runtime::builder()
@@ -368,7 +368,7 @@ fn a_busy_worker_is_told_from_outside() {
 #[cfg(not(pirn_free))]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
-fn alone_a_stuck_worker_is_told_at_once() {
+fn alone_a_stuck_worker_is_reported_at_once() {
     let directory = Directory::new();
     let path = directory.at("socket");
     // Detected, and not reported.
@@ -435,7 +435,7 @@ fn alone_a_stuck_worker_is_told_at_once() {
 fn another_user_is_refused() {
     const ASKED: &str = "PIRN_TEST_SOCKET";
     let name = "inspect::another_user_is_refused";
-    let as_nobody = || {
+    let unprivileged = || {
         let path = std::env::var_os(ASKED).expect("set for this process");
         match raw(Path::new(&path), b"snapshot\n") {
             Ok(answer) => eprintln!("answered: {answer}"),
@@ -444,7 +444,7 @@ fn another_user_is_refused() {
         std::process::exit(0);
     };
     if std::env::var_os(ASKED).is_some() {
-        as_nobody();
+        unprivileged();
     }
     let directory = Directory::new();
     let path = directory.at("socket");
@@ -461,14 +461,16 @@ fn another_user_is_refused() {
         return unmeasured("not root: cannot be another user");
     }
     let asked = path.to_str().expect("text");
-    let ended = apart_as_nobody(name, &[(ASKED, asked)], as_nobody).expect("the parent");
+    let ended =
+        apart_unprivileged(name, &[(ASKED, asked)], unprivileged).expect("the parent");
     assert!(
         ended.stderr.contains("error: PermissionDenied"),
         "{}",
         ended.stderr
     );
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
-    let ended = apart_as_nobody(name, &[(ASKED, asked)], as_nobody).expect("the parent");
+    let ended =
+        apart_unprivileged(name, &[(ASKED, asked)], unprivileged).expect("the parent");
     assert!(ended.stderr.contains("answered: "), "{}", ended.stderr);
     assert!(
         ended.stderr.contains("refused: another user"),

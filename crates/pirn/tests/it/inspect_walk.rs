@@ -45,7 +45,7 @@ fn number(line: &Value, field: &str) -> u64 {
 /// P15. A snapshot of all of many fibers delays the others on their worker by a fraction of its own time.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
-fn alone_a_snapshot_delays_nobody_for_long() {
+fn alone_a_snapshot_delays_no_fiber_for_long() {
     const TICK: Duration = Duration::from_millis(5);
     let directory = Directory::new();
     let path = directory.at("socket");
@@ -257,7 +257,7 @@ fn amid_a_storm(builder: Builder, path: &Path) {
 /// P15. Each fiber that lives throughout a snapshot is listed once, also where fibers migrate.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "workers are too slow there to answer in time")]
-fn each_fiber_is_told_once() {
+fn each_fiber_is_described_once() {
     let directory = Directory::new();
     let path = directory.at("socket");
     for workers in [1, 2, 4] {
@@ -347,7 +347,7 @@ fn what_is_left_out_is_marked() {
 
 /// P15. Any number of clients that connect and send nothing delay none that ask.
 #[test]
-fn silent_clients_hold_up_nobody() {
+fn silent_clients_hold_up_no_other() {
     let directory = Directory::new();
     let path = directory.at("socket");
     let build = Runtime::builder().workers(1).inspect(&path).build();

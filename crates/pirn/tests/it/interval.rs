@@ -28,7 +28,7 @@ fn ticks(missed: MissedTick, pause: u64, n: usize) -> Vec<(u128, u128)> {
 }
 
 #[test]
-fn ticks_that_nobody_misses_are_a_period_apart() {
+fn ticks_that_are_not_missed_are_a_period_apart() {
     for missed in [MissedTick::Burst, MissedTick::Delay, MissedTick::Skip] {
         assert_eq!(ticks(missed, 0, 3), [(10, 10), (20, 20), (30, 30)]);
         assert_eq!(ticks(missed, 9, 3), [(10, 10), (20, 20), (30, 30)]);

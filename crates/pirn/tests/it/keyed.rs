@@ -90,7 +90,7 @@ fn who_has_nothing_to_wait_for_does_not_wait() {
 /// A wake is for present waiters, and is not kept: neither for later ones, nor for another user of
 /// the same key.
 #[test]
-fn unparking_nobody_leaves_nothing_behind() {
+fn unparking_no_fiber_leaves_nothing_behind() {
     alone(|| {
         let (waiting, passed) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let place = Box::new(0_u8);

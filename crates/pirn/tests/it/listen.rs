@@ -18,8 +18,8 @@ use crate::signals::{assert_passed, send};
 /// listeners, on fibers and threads.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
-fn everybody_who_listens_is_told() {
-    assert_passed(apart("listen::everybody_who_listens_is_told", &[], || {
+fn all_listeners_are_notified() {
+    assert_passed(apart("listen::all_listeners_are_notified", &[], || {
         on_every_shape(|runtime| {
             let (tx, jobs) = bounded::<u32>(0);
             let term = [Signal::TERM, Signal::USR1, Signal::TERM];
@@ -149,15 +149,19 @@ fn who_has_gone_leaves_the_default() {
 /// A new listener removes the dropped ones.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
-fn listening_again_forgets_who_has_gone() {
-    let ended = apart("listen::listening_again_forgets_who_has_gone", &[], || {
-        for _ in 0..1000 {
-            drop(listen(&[Signal::TERM, Signal::USR2]).unwrap());
-        }
-        let _other = listen(&[Signal::USR1]).unwrap();
-        send("-USR2");
-        std::thread::sleep(Duration::from_secs(60));
-    });
+fn listening_again_forgets_earlier_listeners() {
+    let ended = apart(
+        "listen::listening_again_forgets_earlier_listeners",
+        &[],
+        || {
+            for _ in 0..1000 {
+                drop(listen(&[Signal::TERM, Signal::USR2]).unwrap());
+            }
+            let _other = listen(&[Signal::USR1]).unwrap();
+            send("-USR2");
+            std::thread::sleep(Duration::from_secs(60));
+        },
+    );
     if let Some(ended) = ended {
         assert_eq!(ended.status.signal(), Some(12), "{}", ended.stderr);
     }

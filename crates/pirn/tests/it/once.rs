@@ -9,7 +9,7 @@ use crate::crew::{CREWS, Jobs, alone, until};
 
 /// Not atomic: every caller that returns sees the writes.
 #[test]
-fn it_is_done_once_whoever_calls() {
+fn it_is_done_once_for_all_callers() {
     for workers in [1, 2, 4, 8] {
         for crew in CREWS {
             let once = Once::new();
@@ -71,7 +71,7 @@ fn a_panic_leaves_it_to_the_next() {
 }
 
 #[test]
-fn a_panic_that_nobody_waits_behind_leaves_it_undone() {
+fn a_panic_without_waiters_leaves_it_undone() {
     let once = Once::default();
     let called =
         catch_unwind(AssertUnwindSafe(|| once.call_once(|| panic!("on purpose"))));
@@ -130,7 +130,7 @@ fn a_cell_is_a_cell() {
 }
 
 #[test]
-fn a_cell_whose_maker_panics_stays_empty() {
+fn a_cell_with_a_maker_that_panics_stays_empty() {
     let cell = OnceLock::new();
     let made = catch_unwind(AssertUnwindSafe(|| {
         cell.get_or_init(|| panic!("on purpose"));
@@ -174,7 +174,7 @@ fn a_lazy_value_is_made_by_its_first_user() {
 }
 
 #[test]
-fn a_lazy_value_that_cannot_be_made_panics_for_everybody() {
+fn a_lazy_value_that_cannot_be_made_panics_for_all() {
     for crew in CREWS {
         let attempts = AtomicUsize::new(0);
         let lazy: LazyLock<u32, _> = LazyLock::new(|| {

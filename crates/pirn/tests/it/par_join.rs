@@ -451,7 +451,7 @@ fn joins_leave_nothing_behind() {
 
 /// On one worker, without any request, no half becomes a fiber.
 #[test]
-fn nobody_is_made_for_nobody() {
+fn no_worker_is_made_without_work() {
     let runtime = lone();
     runtime.run(|| ());
     let before = runtime.metrics().total.spawned;

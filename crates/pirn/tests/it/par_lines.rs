@@ -18,7 +18,7 @@ fn told() -> BTreeSet<&'static Location<'static>> {
 /// O9. Halves that wait for each other are two fibers. Both, and the fiber that does the work for a
 /// plain thread, are reported with the line of the call, not with one of the library.
 #[test]
-fn work_is_told_by_its_callers_line() {
+fn work_is_reported_by_its_callers_line() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let seen = Mutex::new(BTreeSet::<&Location<'_>>::new());
     let both = Barrier::new(2);

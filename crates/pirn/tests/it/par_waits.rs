@@ -173,7 +173,7 @@ fn an_error_ends_the_work() {
 
 /// Of several errors, the first by position of those that were found.
 #[test]
-fn the_first_error_found_is_told() {
+fn the_first_error_found_is_returned() {
     let result = runtime(1).run(|| {
         par::try_map(0..100_000_usize, |at| match at >= 500 {
             true => Err(std::io::Error::other(at.to_string())),

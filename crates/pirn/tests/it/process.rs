@@ -50,7 +50,7 @@ fn children_end_with_codes_and_signals() {
 
 /// Program, arguments, directory and environment of a child: as in `std`.
 #[test]
-fn a_command_is_what_it_is_told() {
+fn a_command_has_its_settings() {
     let directory = Directory::new();
     let root = std::fs::canonicalize(directory.at("")).unwrap();
     pirn::run(|| {
@@ -138,7 +138,7 @@ fn a_child_talks_through_pipes() {
 
 /// All output of a child arrives, with any amount on either pipe; the child waits for no full pipe.
 #[test]
-fn full_pipes_stop_nobody() {
+fn full_pipes_stop_no_fiber() {
     for crew in CREWS {
         let mut jobs = Jobs::new();
         for _ in 0..2 {
@@ -337,7 +337,7 @@ fn an_interrupted_call_starts_nothing() {
 
 /// Reports name the wait for a child.
 #[test]
-fn a_report_tells_of_who_waits() {
+fn a_report_has_the_waiting_fibers() {
     let runtime = runtime(1);
     let (tx, rx) = pirn::channel::bounded(1);
     let fiber = runtime.spawn(move || {

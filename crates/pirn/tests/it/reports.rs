@@ -20,7 +20,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// P4, P7. A report names a fiber, its spawn line, where and why it waits, and the size of its
 /// stack.
 #[test]
-fn a_parked_fiber_is_told() {
+fn a_parked_fiber_is_described() {
     on_every_shape(|runtime| {
         let spawned = line!() + 1;
         let fiber = runtime.enter(|| named("sleeper", pirn::park));
@@ -43,7 +43,7 @@ fn a_parked_fiber_is_told() {
 
 /// P7. A fiber's wait is reported at the line of the user's call, with every kind of wait.
 #[test]
-fn waits_are_told_by_their_lines() {
+fn waits_are_reported_by_their_lines() {
     let runtime = runtime(2);
     runtime.enter(|| {
         let mutex = Arc::new(Mutex::new(()));
@@ -105,7 +105,7 @@ fn object(wait: impl FnOnce() + Send + 'static) -> Object {
 
 /// P4. Channels report their fill and their waiters; locks their holders; and so on.
 #[test]
-fn objects_are_told_as_they_are() {
+fn objects_are_described_as_they_are() {
     let (tx, rx) = channel::bounded(3);
     (1..=3).for_each(|n| tx.send(n).unwrap());
     name_object(&rx, "jobs");
@@ -148,7 +148,7 @@ fn objects_are_told_as_they_are() {
 
 /// P4. The holder of a lock is reported by its identity: a fiber, or a thread that has waited.
 #[test]
-fn holders_are_told() {
+fn holders_are_reported() {
     let held = |holder| ObjectKind::Mutex {
         held: true,
         holder,
@@ -175,7 +175,7 @@ fn holders_are_told() {
 
 /// P4. The missing or excess number of permits, members and fibers is reported.
 #[test]
-fn counts_are_told() {
+fn counts_are_reported() {
     let own = own_id();
     let rwlock = Arc::new(RwLock::new(()));
     let writer = rwlock.write();
@@ -274,7 +274,7 @@ fn compound_waits_tell_their_parts() {
 
 /// P4. Condition variables, barriers and one-time initialization are reported too.
 #[test]
-fn the_rest_is_told_too() {
+fn the_rest_is_reported_too() {
     let runtime = runtime(1);
     let shared = Arc::new((
         Mutex::new(false),
@@ -316,7 +316,7 @@ fn the_rest_is_told_too() {
 
 /// P4. The wait of a call that takes a closure is reported at the caller's line, not at one inside.
 #[test]
-fn calls_that_wait_inside_are_told_by_their_callers_line() {
+fn calls_that_wait_inside_are_reported_by_their_callers_line() {
     let runtime = runtime(2);
     let other = crate::crew::runtime(1);
     let elsewhere = Dispatcher::new(1).unwrap();
@@ -368,7 +368,7 @@ fn calls_that_wait_inside_are_told_by_their_callers_line() {
 /// P4. The same for sockets: incoming connections, outgoing ones, copies.
 #[cfg(unix)]
 #[test]
-fn waits_for_sockets_are_told_by_their_callers_line() {
+fn waits_for_sockets_are_reported_by_their_callers_line() {
     let runtime = runtime(2);
     let (listener, (one, other)) = runtime.run(|| (listener(), connection()));
     let file = file!();

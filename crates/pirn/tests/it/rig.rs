@@ -202,7 +202,7 @@ pub(crate) fn apart(
 
 /// Like [`apart`], in a process of an unprivileged user; only root can do so.
 #[cfg(unix)]
-pub(crate) fn apart_as_nobody(
+pub(crate) fn apart_unprivileged(
     name: &str,
     environment: &[(&str, &str)],
     part: impl FnOnce(),

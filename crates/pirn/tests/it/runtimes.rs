@@ -261,7 +261,7 @@ fn dropping_a_runtime_waits_for_its_fibers() {
 
 /// A dropped runtime waits for the fibers that wait for it to be idle, too.
 #[test]
-fn dropping_a_runtime_waits_for_who_waits_for_idleness() {
+fn dropping_a_runtime_waits_for_waiters_for_idleness() {
     for _ in 0..5 {
         let runtime = runtime(2);
         let ended = Arc::new(AtomicBool::new(false));
@@ -284,7 +284,7 @@ fn dropping_a_runtime_waits_for_who_waits_for_idleness() {
 
 /// H-8. Several fibers may wait for idleness; they do not wait for each other.
 #[test]
-fn those_who_wait_for_idleness_do_not_wait_for_each_other() {
+fn waiters_for_idleness_do_not_wait_for_each_other() {
     on_every_shape(|runtime| {
         let handle = runtime.handle();
         let waiting: Vec<_> = (0..3)

@@ -404,7 +404,7 @@ fn a_scope_on_a_runtime_that_ended() {
 /// A waiter for a scope is not forgotten while spawns into the scope are rejected: a rejected child
 /// counts for a moment only.
 #[test]
-fn refused_spawns_wake_who_waits() {
+fn refused_spawns_wake_the_waiter() {
     let ended = runtime(1).handle();
     ended.scope(|s| {
         let over = AtomicBool::new(false);

@@ -337,7 +337,7 @@ fn shutdown_in_the_middle_of_everything() {
 /// A worker that does not answer in time leaves a fiber out of all reports: the shutdown fails all
 /// the same.
 #[test]
-fn a_shutdown_fails_though_no_fiber_is_told() {
+fn a_shutdown_fails_though_no_fiber_is_named() {
     let asleep = Arc::new(AtomicBool::new(true));
     let wakes = Arc::clone(&asleep);
     let starts = move || {

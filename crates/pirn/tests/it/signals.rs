@@ -81,8 +81,8 @@ fn kill_ends_a_wait_for_the_token() {
 /// Two guards for one signal: both are notified, and after the drop of one the other still is.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
-fn every_guard_is_told() {
-    assert_passed(apart("signals::every_guard_is_told", &[], || {
+fn every_guard_is_reported() {
+    assert_passed(apart("signals::every_guard_is_reported", &[], || {
         let (one, two, gone) = (Token::new(), Token::new(), Token::new());
         let first = cancel_on(&[Signal::TERM, Signal::TERM], &one).unwrap();
         let _second = cancel_on(&[Signal::TERM, Signal::HUP], &two).unwrap();
@@ -189,9 +189,9 @@ fn a_signal_that_cannot_be_waited_for_is_named() {
 /// A thread that waits for a signal does nothing else.
 #[test]
 #[cfg(target_os = "linux")]
-fn waiting_for_a_signal_wakes_nobody() {
+fn waiting_for_a_signal_wakes_no_thread() {
     assert_passed(apart(
-        "signals::waiting_for_a_signal_wakes_nobody",
+        "signals::waiting_for_a_signal_wakes_no_thread",
         &[],
         || {
             let stop = Token::new();

@@ -132,7 +132,7 @@ fn mail_counts() {
 
 /// No fiber is named that delays no other, or that yields, and no sleeping worker.
 #[test]
-fn nobody_else_is_named() {
+fn no_other_is_named() {
     // Longer than a busy machine keeps a thread from running.
     let long = 4 * THRESHOLD;
     let builder = Runtime::builder().workers(1).slow_fiber(Some(long));

@@ -308,7 +308,7 @@ fn reports_can_be_turned_off() {
 /// fibers that wait for an event that has not occurred.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
-fn alone_who_holds_nobody_up_is_not_reported() {
+fn alone_a_fiber_that_holds_up_no_other_is_not_reported() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let (tx, rx) = channel::bounded::<()>(0);
     let waiting = runtime.spawn(move || rx.recv());

@@ -94,7 +94,7 @@ impl Places {
 /// request, and their captures are dropped once. Exactly those that sleep in the system are
 /// reported.
 #[test]
-fn everybody_ends_but_who_sleeps_in_the_system() {
+fn all_end_but_sleepers_in_the_system() {
     const SLEEPERS: usize = 5;
     let n = scaled(10_000);
     for workers in [2, 8] {

@@ -227,7 +227,7 @@ fn notify_all_wakes_all_that_wait_and_no_later_ones() {
 }
 
 #[test]
-fn a_limited_wait_tells_how_it_ended_and_holds_the_lock() {
+fn a_limited_wait_returns_how_it_ended_and_holds_the_lock() {
     for crew in CREWS {
         let (ready, changed) = (Mutex::new(false), Condvar::new());
         let mut jobs = Jobs::new();
@@ -327,7 +327,7 @@ fn a_wait_group_waits_for_its_other_handles() {
 }
 
 #[test]
-fn done_without_add_panics_and_harms_nobody() {
+fn done_without_add_panics_and_harms_no_waiter() {
     let group = WaitGroup::new();
     let member = group.clone();
     let done = catch_unwind(AssertUnwindSafe(|| group.done()));

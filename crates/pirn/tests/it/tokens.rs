@@ -54,7 +54,7 @@ fn leaving_an_inner_token_keeps_the_outer_interrupt() {
 
 /// Tokens, callbacks and waiting: once, in any order, also too late.
 #[test]
-fn tokens_tell_everybody_once() {
+fn tokens_notify_each_waiter_once() {
     on_every_shape(|runtime| {
         runtime.run(|| {
             let root = Token::new();

@@ -28,7 +28,7 @@ impl Told {
     }
 }
 
-fn on_every_told_shape(test: impl Fn(&Runtime, &Told)) {
+fn on_every_reported_shape(test: impl Fn(&Runtime, &Told)) {
     for scheduler in SCHEDULERS {
         for workers in [1, 2, 4, 8] {
             let told = Told::default();
@@ -51,8 +51,8 @@ fn fail(what: &'static str) {
 /// A fiber that is detached before it ends, and one with a handle that is dropped when it has
 /// ended.
 #[test]
-fn a_panic_without_a_handle_is_told() {
-    on_every_told_shape(|runtime, told| {
+fn a_panic_without_a_handle_is_reported() {
+    on_every_reported_shape(|runtime, told| {
         let (tx, rx) = channel::bounded::<()>(0);
         let early = runtime.enter(|| {
             Builder::new().name("early").spawn(move || {
@@ -73,8 +73,8 @@ fn a_panic_without_a_handle_is_told() {
 
 /// However a drop of the handle and an end coincide, the panic is reported once.
 #[test]
-fn each_panic_is_told_once() {
-    on_every_told_shape(|runtime, told| {
+fn each_panic_is_reported_once() {
+    on_every_reported_shape(|runtime, told| {
         let n = scaled(500);
         for _ in 0..n {
             drop(runtime.spawn(|| fail("once")));
@@ -88,8 +88,8 @@ fn each_panic_is_told_once() {
 /// An observed panic is not reported: it was joined, or raised by the scope. Of two panics in a
 /// scope the other one is; in a supervised one, and in a group, the remaining ones.
 #[test]
-fn a_panic_that_is_seen_is_not_told() {
-    on_every_told_shape(|runtime, told| {
+fn a_panic_that_is_seen_is_not_reported() {
+    on_every_reported_shape(|runtime, told| {
         assert!(runtime.spawn(|| fail("joined")).join().is_err());
         let scope = runtime.spawn(|| {
             pirn::scope(|s| {

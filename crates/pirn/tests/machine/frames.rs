@@ -28,7 +28,7 @@ fn three_frames_deep(rx: &channel::Receiver<u8>, depth: u32) -> u32 {
     target_arch = "x86_64",
     not(any(feature = "corosensei", pirn_asan, pirn_tsan))
 ))]
-fn frames_are_told() {
+fn frames_are_reported() {
     on_every_shape(|runtime| {
         let (tx, rx) = channel::bounded::<u8>(0);
         let fiber = runtime.enter(|| {

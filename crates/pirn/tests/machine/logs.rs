@@ -43,8 +43,8 @@ fn receive() {
 }
 
 #[test]
-fn each_step_in_a_channel_is_told() {
-    let name = "logs::each_step_in_a_channel_is_told";
+fn each_step_in_a_channel_is_logged() {
+    let name = "logs::each_step_in_a_channel_is_logged";
     let Some(ended) = apart(name, &[("PIRN_LOG", "chan")], receive) else {
         return;
     };
@@ -71,8 +71,8 @@ fn each_step_in_a_channel_is_told() {
 
 /// The other kinds of channels, and a select.
 #[test]
-fn every_kind_of_channel_is_told() {
-    let name = "logs::every_kind_of_channel_is_told";
+fn every_kind_of_channel_is_reported() {
+    let name = "logs::every_kind_of_channel_is_reported";
     let ended = apart(name, &[("PIRN_LOG", "chan")], || {
         let runtime = Runtime::builder().workers(1).name("one").build().unwrap();
         runtime.run(|| {
@@ -148,8 +148,8 @@ fn fill() {
 }
 
 #[test]
-fn each_change_of_the_number_of_threads_is_told() {
-    let name = "logs::each_change_of_the_number_of_threads_is_told";
+fn each_change_of_the_number_of_threads_is_reported() {
+    let name = "logs::each_change_of_the_number_of_threads_is_reported";
     let Some(ended) = apart(name, &[("PIRN_LOG", "sysmon")], fill) else {
         return;
     };

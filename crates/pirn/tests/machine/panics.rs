@@ -14,7 +14,7 @@ use crate::rig::{Drops, LONG, apart, on_every_shape, scaled};
 
 /// F19. A thousand panics, each joined with its own payload; the runtime continues.
 #[test]
-fn a_panic_reaches_its_joiner_and_nobody_else() {
+fn a_panic_reaches_its_joiner_and_no_other() {
     let n = scaled(1_000);
     on_every_shape(|runtime| {
         let fibers: Vec<JoinHandle<usize>> = (0..n)
@@ -80,7 +80,7 @@ fn run_raises_the_panic_of_its_closure() {
 
 /// A panic without a joiner is dropped with its fiber, including the payload.
 #[test]
-fn a_detached_panic_harms_nobody() {
+fn a_detached_panic_harms_no_other_fiber() {
     let drops = Drops::default();
     let runtime = runtime(2);
     for _ in 0..100 {

@@ -154,7 +154,7 @@ fn peers_that_never_answer() {
                     });
                 }
             });
-            nobody_accepts();
+            no_process_accepts();
             // They answer after all, and no data is lost.
             for (one, other) in &pairs {
                 (&*other).write_all(b"late").unwrap();
@@ -170,7 +170,7 @@ fn peers_that_never_answer() {
 }
 
 /// Connects to a listener with a full queue, for which the system drops the packets.
-fn nobody_accepts() {
+fn no_process_accepts() {
     let options = ListenOptions {
         backlog: 1,
         ..ListenOptions::default()
@@ -192,7 +192,7 @@ fn nobody_accepts() {
 /// A reset ends a write that waits for room, and a read that waits for bytes; both directions are
 /// over then.
 #[test]
-fn resets_end_those_who_wait() {
+fn resets_end_waits() {
     for workers in WORKERS {
         runtime(workers).run(|| {
             for round in 0..scaled(40).max(4) {

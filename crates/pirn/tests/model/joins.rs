@@ -86,7 +86,7 @@ impl Drop for Counted {
 }
 
 #[test]
-fn what_nobody_joins_is_dropped_once() {
+fn an_outcome_without_a_joiner_is_dropped_once() {
     explore(|world| {
         let dropped = Arc::new(AtomicUsize::new(0));
         let runtime = world.runtime();

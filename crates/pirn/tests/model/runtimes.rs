@@ -143,7 +143,7 @@ fn idle_from_outside_and_inside() {
 
 /// Two fibers wait for idleness, and then for each other.
 #[test]
-fn idle_for_two_who_join() {
+fn idle_for_two_that_join() {
     explore_with(&[1, 2], |world| {
         let runtime = world.runtime();
         let handle = runtime.handle();

@@ -77,7 +77,7 @@ fn children_on_the_stacks_of_their_parents() {
 /// The same for a group, which joins its fibers one by one; and a fiber that waits for a thread, on
 /// a pooled stack or on one beyond the bound.
 #[test]
-fn members_on_the_stack_of_who_waits() {
+fn members_on_the_stack_of_the_waiter() {
     explore(|world| {
         let runtime = world.builder().max_stacks(2).build().expect("a runtime");
         let (tx, rx) = channel::bounded::<u32>(0);

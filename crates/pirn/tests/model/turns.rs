@@ -55,7 +55,7 @@ fn a_rwlock_counts() {
 /// One reader holds the lock to the end. A writer queues for a while, or until it is cancelled; a
 /// reader queued behind it must acquire the lock.
 #[test]
-fn a_rwlock_whose_writer_gives_up() {
+fn a_rwlock_with_a_writer_that_gives_up() {
     explore_in_time(|world| {
         let runtime = world.runtime();
         let lock = Arc::new(RwLock::new(0));
@@ -137,7 +137,7 @@ fn a_semaphore_of_three() {
 /// One permit is available to the end. A waiter for two gives up; the waiter for one behind it must
 /// be served.
 #[test]
-fn a_semaphore_whose_first_gives_up() {
+fn a_semaphore_with_a_first_that_gives_up() {
     explore_in_time(|world| {
         let runtime = world.runtime();
         let semaphore = Arc::new(Semaphore::new(1));

@@ -73,7 +73,7 @@ fn the_next_wire_has_nothing_of_the_last() {
 /// Fibers are spawned from outside while a worker sleeps in its poller, which other threads poll
 /// too.
 #[test]
-fn whoever_sleeps_over_a_wire_is_woken() {
+fn a_sleeper_at_a_socket_is_woken() {
     explore(|world| {
         let runtime = world.runtime();
         let (wire, far) = Wire::new();

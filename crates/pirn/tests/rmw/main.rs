@@ -61,8 +61,8 @@ fn send_and_receive(capacity: usize) {
 }
 
 #[test]
-fn a_message_that_nobody_waits_for() {
-    limit("a_message_that_nobody_waits_for", 2.0, || {
+fn a_message_without_a_waiter() {
+    limit("a_message_without_a_waiter", 2.0, || {
         let (sender, receiver) = bounded(CAPACITY);
         begin();
         for value in 0..OPERATIONS {

@@ -4,7 +4,7 @@ use crate::channel_games::{CAPACITIES, cascade, close_amid};
 use crate::crew::{CREWS, Crew};
 use crate::rig::scaled;
 
-fn with_everybody(storm: impl Fn(Crew, usize, usize)) {
+fn with_all(storm: impl Fn(Crew, usize, usize)) {
     for workers in [1, 2, 4, 8] {
         for crew in CREWS {
             for capacity in CAPACITIES {
@@ -18,7 +18,7 @@ fn with_everybody(storm: impl Fn(Crew, usize, usize)) {
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn closes_amid_traffic() {
-    with_everybody(|crew, workers, capacity| {
+    with_all(|crew, workers, capacity| {
         close_amid(crew, workers, capacity, scaled(120));
     });
 }
@@ -27,7 +27,7 @@ fn closes_amid_traffic() {
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn closes_cascade() {
-    with_everybody(|crew, workers, capacity| {
+    with_all(|crew, workers, capacity| {
         cascade(crew, workers, capacity, scaled(2_000));
     });
 }

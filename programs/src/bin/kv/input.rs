@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_told() {
+    fn what_is_no_request_is_reported() {
         let long = vec![b'1'; LONGEST_LINE + 1];
         let after = |start: &[u8]| [start, &long].concat();
         let cases = [

@@ -24,7 +24,7 @@ fn is_calm(pipe: &Pipe<usize>) -> bool {
 }
 
 #[test]
-fn receivers_that_meet_nobody_calm_a_channel() {
+fn receivers_that_meet_no_other_disable_batches() {
     let ways: [fn(&Pipe<usize>) -> usize; 2] = [
         |pipe| pipe.recv(None).unwrap(),
         |pipe| pipe.try_recv().unwrap(),

@@ -156,5 +156,5 @@ fn reasons_are_gathered() {
     assert!(why.has(Beat::ALWAYS) && why.has(Beat::ASKED));
     assert_eq!(always.take_beat(), Beat::ALWAYS);
     assert!(always.is_due() && Jobs::none().is_due());
-    assert!(Jobs::none().is_nobodys() && !jobs.is_nobodys());
+    assert!(Jobs::none().has_no_owner() && !jobs.has_no_owner());
 }

@@ -223,7 +223,11 @@ impl Drop for ExternalWaker {
 pub(crate) fn has_external_wakers() -> bool {
     let awaited: Vec<_> = {
         let wakers = WAKERS.lock();
-        wakers.awaited.iter().map(|(_, it)| Arc::clone(it)).collect()
+        wakers
+            .awaited
+            .iter()
+            .map(|(_, it)| Arc::clone(it))
+            .collect()
     };
     awaited.iter().any(|it| it())
 }

@@ -73,7 +73,7 @@ fn what_is_urgent_stays_ready() {
 }
 
 #[test]
-fn an_event_of_an_earlier_generation_is_nobodys() {
+fn an_event_of_an_earlier_generation_is_ignored() {
     let site = Site::new();
     site.renew();
     site.clear(site.look(), Interest::Readable);

@@ -156,7 +156,7 @@ impl Look {
         }
         threads += pools.iter().filter(|pool| pool.is_monitored()).count();
         asleep &= pools.iter().all(|pool| pool.stack_waiters.is_empty());
-        asleep &= thread_registry::externals() == 0 && !readiness::anybody_waits();
+        asleep &= thread_registry::externals() == 0 && !readiness::has_waiters();
         let (awake, main) = unknown(threads);
         let quiet = |unknown| {
             asleep && awake == Some(unknown) && !thread_registry::has_external_wakers()

@@ -1,5 +1,8 @@
 //! Pools without threads, which the caller drives.
 
-#[expect(unsafe_code, reason = "sets the list of jobs for the joins of a thread")]
+#[expect(
+    unsafe_code,
+    reason = "sets the list of jobs for the joins of a thread"
+)]
 pub(crate) mod by_hand;
 pub(super) mod thread_end;

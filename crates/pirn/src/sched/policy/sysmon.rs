@@ -130,7 +130,11 @@ impl Monitor {
     }
 
     /// Dozes until a join notifies it; calls `armed` when that is possible.
-    pub(in crate::sched) fn rest_until_told(&self, worker: &Jobs, armed: impl FnOnce()) {
+    pub(in crate::sched) fn rest_until_notified(
+        &self,
+        worker: &Jobs,
+        armed: impl FnOnce(),
+    ) {
         self.arm(DOZING, std::iter::once(worker));
         armed();
         self.parker.park();

@@ -67,7 +67,7 @@ mod tests {
     use super::{Activity, Cause};
 
     #[test]
-    fn causes_are_told_apart() {
+    fn causes_are_distinguished() {
         const MS: u64 = 1_000_000;
         let find = |activity, spent| {
             Cause::find(Some(activity), Some(spent * MS), 100 * MS, 50 * MS)

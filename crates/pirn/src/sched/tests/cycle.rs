@@ -44,7 +44,7 @@ fn a_circle_is_found_from_anywhere() {
 }
 
 #[test]
-fn those_who_wait_for_a_circle_are_no_part_of_it() {
+fn waiters_for_a_circle_are_no_part_of_it() {
     let links = [
         link(9, On::Fiber(1)),
         link(1, On::Fiber(2)),

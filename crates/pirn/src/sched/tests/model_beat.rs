@@ -20,7 +20,7 @@ fn join_against_rest(armed_before: bool) {
     let watcher = {
         let (monitor, armed) = (Arc::clone(&monitor), Arc::clone(&armed));
         let jobs = Arc::clone(&jobs);
-        let rest = move || monitor.rest_until_told(&jobs, || armed.unpark());
+        let rest = move || monitor.rest_until_notified(&jobs, || armed.unpark());
         thread::spawn(String::new(), rest).expect("a modelled thread")
     };
     let join = || {

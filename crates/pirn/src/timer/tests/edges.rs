@@ -239,7 +239,7 @@ fn a_coarse_deadline_at_the_end_of_time_never_fires() {
 }
 
 #[test]
-fn a_panic_in_the_callback_loses_only_the_timer_it_was_told() {
+fn a_panic_in_the_callback_loses_only_its_timer() {
     let mut rig = Rig::new(0, 3);
     for id in 0..3 {
         rig.arm(id, MS);

@@ -211,7 +211,7 @@ fn model_queue_cancel_against_hand_over() {
 
 /// A waiter that leaves by its deadline does not lose a hand-over that was meant for the next one.
 #[test]
-fn model_queue_who_leaves_lets_the_next_have_it() {
+fn model_queue_a_leaver_passes_its_wake_on() {
     explore("queue_who_leaves", 2, || {
         let (room, block, second) = (Room::new(), fiber(), fiber());
         let hasty = {
