@@ -14,6 +14,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
+use pin_project_lite::pin_project;
+
 use super::case::{SendCase, ValueCase};
 use super::error::{RecvError, SendError};
 use super::shared::Pipe;
@@ -22,46 +24,72 @@ use crate::future::{Sleep, sleep_until};
 use crate::wait::awaiting::Awaiting;
 use crate::wait::choice::Case;
 
-/// A future that receives a value; made by [`recv_async`](super::Receiver::recv_async).
-///
-/// # Examples
-/// ```
-/// let (tx, rx) = pirn::channel::bounded(1);
-/// let received = rx.recv_async();
-/// tx.send(7).unwrap();
-/// assert_eq!(pirn::future::block_on(received), Ok(7));
-/// ```
-#[must_use = "a future does nothing unless it is polled"]
-pub struct RecvFuture<'a, T> {
-    arrival: Arrival<&'a Pipe<T>, T>,
-    done: Cell<bool>,
+pin_project! {
+    /// A future that receives a value; made by [`recv_async`](super::Receiver::recv_async).
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let received = rx.recv_async();
+    /// tx.send(7).unwrap();
+    /// assert_eq!(pirn::future::block_on(received), Ok(7));
+    /// ```
+    #[must_use = "a future does nothing unless it is polled"]
+    pub struct RecvFuture<'a, T> {
+        #[pin]
+        arrival: Arrival<&'a Pipe<T>, T>,
+        done: Cell<bool>,
+    }
 }
 
-/// A future that sends a value; made by [`send_async`](super::Sender::send_async).
-///
-/// # Examples
-/// ```
-/// let (tx, rx) = pirn::channel::bounded(1);
-/// let sent = tx.send_async(7);
-/// assert!(rx.is_empty()); // not polled yet
-/// assert_eq!(pirn::future::block_on(sent), Ok(()));
-/// assert_eq!(rx.recv(), Ok(7));
-/// ```
-#[must_use = "a future does nothing unless it is polled"]
-pub struct SendFuture<'a, T>(Once<SendCase<'a, T>>);
-
-/// A case that is awaited and completes once.
-pub(super) struct Once<C: Case> {
-    awaiting: Awaiting<C>,
-    done: Cell<bool>,
+pin_project! {
+    /// A future that sends a value; made by [`send_async`](super::Sender::send_async).
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let sent = tx.send_async(7);
+    /// assert!(rx.is_empty()); // not polled yet
+    /// assert_eq!(pirn::future::block_on(sent), Ok(()));
+    /// assert_eq!(rx.recv(), Ok(7));
+    /// ```
+    #[must_use = "a future does nothing unless it is polled"]
+    pub struct SendFuture<'a, T> {
+        #[pin]
+        once: Once<SendCase<'a, T>>,
+    }
 }
 
-/// The next value of a pipe, which `P` holds. It may be awaited again after it was ready. A value
-/// that was handed over and not collected returns to the channel.
-pub(super) struct Arrival<P: Borrow<Pipe<T>>, T> {
-    awaiting: Awaiting<ValueCase<P, T>>,
-    /// For a channel that a clock sends to: the timer of the next value.
-    alarm: RefCell<Option<(Instant, Sleep)>>,
+pin_project! {
+    /// A case that is awaited and completes once.
+    pub(super) struct Once<C: Case> {
+        #[pin]
+        awaiting: Awaiting<C>,
+        done: Cell<bool>,
+    }
+}
+
+pin_project! {
+    /// The next value of a pipe, which `P` holds. It may be awaited again after it was ready. A value
+    /// that was handed over and not collected returns to the channel.
+    pub(super) struct Arrival<P, T>
+    where
+        P: Borrow<Pipe<T>>,
+    {
+        #[pin]
+        awaiting: Awaiting<ValueCase<P, T>>,
+        // For a channel that a clock sends to: the timer of the next value.
+        timer: RefCell<Option<(Instant, Sleep)>>,
+    }
+
+    impl<P, T> PinnedDrop for Arrival<P, T>
+    where
+        P: Borrow<Pipe<T>>,
+    {
+        fn drop(this: Pin<&mut Self>) {
+            this.as_ref().give_back();
+        }
+    }
 }
 
 impl<'a, T> RecvFuture<'a, T> {
@@ -77,10 +105,9 @@ impl<T> Future for RecvFuture<'_, T> {
     type Output = Result<T, RecvError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.into_ref().get_ref();
+        let this = self.into_ref().project_ref();
         assert!(!this.done.get(), "{POLLED_AGAIN}");
-        // SAFETY: AW1: `arrival` is structurally pinned, and is not moved out of `this`.
-        let received = ready!(unsafe { this.arrival.poll(context) });
+        let received = ready!(this.arrival.poll(context));
         this.done.set(true);
         Poll::Ready(received)
     }
@@ -88,7 +115,9 @@ impl<T> Future for RecvFuture<'_, T> {
 
 impl<'a, T> SendFuture<'a, T> {
     pub(super) fn new(pipe: &'a Pipe<T>, value: T) -> Self {
-        SendFuture(Once::new(SendCase::new(pipe, value)))
+        SendFuture {
+            once: Once::new(SendCase::new(pipe, value)),
+        }
     }
 }
 
@@ -96,9 +125,8 @@ impl<T> Future for SendFuture<'_, T> {
     type Output = Result<(), SendError<T>>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: AW1: the field is structurally pinned, and is not moved out of `self`.
-        let case = ready!(unsafe { self.into_ref().get_ref().0.poll(context) });
-        Poll::Ready(case.collect())
+        let once = self.into_ref().project_ref().once;
+        Poll::Ready(ready!(once.poll(context)).collect())
     }
 }
 
@@ -114,21 +142,22 @@ impl<C: Case> Once<C> {
     ///
     /// # Panics
     /// If it was ready before.
-    ///
-    /// # Safety
-    /// AW1: pinned from now on.
-    pub(super) unsafe fn poll(&self, context: &mut Context<'_>) -> Poll<&C> {
-        assert!(!self.done.get(), "{POLLED_AGAIN}");
-        // SAFETY: AW1: the caller's promise.
-        ready!(unsafe { self.awaiting.poll(context) });
-        self.done.set(true);
-        Poll::Ready(self.awaiting.case())
+    pub(super) fn poll<'a>(
+        self: Pin<&'a Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<&'a C> {
+        let this = self.project_ref();
+        assert!(!this.done.get(), "{POLLED_AGAIN}");
+        ready!(this.awaiting.poll(context));
+        this.done.set(true);
+        Poll::Ready(this.awaiting.get_ref().case())
     }
 
     /// Withdraws the case from the queue in which it waits.
-    pub(super) fn retract(&self) -> &C {
-        self.awaiting.retract();
-        self.awaiting.case()
+    pub(super) fn retract(self: Pin<&Self>) -> &C {
+        let awaiting = self.project_ref().awaiting;
+        awaiting.retract();
+        awaiting.get_ref().case()
     }
 }
 
@@ -136,25 +165,34 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
     pub(super) fn new(pipe: P) -> Self {
         Arrival {
             awaiting: Awaiting::new(ValueCase::new(pipe)),
-            alarm: RefCell::new(None),
+            timer: RefCell::new(None),
         }
     }
 
     /// Polls the wait. Ready: a value has been received; the next poll waits for the next value.
-    ///
-    /// # Safety
-    /// AW1: pinned from now on.
-    pub(super) unsafe fn poll(
-        &self,
+    pub(super) fn poll(
+        self: Pin<&Self>,
         context: &mut Context<'_>,
     ) -> Poll<Result<T, RecvError>> {
-        // SAFETY: AW1: the caller's promise.
-        while unsafe { self.awaiting.poll(context) }.is_pending() {
+        let awaiting = self.project_ref().awaiting;
+        while awaiting.poll(context).is_pending() {
             ready!(self.poll_clock(context));
             // The clock is due, so the next attempt starts as if the case had never been published.
-            self.awaiting.retract();
+            awaiting.retract();
         }
-        Poll::Ready(self.awaiting.case().collect())
+        Poll::Ready(awaiting.case().collect())
+    }
+
+    /// Withdraws the case. A value that was handed over and not collected returns to the channel.
+    fn give_back(self: Pin<&Self>) {
+        let awaiting = self.project_ref().awaiting;
+        awaiting.retract();
+        let case = awaiting.case();
+        if let Some(value) = case.give_up()
+            && !mutant!("agent_drops_what_came")
+        {
+            case.pipe().put_back(value);
+        }
     }
 
     /// Waits for the channel's clock, if it has one that still sends. Ready when it is time to
@@ -163,27 +201,14 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
         let Some(due) = self.awaiting.case().due() else {
             return Poll::Pending;
         };
-        let mut alarm = self.alarm.borrow_mut();
-        let (until, sleep) = alarm.get_or_insert_with(|| (due, sleep_until(due)));
+        let mut timer = self.timer.borrow_mut();
+        let (until, sleep) = timer.get_or_insert_with(|| (due, sleep_until(due)));
         if *until != due {
             (*until, *sleep) = (due, sleep_until(due));
         }
         ready!(Pin::new(sleep).poll(context));
-        *alarm = None;
+        *timer = None;
         Poll::Ready(())
-    }
-}
-
-impl<P: Borrow<Pipe<T>>, T> Drop for Arrival<P, T> {
-    /// A value that was handed over and not collected returns to the channel.
-    fn drop(&mut self) {
-        self.awaiting.retract();
-        let case = self.awaiting.case();
-        if let Some(value) = case.give_up()
-            && !mutant!("agent_drops_what_came")
-        {
-            case.pipe().put_back(value);
-        }
     }
 }
 

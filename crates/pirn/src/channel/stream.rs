@@ -102,8 +102,7 @@ impl<T> Stream for RecvStream<T> {
         let Some(arrival) = &self.arrival else {
             return Poll::Ready(None);
         };
-        // SAFETY: AW1: pinned in its box.
-        let received = ready!(unsafe { arrival.poll(context) });
+        let received = ready!(arrival.as_ref().poll(context));
         if received.is_err() {
             self.arrival = None;
         }

@@ -97,8 +97,7 @@ pub fn in_span<T>(span: &Span, f: impl FnOnce() -> T) -> T {
     let Some(fiber) = current::local().fiber() else {
         return span.in_scope(f);
     };
-    // SAFETY: H1.
-    let spans = unsafe { &fiber.as_ref().spans };
+    let spans = &fiber.header().spans;
     let entered = Entered {
         span: span.clone(),
         below: spans.0.get(),

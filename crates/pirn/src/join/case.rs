@@ -2,6 +2,9 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::pin::Pin;
+
+use pin_project_lite::pin_project;
 
 use super::fiber::Fiber;
 use crate::fiber::stackless::StackOwner;
@@ -9,34 +12,44 @@ use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::wait_info::Subject;
 use crate::wait::waiter_slot::WaiterSlot;
 
-/// A select case that wins when a fiber has ended; made by
-/// [`JoinHandle::join_case`](crate::JoinHandle::join_case) and the same methods of other handles.
-/// Joining the fiber then does not wait.
-///
-/// # Examples
-/// ```
-/// use pirn::select::Select;
-///
-/// let fibers = [pirn::spawn(|| pirn::park()), pirn::spawn(|| ())];
-/// let mut cases: Vec<_> = fibers.iter().map(|fiber| fiber.join_case()).collect();
-/// let mut select = Select::new();
-/// for case in &mut cases {
-///     select.add(case);
-/// }
-/// assert_eq!(select.wait(), Ok(1)); // the other fiber is parked
-/// fibers[0].fiber().unpark();
-/// ```
-pub struct JoinCase<'a>(EndCase<&'a Fiber>);
+pin_project! {
+    /// A select case that wins when a fiber has ended; made by
+    /// [`JoinHandle::join_case`](crate::JoinHandle::join_case) and the same methods of other handles.
+    /// Joining the fiber then does not wait.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    ///
+    /// let fibers = [pirn::spawn(|| pirn::park()), pirn::spawn(|| ())];
+    /// let mut cases: Vec<_> = fibers.iter().map(|fiber| fiber.join_case()).collect();
+    /// let mut select = Select::new();
+    /// for case in &mut cases {
+    ///     select.add(case);
+    /// }
+    /// assert_eq!(select.wait(), Ok(1)); // the other fiber is parked
+    /// fibers[0].fiber().unpark();
+    /// ```
+    pub struct JoinCase<'a> {
+        #[pin]
+        case: EndCase<&'a Fiber>,
+    }
+}
 
-/// Wins when the fiber has ended.
-pub(crate) struct EndCase<F> {
-    fiber: F,
-    slot: WaiterSlot<StackOwner>,
+pin_project! {
+    /// Wins when the fiber has ended.
+    pub(crate) struct EndCase<F> {
+        fiber: F,
+        #[pin]
+        slot: WaiterSlot<StackOwner>,
+    }
 }
 
 impl<'a> JoinCase<'a> {
     pub(crate) fn new(fiber: &'a Fiber) -> Self {
-        JoinCase(EndCase::new(fiber))
+        JoinCase {
+            case: EndCase::new(fiber),
+        }
     }
 
     /// Does nothing: the handle takes the outcome.
@@ -45,21 +58,19 @@ impl<'a> JoinCase<'a> {
 
 impl Case for JoinCase<'_> {
     fn attempt(&self) -> bool {
-        self.0.attempt()
+        self.case.attempt()
     }
 
     fn subject(&self) -> Option<Subject<'_>> {
-        self.0.subject()
+        self.case.subject()
     }
 
-    unsafe fn publish(&self, call: Call) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.publish(call) }
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
+        self.project_ref().case.publish(call)
     }
 
-    unsafe fn withdraw(&self, call: Call, outcome: Outcome) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.withdraw(call, outcome) }
+    fn withdraw(self: Pin<&Self>, call: Call, outcome: Outcome) {
+        self.project_ref().case.withdraw(call, outcome);
     }
 }
 
@@ -81,20 +92,20 @@ impl<F: Borrow<Fiber>> Case for EndCase<F> {
         Some(Subject::end_of(self.fiber.borrow().ptr()))
     }
 
-    unsafe fn publish(&self, call: Call) -> bool {
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
         let mut join = self.fiber.borrow().header().join.lock();
         if !join.done {
             let (queue, payload) = (&mut join.waiters, StackOwner::Other);
-            // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-            unsafe { self.slot.link(queue, call.ticket, call.code, payload) };
+            self.project_ref()
+                .slot
+                .link(queue, call.ticket, call.code, payload);
         }
         !join.done
     }
 
-    unsafe fn withdraw(&self, _: Call, _: Outcome) {
+    fn withdraw(self: Pin<&Self>, _: Call, _: Outcome) {
         let mut join = self.fiber.borrow().header().join.lock();
-        // SAFETY: the lock of the queue that was joined is held.
-        unsafe { self.slot.unlink(&mut join.waiters) };
+        self.project_ref().slot.unlink(&mut join.waiters);
     }
 }
 

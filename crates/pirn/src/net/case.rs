@@ -4,6 +4,9 @@ use std::cell::Cell;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::pin::Pin;
+
+use pin_project_lite::pin_project;
 
 use crate::readiness::{Interest, Source, Watching};
 use crate::sys::{is_readable, is_writable};
@@ -11,58 +14,64 @@ use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::wait_info::Subject;
 
-/// A case of a select that wins when a socket can be read or written without waiting; made by
-/// [`TcpStream::ready_case`](super::TcpStream::ready_case) and the like. It transfers nothing.
-///
-/// A socket that the other end has closed is ready, and so is one with an error. Another fiber or
-/// thread may take the data before the caller reads it.
-///
-/// # Examples
-/// ```
-/// use std::io::{Read, Write};
-///
-/// use pirn::net::{Interest, UnixStream};
-///
-/// let (mut one, mut other) = UnixStream::pair()?;
-/// one.write_all(b"ping")?;
-/// pirn::select! {
-///     case(other.ready_case(Interest::Readable)) -> _ => {},
-///     cancelled(interrupt) => panic!("{interrupt}"),
-/// }
-/// assert_eq!(other.read(&mut [0; 16])?, 4);
-/// # Ok::<(), std::io::Error>(())
-/// ```
-pub struct ReadyCase<'a> {
-    watching: Watching<'a>,
-    handle: BorrowedFd<'a>,
-    /// Set if the socket cannot be watched; the next operation returns the error.
-    broken: Cell<bool>,
+pin_project! {
+    /// A case of a select that wins when a socket can be read or written without waiting; made by
+    /// [`TcpStream::ready_case`](super::TcpStream::ready_case) and the like. It transfers nothing.
+    ///
+    /// A socket that the other end has closed is ready, and so is one with an error. Another fiber or
+    /// thread may take the data before the caller reads it.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::{Read, Write};
+    ///
+    /// use pirn::net::{Interest, UnixStream};
+    ///
+    /// let (mut one, mut other) = UnixStream::pair()?;
+    /// one.write_all(b"ping")?;
+    /// pirn::select! {
+    ///     case(other.ready_case(Interest::Readable)) -> _ => {},
+    ///     cancelled(interrupt) => panic!("{interrupt}"),
+    /// }
+    /// assert_eq!(other.read(&mut [0; 16])?, 4);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub struct ReadyCase<'a> {
+        #[pin]
+        watching: Watching<'a>,
+        handle: BorrowedFd<'a>,
+        // Set if the socket cannot be watched; the next operation returns the error.
+        broken: Cell<bool>,
+    }
 }
 
-/// A case of a select that accepts a connection; made by
-/// [`TcpListener::accept_case`](super::TcpListener::accept_case) and
-/// [`UnixListener::accept_case`](super::UnixListener::accept_case).
-///
-/// A connection that was won and not taken is kept: the case wins again with it the next time.
-///
-/// # Examples
-/// ```
-/// use pirn::net::{TcpListener, TcpStream};
-/// use pirn::select::Select;
-///
-/// let listener = TcpListener::bind("127.0.0.1:0")?;
-/// let client = TcpStream::connect(listener.local_addr()?)?;
-/// let mut accept = listener.accept_case();
-/// let mut select = Select::new();
-/// select.add(&mut accept);
-/// assert_eq!(select.wait(), Ok(0));
-/// assert_eq!(accept.take()?.1, client.local_addr()?);
-/// # Ok::<(), std::io::Error>(())
-/// ```
-pub struct AcceptCase<'a, L: Accept> {
-    listener: &'a L,
-    watching: Watching<'a>,
-    output: CaseOutput<io::Result<L::Accepted>>,
+pin_project! {
+    /// A case of a select that accepts a connection; made by
+    /// [`TcpListener::accept_case`](super::TcpListener::accept_case) and
+    /// [`UnixListener::accept_case`](super::UnixListener::accept_case).
+    ///
+    /// A connection that was won and not taken is kept: the case wins again with it the next time.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    /// use pirn::select::Select;
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let client = TcpStream::connect(listener.local_addr()?)?;
+    /// let mut accept = listener.accept_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut accept);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// assert_eq!(accept.take()?.1, client.local_addr()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub struct AcceptCase<'a, L: Accept> {
+        listener: &'a L,
+        #[pin]
+        watching: Watching<'a>,
+        output: CaseOutput<io::Result<L::Accepted>>,
+    }
 }
 
 /// A listener.
@@ -170,16 +179,14 @@ impl Case for ReadyCase<'_> {
         Some(self.watching.subject())
     }
 
-    unsafe fn publish(&self, call: Call) -> bool {
-        // SAFETY: passed on to the caller.
-        let published = unsafe { self.watching.publish(call) };
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
+        let published = self.project_ref().watching.publish(call);
         self.broken.set(published.is_err());
         published.unwrap_or(false)
     }
 
-    unsafe fn withdraw(&self, _: Call, _: Outcome) {
-        // SAFETY: passed on to the caller.
-        unsafe { self.watching.withdraw() };
+    fn withdraw(self: Pin<&Self>, _: Call, _: Outcome) {
+        self.project_ref().watching.withdraw();
     }
 }
 
@@ -193,9 +200,8 @@ impl<L: Accept> Case for AcceptCase<'_, L> {
         Some(self.watching.subject())
     }
 
-    unsafe fn publish(&self, call: Call) -> bool {
-        // SAFETY: passed on to the caller.
-        match unsafe { self.watching.publish(call) } {
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
+        match self.project_ref().watching.publish(call) {
             Ok(published) => published,
             Err(error) => {
                 self.output.win(Err(error));
@@ -204,9 +210,8 @@ impl<L: Accept> Case for AcceptCase<'_, L> {
         }
     }
 
-    unsafe fn withdraw(&self, _: Call, _: Outcome) {
-        // SAFETY: passed on to the caller.
-        unsafe { self.watching.withdraw() };
+    fn withdraw(self: Pin<&Self>, _: Call, _: Outcome) {
+        self.project_ref().watching.withdraw();
     }
 }
 

@@ -2,6 +2,10 @@
 
 use std::io;
 
+use std::pin::Pin;
+
+use pin_project_lite::pin_project;
+
 use super::source::{Interest, Source};
 use crate::fiber::state::Code;
 use crate::sys::poller::RawSource;
@@ -9,14 +13,17 @@ use crate::wait::choice::Call;
 use crate::wait::wait_info::Subject;
 use crate::wait::waiter_slot::WaiterSlot;
 
-/// One side of a source, with a slot for one waiter.
-///
-/// An event completes nothing: a woken party tries again.
-pub(crate) struct Watching<'a> {
-    source: &'a Source,
-    raw: RawSource,
-    interest: Interest,
-    slot: WaiterSlot<()>,
+pin_project! {
+    /// One side of a source, with a slot for one waiter.
+    ///
+    /// An event completes nothing: a woken party tries again.
+    pub(crate) struct Watching<'a> {
+        source: &'a Source,
+        raw: RawSource,
+        interest: Interest,
+        #[pin]
+        slot: WaiterSlot<()>,
+    }
 }
 
 impl<'a> Watching<'a> {
@@ -46,29 +53,23 @@ impl<'a> Watching<'a> {
     ///
     /// # Errors
     /// The source cannot be watched; nothing is registered.
-    ///
-    /// # Safety
-    /// Like `Case::publish`.
-    pub(crate) unsafe fn publish(&self, call: Call) -> io::Result<bool> {
+    pub(crate) fn publish(self: Pin<&Self>, call: Call) -> io::Result<bool> {
         let driver = self.source.settle(self.raw)?;
         let mut waits = self.source.waits().lock();
         if self.source.look().is_ready(self.interest) || !self.source.is_near(driver) {
             return Ok(false);
         }
         let queue = waits.queue(self.interest);
-        // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-        unsafe { self.slot.link(queue, call.ticket, Code::RETRY, ()) };
+        self.project_ref()
+            .slot
+            .link(queue, call.ticket, Code::RETRY, ());
         Ok(true)
     }
 
     /// Deregisters [`publish`](Self::publish).
-    ///
-    /// # Safety
-    /// Like `Case::withdraw`.
-    pub(crate) unsafe fn withdraw(&self) {
+    pub(crate) fn withdraw(self: Pin<&Self>) {
         let mut waits = self.source.waits().lock();
-        // SAFETY: the lock of the queue that was joined is held.
-        unsafe { self.slot.unlink(waits.queue(self.interest)) };
+        self.project_ref().slot.unlink(waits.queue(self.interest));
     }
 
     /// For reports.

@@ -1,6 +1,7 @@
 //! The caller's park token as a case of a select.
 
 use std::fmt;
+use std::pin::Pin;
 
 use crate::wait::choice::{Call, Case, Needs, Outcome};
 use crate::wait::park::take_token;
@@ -61,11 +62,11 @@ impl Case for ParkCase {
         Needs::Token
     }
 
-    unsafe fn publish(&self, _: Call) -> bool {
+    fn publish(self: Pin<&Self>, _: Call) -> bool {
         true
     }
 
-    unsafe fn withdraw(&self, _: Call, _: Outcome) {}
+    fn withdraw(self: Pin<&Self>, _: Call, _: Outcome) {}
 }
 
 impl fmt::Debug for ParkCase {

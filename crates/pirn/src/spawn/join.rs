@@ -265,8 +265,7 @@ impl<T> Future for JoinHandle<T> {
             let case = EndCase::new(fiber.clone());
             Awaited(Box::pin(Awaiting::new(case)))
         });
-        // SAFETY: AW1: pinned in its box.
-        ready!(unsafe { awaited.0.poll(context) });
+        ready!(awaited.0.as_ref().poll(context));
         this.awaited = None;
         Poll::Ready(this.joined.take_outcome())
     }

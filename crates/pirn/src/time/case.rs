@@ -1,5 +1,6 @@
 //! A moment in time as a case of a select.
 
+use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use crate::wait;
@@ -81,9 +82,9 @@ impl Case for TimerCase {
         self.at
     }
 
-    unsafe fn publish(&self, _: Call) -> bool {
+    fn publish(self: Pin<&Self>, _: Call) -> bool {
         true
     }
 
-    unsafe fn withdraw(&self, _: Call, _: Outcome) {}
+    fn withdraw(self: Pin<&Self>, _: Call, _: Outcome) {}
 }

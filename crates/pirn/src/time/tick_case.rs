@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::pin::Pin;
 use std::time::Instant;
 
 use super::interval::Interval;
@@ -78,11 +79,11 @@ impl Case for TickCase<'_> {
         self.with(|interval| interval.due())
     }
 
-    unsafe fn publish(&self, _: Call) -> bool {
+    fn publish(self: Pin<&Self>, _: Call) -> bool {
         true
     }
 
-    unsafe fn withdraw(&self, _: Call, _: Outcome) {}
+    fn withdraw(self: Pin<&Self>, _: Call, _: Outcome) {}
 }
 
 impl fmt::Debug for TickCase<'_> {

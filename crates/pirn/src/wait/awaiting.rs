@@ -16,7 +16,10 @@
 
 use std::cell::{Cell, OnceCell};
 use std::marker::PhantomPinned;
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+
+use pin_project_lite::pin_project;
 
 use super::choice::{Call, Case, Outcome};
 use super::future_waiter::FutureWaiter;
@@ -25,14 +28,24 @@ use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
 use crate::fiber::state::Code;
 
-/// A case, and the agent that waits for it.
-pub(crate) struct Awaiting<C: Case> {
-    case: C,
-    /// Set at the first time that the case was not possible at once.
-    agent: OnceCell<FutureWaiter>,
-    /// The ticket that the case is published with (AW1).
-    out: Cell<Option<Ticket>>,
-    _pinned: PhantomPinned,
+pin_project! {
+    /// A case, and the agent that waits for it.
+    pub(crate) struct Awaiting<C: Case> {
+        #[pin]
+        case: C,
+        // Set at the first time that the case was not possible at once.
+        agent: OnceCell<FutureWaiter>,
+        // The ticket that the case is published with (AW1).
+        out: Cell<Option<Ticket>>,
+        #[pin]
+        _pinned: PhantomPinned,
+    }
+
+    impl<C: Case> PinnedDrop for Awaiting<C> {
+        fn drop(this: Pin<&mut Self>) {
+            this.as_ref().retract();
+        }
+    }
 }
 
 impl<C: Case> Awaiting<C> {
@@ -50,10 +63,7 @@ impl<C: Case> Awaiting<C> {
     }
 
     /// Polls the case. Ready: it is complete. Pending: the waker will be called when it may be.
-    ///
-    /// # Safety
-    /// AW1: pinned from now on.
-    pub(crate) unsafe fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll(self: Pin<&Self>, context: &mut Context<'_>) -> Poll<()> {
         let waker = context.waker();
         if let Some(ticket) = self.out.get() {
             let agent = self.agent();
@@ -73,8 +83,7 @@ impl<C: Case> Awaiting<C> {
             if self.case.attempt() {
                 return Poll::Ready(());
             }
-            // SAFETY: AW1: by contract.
-            if unsafe { self.publish(waker) } {
+            if self.publish(waker) {
                 return Poll::Pending;
             }
         }
@@ -83,7 +92,7 @@ impl<C: Case> Awaiting<C> {
     }
 
     /// Withdraws the case if it is published.
-    pub(crate) fn retract(&self) {
+    pub(crate) fn retract(self: Pin<&Self>) {
         if let Some(ticket) = self.out.get() {
             let code = self.agent().recall(ticket);
             self.withdraw(ticket, code);
@@ -91,15 +100,12 @@ impl<C: Case> Awaiting<C> {
     }
 
     /// Publishes the case and parks the agent; false if the case may be possible now.
-    ///
-    /// # Safety
-    /// Like [`poll`](Self::poll).
-    unsafe fn publish(&self, waker: &Waker) -> bool {
+    fn publish(self: Pin<&Self>, waker: &Waker) -> bool {
         let agent = self.agent();
         agent.call(waker);
         let ticket = agent.ticket();
-        // SAFETY: AW1: pinned; withdrawn at the latest when it is dropped.
-        if !unsafe { self.case.publish(call(ticket)) } {
+        // AW1: withdrawn at the latest when it is dropped.
+        if !self.project_ref().case.publish(call(ticket)) {
             return false;
         }
         self.out.set(Some(ticket));
@@ -112,25 +118,18 @@ impl<C: Case> Awaiting<C> {
         }
     }
 
-    fn withdraw(&self, ticket: Ticket, code: Option<Code>) {
+    fn withdraw(self: Pin<&Self>, ticket: Ticket, code: Option<Code>) {
         self.out.set(None);
         // The claiming party may still be at work, so the outcome is not `Handed`.
         let outcome = match code.and_then(Code::index) {
             Some(_) => Outcome::Won,
             None => Outcome::Lost,
         };
-        // SAFETY: AW1: it was published.
-        unsafe { self.case.withdraw(call(ticket), outcome) };
+        self.project_ref().case.withdraw(call(ticket), outcome);
     }
 
     fn agent(&self) -> &FutureWaiter {
         self.agent.get_or_init(FutureWaiter::new)
-    }
-}
-
-impl<C: Case> Drop for Awaiting<C> {
-    fn drop(&mut self) {
-        self.retract();
     }
 }
 

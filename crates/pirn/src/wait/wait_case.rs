@@ -1,6 +1,7 @@
 //! A user-defined primitive as a case of a select.
 
 use std::fmt;
+use std::pin::Pin;
 
 use super::case_output::CaseOutput;
 use super::choice::{Call, Case, Needs, Outcome};
@@ -128,11 +129,11 @@ impl<W: Waitable + ?Sized> Case for WaitCase<'_, W> {
         Needs::Loan
     }
 
-    unsafe fn publish(&self, call: Call) -> bool {
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
         self.waitable.publish(call.ticket)
     }
 
-    unsafe fn withdraw(&self, call: Call, _: Outcome) {
+    fn withdraw(self: Pin<&Self>, call: Call, _: Outcome) {
         self.waitable.unpublish(call.ticket);
     }
 }

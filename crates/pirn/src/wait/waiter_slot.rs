@@ -3,12 +3,19 @@
 //! [`wait_in`](super::wait_in) keeps its waiter in its own frame. A choice has one waiter for each
 //! of its cases, and keeps them in the cases.
 //!
-//! Invariant B1: a slot holds a waiter iff that waiter has joined a queue and has not been taken
-//! out of the slot again. All access is through a shared reference, since a party with the queue's
-//! lock may access the waiter meanwhile.
+//! Invariants:
+//! * B1. A slot holds a waiter iff that waiter has joined a queue and has not been taken out of the slot
+//!   again. All access is through a shared reference, since a party with the queue's lock may access the
+//!   waiter meanwhile.
+//! * B2. The slot of a waiter stays in place: it is pinned, and the process ends if it is dropped. The queue
+//!   outlives the waiter, since the case borrows the queue's object or has a reference to it.
 
-use std::ptr::NonNull;
+use std::marker::PhantomPinned;
+use std::pin::Pin;
+use std::process::abort;
+use std::ptr::{self, NonNull};
 
+use super::choice::Handed;
 use crate::fiber::Ticket;
 use crate::fiber::state::Code;
 use crate::fiber::waiter::{WaitQueue, Waiter};
@@ -17,8 +24,9 @@ use crate::shim::Cell;
 /// A slot for one waiter.
 pub(crate) struct WaiterSlot<P> {
     waiter: std::cell::UnsafeCell<Option<Waiter<P>>>,
-    /// B1: set while there is a waiter. Used by the owner.
-    taken: Cell<bool>,
+    /// B1: the address of the queue while there is a waiter, else 0. Used by the owner.
+    queue: Cell<usize>,
+    _pinned: PhantomPinned,
 }
 
 // SAFETY: B1: only the owner accesses an empty slot. One with a waiter stays in place (`link`),
@@ -30,42 +38,46 @@ impl<P> WaiterSlot<P> {
     pub(crate) fn new() -> Self {
         WaiterSlot {
             waiter: std::cell::UnsafeCell::new(None),
-            taken: Cell::new(false),
+            queue: Cell::new(0),
+            _pinned: PhantomPinned,
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        !self.taken.get()
+        self.queue.get() == 0
     }
 
     /// Joins `queue` at its end.
     ///
-    /// # Safety
-    /// * The caller holds the queue's lock.
-    /// * The slot is empty, and stays alive and in place until [`unlink`](Self::unlink) or
-    ///   [`take_payload`](Self::take_payload) has been called.
-    pub(crate) unsafe fn link(
-        &self,
+    /// # Panics
+    /// If there is a waiter in the slot.
+    pub(crate) fn link(
+        self: Pin<&Self>,
         queue: &mut WaitQueue<P>,
         ticket: Ticket,
         code: Code,
         payload: P,
     ) {
-        let before = self.taken.replace(true);
-        assert!(!before, "the same case was added to a select twice");
+        assert!(self.is_empty(), "the same case was added to a select twice");
+        self.queue.set(address(queue));
         let waiter = Waiter::new(ticket, code, payload);
         // SAFETY: B1: empty, so no other code accesses it.
         let place = unsafe { (*self.waiter.get()).insert(waiter) };
         let place = NonNull::from(place);
-        // SAFETY: the lock is held; W2: by contract.
+        // SAFETY: the lock is held, since `queue` is borrowed; W2: B2.
         unsafe { queue.push(place) };
     }
 
     /// Unlinks the waiter from `queue`, unless that was done already, and returns the payload.
     ///
-    /// # Safety
-    /// The caller holds the lock of the queue that was joined.
-    pub(crate) unsafe fn unlink(&self, queue: &mut WaitQueue<P>) -> P {
+    /// # Panics
+    /// If the slot is empty, or its waiter has joined another queue.
+    pub(crate) fn unlink(self: Pin<&Self>, queue: &mut WaitQueue<P>) -> P {
+        assert_eq!(
+            self.queue.get(),
+            address(queue),
+            "the queue that was joined"
+        );
         // SAFETY: B1: there is a waiter. Its links are reached through this pointer only.
         let place = unsafe { (*self.waiter.get()).as_ref() }.map(NonNull::from);
         if let Some(place) = place {
@@ -73,17 +85,34 @@ impl<P> WaiterSlot<P> {
             unsafe { queue.remove(place) };
         }
         // SAFETY: unlinked under the lock, by a waker or just now, so it is the owner's.
-        unsafe { self.take_payload() }
+        unsafe { self.take() }
     }
 
-    /// Returns the payload of an unlinked waiter.
-    ///
+    /// Returns the payload of a waiter that a waker has unlinked.
+    pub(crate) fn take_payload(&self, _: Handed) -> P {
+        // SAFETY: W3: the waker has finished.
+        unsafe { self.take() }
+    }
+
     /// # Safety
-    /// The waiter was claimed after its owner had parked, and the owner has been resumed (W3).
-    pub(crate) unsafe fn take_payload(&self) -> P {
-        self.taken.set(false);
-        // SAFETY: W3: no other code accesses the waiter any more.
+    /// The waiter is unlinked, and no other code accesses it.
+    unsafe fn take(&self) -> P {
+        self.queue.set(0);
+        // SAFETY: by contract.
         let waiter = unsafe { (*self.waiter.get()).take() };
         waiter.expect("a case that was published").into_payload()
     }
+}
+
+impl<P> Drop for WaiterSlot<P> {
+    fn drop(&mut self) {
+        if !self.is_empty() {
+            // B2: a waker could access freed memory.
+            abort();
+        }
+    }
+}
+
+fn address<P>(queue: &WaitQueue<P>) -> usize {
+    ptr::from_ref(queue).addr()
 }

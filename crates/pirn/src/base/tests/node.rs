@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::base::list::{Link, Linked};
+use crate::base::list::{Link, Linked, NodePtr};
 use crate::shim::UnsafeCell;
 
 #[derive(Debug)]
@@ -52,19 +52,20 @@ impl Nodes {
     }
 
     /// Writes to node `id` and returns it, to be put into a queue.
-    pub(crate) fn ready(&self, id: usize) -> NonNull<Node> {
+    pub(crate) fn ready(&self, id: usize) -> NodePtr<Node> {
         self.0[id].payload.with_mut(|payload| {
             // SAFETY: no thread has the node; the test checks that the queue hands it over completely.
             unsafe { *payload += 1 }
         });
-        NonNull::from(&self.0[id])
+        // SAFETY: as for `Linked`.
+        unsafe { NodePtr::new(NonNull::from(&self.0[id])) }
     }
 
     /// Reads the node that came out of a queue, and returns its number.
     ///
     /// # Panics
     /// If it was not made ready before.
-    pub(crate) fn take(&self, node: NonNull<Node>) -> usize {
+    pub(crate) fn take(&self, node: NodePtr<Node>) -> usize {
         let id = self.id(node);
         self.0[id].payload.with_mut(|payload| {
             // SAFETY: the node was just taken out, so it is this thread's, which is what the test checks.
@@ -79,9 +80,8 @@ impl Nodes {
         id
     }
 
-    pub(crate) fn id(&self, node: NonNull<Node>) -> usize {
-        // SAFETY: the node is one of this test's, all alive.
-        unsafe { node.as_ref() }.id
+    pub(crate) fn id(&self, node: NodePtr<Node>) -> usize {
+        node.id
     }
 
     /// Returns how often each node was taken. After all threads are joined.

@@ -2,7 +2,10 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+
+use pin_project_lite::pin_project;
 
 use super::buffer::{Found, Row};
 use super::error::RecvError;
@@ -10,30 +13,33 @@ use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::waiter_slot::WaiterSlot;
 
-/// A select case that receives from a broadcast channel; made by
-/// [`recv_case`](super::Receiver::recv_case).
-///
-/// A value that was won and not taken is dropped with the case.
-///
-/// # Examples
-/// ```
-/// use pirn::channel::broadcast;
-/// use pirn::select::Select;
-///
-/// let (tx, mut rx) = broadcast::channel(8);
-/// tx.send(7).unwrap();
-/// let mut case = rx.recv_case();
-/// let mut select = Select::new();
-/// select.add(&mut case);
-/// assert_eq!(select.wait(), Ok(0));
-/// assert_eq!(case.take(), Ok(7));
-/// ```
-pub struct RecvCase<'a, T> {
-    row: &'a Row<T>,
-    /// The receiver's position; in a cell, so that the case is `Send`.
-    at: RefCell<&'a mut u64>,
-    slot: WaiterSlot<u64>,
-    output: CaseOutput<Result<Arc<T>, RecvError>>,
+pin_project! {
+    /// A select case that receives from a broadcast channel; made by
+    /// [`recv_case`](super::Receiver::recv_case).
+    ///
+    /// A value that was won and not taken is dropped with the case.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// tx.send(7).unwrap();
+    /// let mut case = rx.recv_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// assert_eq!(case.take(), Ok(7));
+    /// ```
+    pub struct RecvCase<'a, T> {
+        row: &'a Row<T>,
+        // The receiver's position; in a cell, so that the case is `Send`.
+        at: RefCell<&'a mut u64>,
+        #[pin]
+        slot: WaiterSlot<u64>,
+        output: CaseOutput<Result<Arc<T>, RecvError>>,
+    }
 }
 
 impl<'a, T> RecvCase<'a, T> {
@@ -90,23 +96,21 @@ impl<T> Case for RecvCase<'_, T> {
             })
     }
 
-    unsafe fn publish(&self, call: Call) -> bool {
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
         let mut state = self.row.state.lock();
         let ready = state.closed || state.next != **self.at.borrow();
         if !ready {
             let (queue, at) = (&mut state.waiting, **self.at.borrow());
             // A waker hands nothing over: a woken case checks again.
             let code = crate::fiber::state::Code::RETRY;
-            // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-            unsafe { self.slot.link(queue, call.ticket, code, at) };
+            self.project_ref().slot.link(queue, call.ticket, code, at);
         }
         !ready
     }
 
-    unsafe fn withdraw(&self, _: Call, _: Outcome) {
+    fn withdraw(self: Pin<&Self>, _: Call, _: Outcome) {
         let mut state = self.row.state.lock();
-        // SAFETY: the lock of the queue that was joined is held.
-        unsafe { self.slot.unlink(&mut state.waiting) };
+        self.project_ref().slot.unlink(&mut state.waiting);
     }
 }
 

@@ -7,28 +7,37 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use super::buffer::Row;
 use super::case::RecvCase;
 use super::error::RecvError;
 use crate::channel::futures::Once;
 
-/// A future that receives from a broadcast channel; made by
-/// [`recv_async`](super::Receiver::recv_async).
-///
-/// # Examples
-/// ```
-/// use pirn::channel::broadcast;
-///
-/// let (tx, mut rx) = broadcast::channel(8);
-/// tx.send(7).unwrap();
-/// assert_eq!(pirn::future::block_on(rx.recv_async()), Ok(7));
-/// ```
-#[must_use = "a future does nothing unless it is polled"]
-pub struct RecvFuture<'a, T>(Once<RecvCase<'a, T>>);
+pin_project! {
+    /// A future that receives from a broadcast channel; made by
+    /// [`recv_async`](super::Receiver::recv_async).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// tx.send(7).unwrap();
+    /// assert_eq!(pirn::future::block_on(rx.recv_async()), Ok(7));
+    /// ```
+    #[must_use = "a future does nothing unless it is polled"]
+    pub struct RecvFuture<'a, T> {
+        #[pin]
+        once: Once<RecvCase<'a, T>>,
+    }
+}
 
 impl<'a, T> RecvFuture<'a, T> {
     pub(super) fn new(row: &'a Row<T>, at: &'a mut u64) -> Self {
-        RecvFuture(Once::new(RecvCase::new(row, at)))
+        RecvFuture {
+            once: Once::new(RecvCase::new(row, at)),
+        }
     }
 }
 
@@ -36,9 +45,8 @@ impl<T: Clone> Future for RecvFuture<'_, T> {
     type Output = Result<T, RecvError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: AW1: the field is structurally pinned, and is not moved out of `self`.
-        let case = ready!(unsafe { self.into_ref().get_ref().0.poll(context) });
-        Poll::Ready(case.collect())
+        let once = self.into_ref().project_ref().once;
+        Poll::Ready(ready!(once.poll(context)).collect())
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::pin::Pin;
 use std::time::Instant;
+
+use pin_project_lite::pin_project;
 
 use crate::channel::error::{RecvError, TryRecvError};
 use crate::channel::shared::Pipe;
@@ -13,40 +16,50 @@ use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::wait_info::Subject;
 use crate::wait::waiter_slot::WaiterSlot;
 
-/// A select case that receives from a channel; made by
-/// [`recv_case`](crate::channel::Receiver::recv_case).
-///
-/// It wins with a value, or because the channel is closed and drained; [`take`](RecvCase::take)
-/// returns which. A result that was won and not taken is kept: the case wins again with it in the
-/// next select.
-///
-/// # Examples
-/// ```
-/// use pirn::channel;
-/// use pirn::select::Select;
-///
-/// let (tx, rx) = channel::bounded(1);
-/// tx.send(7).unwrap();
-/// let mut case = rx.recv_case();
-/// let mut select = Select::new();
-/// let index = select.add(&mut case);
-/// assert_eq!(select.wait(), Ok(index));
-/// assert_eq!(case.take(), Ok(7));
-/// ```
-#[doc(alias = "SelectCase")]
-pub struct RecvCase<'a, T>(ValueCase<&'a Pipe<T>, T>);
+pin_project! {
+    /// A select case that receives from a channel; made by
+    /// [`recv_case`](crate::channel::Receiver::recv_case).
+    ///
+    /// It wins with a value, or because the channel is closed and drained; [`take`](RecvCase::take)
+    /// returns which. A result that was won and not taken is kept: the case wins again with it in the
+    /// next select.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel;
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// tx.send(7).unwrap();
+    /// let mut case = rx.recv_case();
+    /// let mut select = Select::new();
+    /// let index = select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(index));
+    /// assert_eq!(case.take(), Ok(7));
+    /// ```
+    #[doc(alias = "SelectCase")]
+    pub struct RecvCase<'a, T> {
+        #[pin]
+        case: ValueCase<&'a Pipe<T>, T>,
+    }
+}
 
-/// A case that wins with a value, or because the channel is closed and drained. `P` holds the
-/// channel.
-pub(in crate::channel) struct ValueCase<P, T> {
-    pipe: P,
-    slot: WaiterSlot<Option<T>>,
-    output: CaseOutput<Result<T, RecvError>>,
+pin_project! {
+    /// A case that wins with a value, or because the channel is closed and drained. `P` holds the
+    /// channel.
+    pub(in crate::channel) struct ValueCase<P, T> {
+        pipe: P,
+        #[pin]
+        slot: WaiterSlot<Option<T>>,
+        output: CaseOutput<Result<T, RecvError>>,
+    }
 }
 
 impl<'a, T> RecvCase<'a, T> {
     pub(in crate::channel) fn new(pipe: &'a Pipe<T>) -> Self {
-        RecvCase(ValueCase::new(pipe))
+        RecvCase {
+            case: ValueCase::new(pipe),
+        }
     }
 
     /// Returns the result with which the case has won: a value, or `Disconnected`.
@@ -71,37 +84,35 @@ impl<'a, T> RecvCase<'a, T> {
     /// assert_eq!(case.take(), Err(RecvError::Disconnected));
     /// ```
     pub fn take(&mut self) -> Result<T, RecvError> {
-        self.0.collect()
+        self.case.collect()
     }
 
     /// Withdraws the case because of an interrupt.
     #[doc(hidden)]
     pub fn interrupt(&mut self, interrupt: Interrupt) {
-        self.0.output.win(Err(RecvError::Interrupted(interrupt)));
+        self.case.output.win(Err(RecvError::Interrupted(interrupt)));
     }
 }
 
 impl<T> Case for RecvCase<'_, T> {
     fn attempt(&self) -> bool {
-        self.0.attempt()
+        self.case.attempt()
     }
 
     fn due(&self) -> Option<Instant> {
-        self.0.due()
+        self.case.due()
     }
 
     fn subject(&self) -> Option<Subject<'_>> {
-        self.0.subject()
+        self.case.subject()
     }
 
-    unsafe fn publish(&self, call: Call) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.publish(call) }
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
+        self.project_ref().case.publish(call)
     }
 
-    unsafe fn withdraw(&self, call: Call, outcome: Outcome) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.withdraw(call, outcome) }
+    fn withdraw(self: Pin<&Self>, call: Call, outcome: Outcome) {
+        self.project_ref().case.withdraw(call, outcome);
     }
 }
 
@@ -146,7 +157,7 @@ impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
         Some(Subject::of(&self.pipe().state))
     }
 
-    unsafe fn publish(&self, call: Call) -> bool {
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
         let pipe = self.pipe();
         let mut state = pipe.state.lock();
         pipe.refresh_batch_len(&mut state);
@@ -155,8 +166,9 @@ impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
         }
         let watched = state.is_watched_by_other(Side::Send, call.ticket);
         let queue = &mut state.receiving;
-        // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-        unsafe { self.slot.link(queue, call.ticket, call.code, None) };
+        self.project_ref()
+            .slot
+            .link(queue, call.ticket, call.code, None);
         drop(state);
         if watched {
             pipe.notify_other_watchers(Side::Send, Some(call.ticket));
@@ -164,14 +176,12 @@ impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
         true
     }
 
-    unsafe fn withdraw(&self, _: Call, outcome: Outcome) {
-        let value = if outcome == Outcome::Handed {
-            // SAFETY: claimed after it had parked, and resumed.
-            unsafe { self.slot.take_payload() }
+    fn withdraw(self: Pin<&Self>, _: Call, outcome: Outcome) {
+        let value = if let Outcome::Handed(handed) = outcome {
+            self.slot.take_payload(handed)
         } else {
             let mut state = self.pipe().state.lock();
-            // SAFETY: the lock of the queue that was joined is held.
-            unsafe { self.slot.unlink(&mut state.receiving) }
+            self.project_ref().slot.unlink(&mut state.receiving)
         };
         match value {
             // CH2: the party that stored the value claimed this wait, whichever way the wait

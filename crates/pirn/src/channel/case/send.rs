@@ -2,6 +2,9 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::pin::Pin;
+
+use pin_project_lite::pin_project;
 
 use crate::channel::error::{SendError, TrySendError};
 use crate::channel::shared::Pipe;
@@ -12,31 +15,34 @@ use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::wait_info::Subject;
 use crate::wait::waiter_slot::WaiterSlot;
 
-/// A select case that sends to a channel; made by [`send_case`](crate::channel::Sender::send_case).
-///
-/// The case holds its value until it wins, through any number of selects. It wins when the value
-/// has been sent, or because the channel is closed; [`take`](SendCase::take) returns which. A case
-/// without a value never wins; [`rearm`](SendCase::rearm) gives it another value.
-///
-/// # Examples
-/// ```
-/// use pirn::channel;
-/// use pirn::select::Select;
-///
-/// let (tx, rx) = channel::bounded(1);
-/// let mut case = tx.send_case(7);
-/// let mut select = Select::new();
-/// let index = select.add(&mut case);
-/// assert_eq!(select.wait(), Ok(index));
-/// assert_eq!(case.take(), Ok(()));
-/// assert_eq!(rx.recv(), Ok(7));
-/// ```
-#[doc(alias = "SelectCase")]
-pub struct SendCase<'a, T> {
-    pipe: &'a Pipe<T>,
-    slot: WaiterSlot<Brought<T>>,
-    value: Cell<Option<T>>,
-    output: CaseOutput<Result<(), SendError<T>>>,
+pin_project! {
+    /// A select case that sends to a channel; made by [`send_case`](crate::channel::Sender::send_case).
+    ///
+    /// The case holds its value until it wins, through any number of selects. It wins when the value
+    /// has been sent, or because the channel is closed; [`take`](SendCase::take) returns which. A case
+    /// without a value never wins; [`rearm`](SendCase::rearm) gives it another value.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel;
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// let mut case = tx.send_case(7);
+    /// let mut select = Select::new();
+    /// let index = select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(index));
+    /// assert_eq!(case.take(), Ok(()));
+    /// assert_eq!(rx.recv(), Ok(7));
+    /// ```
+    #[doc(alias = "SelectCase")]
+    pub struct SendCase<'a, T> {
+        pipe: &'a Pipe<T>,
+        #[pin]
+        slot: WaiterSlot<Brought<T>>,
+        value: Cell<Option<T>>,
+        output: CaseOutput<Result<(), SendError<T>>>,
+    }
 }
 
 impl<'a, T> SendCase<'a, T> {
@@ -152,7 +158,7 @@ impl<T> Case for SendCase<'_, T> {
         Some(Subject::of(&self.pipe.state))
     }
 
-    unsafe fn publish(&self, call: Call) -> bool {
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
         let Some(value) = self.value.take() else {
             // A case without a value cannot be claimed.
             return true;
@@ -166,8 +172,9 @@ impl<T> Case for SendCase<'_, T> {
         }
         let watched = state.is_watched_by_other(Side::Receive, call.ticket);
         let (queue, brought) = (&mut state.sending, Brought::Value(value));
-        // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-        unsafe { self.slot.link(queue, call.ticket, call.code, brought) };
+        self.project_ref()
+            .slot
+            .link(queue, call.ticket, call.code, brought);
         drop(state);
         if watched {
             self.pipe
@@ -176,17 +183,15 @@ impl<T> Case for SendCase<'_, T> {
         true
     }
 
-    unsafe fn withdraw(&self, _: Call, outcome: Outcome) {
+    fn withdraw(self: Pin<&Self>, _: Call, outcome: Outcome) {
         if self.slot.is_empty() {
             return;
         }
-        let brought = if outcome == Outcome::Handed {
-            // SAFETY: claimed after it had parked, and resumed.
-            unsafe { self.slot.take_payload() }
+        let brought = if let Outcome::Handed(handed) = outcome {
+            self.slot.take_payload(handed)
         } else {
             let mut state = self.pipe.state.lock();
-            // SAFETY: the lock of the queue that was joined is held.
-            unsafe { self.slot.unlink(&mut state.sending) }
+            self.project_ref().slot.unlink(&mut state.sending)
         };
         match brought.into_value() {
             // CH2: the party that took the value claimed this wait, whichever way the wait appears

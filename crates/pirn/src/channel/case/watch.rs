@@ -1,5 +1,6 @@
 //! The interface of a pipe for readiness cases: whether an operation would not wait.
 
+use std::pin::Pin;
 use std::time::Instant;
 
 use crate::channel::shared::Pipe;
@@ -17,16 +18,10 @@ pub(in crate::channel) trait Watched {
     fn due(&self, side: Side) -> Option<Instant>;
 
     /// Links the watcher in the queue of `side`. Returns false if the side is ready already.
-    ///
-    /// # Safety
-    /// The slot is empty, and stays alive and at its address until `unwatch`.
-    unsafe fn watch(&self, side: Side, call: Call, slot: &WaiterSlot<Watcher>) -> bool;
+    fn watch(&self, side: Side, call: Call, slot: Pin<&WaiterSlot<Watcher>>) -> bool;
 
-    /// Unlinks the watcher.
-    ///
-    /// # Safety
-    /// Called after a `watch` of the same side that returned true.
-    unsafe fn unwatch(&self, side: Side, slot: &WaiterSlot<Watcher>);
+    /// Unlinks the watcher. Called after a `watch` of the same side that returned true.
+    fn unwatch(&self, side: Side, slot: Pin<&WaiterSlot<Watcher>>);
 }
 
 impl<T> Watched for Pipe<T> {
@@ -49,7 +44,7 @@ impl<T> Watched for Pipe<T> {
         }
     }
 
-    unsafe fn watch(&self, side: Side, call: Call, slot: &WaiterSlot<Watcher>) -> bool {
+    fn watch(&self, side: Side, call: Call, slot: Pin<&WaiterSlot<Watcher>>) -> bool {
         let mut state = self.state.lock();
         self.reclaim_batch(&mut state);
         let ready = match side {
@@ -62,15 +57,13 @@ impl<T> Watched for Pipe<T> {
                 ticket: call.ticket,
             };
             let queue = &mut state.watchers[side as usize];
-            // SAFETY: the lock is held; the rest is the caller's promise.
-            unsafe { slot.link(queue, call.ticket, call.code, watcher) };
+            slot.link(queue, call.ticket, call.code, watcher);
         }
         !ready
     }
 
-    unsafe fn unwatch(&self, side: Side, slot: &WaiterSlot<Watcher>) {
+    fn unwatch(&self, side: Side, slot: Pin<&WaiterSlot<Watcher>>) {
         let mut state = self.state.lock();
-        // SAFETY: the lock of the queue that was joined is held.
-        unsafe { slot.unlink(&mut state.watchers[side as usize]) };
+        slot.unlink(&mut state.watchers[side as usize]);
     }
 }

@@ -1,6 +1,9 @@
 //! Receiving the one value as a case of a select.
 
 use std::fmt;
+use std::pin::Pin;
+
+use pin_project_lite::pin_project;
 
 use super::slot::{Found, Slot};
 use crate::channel::error::RecvError;
@@ -9,28 +12,31 @@ use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::waiter_slot::WaiterSlot;
 
-/// A select case that receives from a oneshot channel; made by
-/// [`recv_case`](super::Receiver::recv_case).
-///
-/// A value that was won and not taken is dropped with the case.
-///
-/// # Examples
-/// ```
-/// use pirn::channel::oneshot;
-/// use pirn::select::Select;
-///
-/// let (tx, rx) = oneshot::channel();
-/// tx.send(7).unwrap();
-/// let mut case = rx.recv_case();
-/// let mut select = Select::new();
-/// select.add(&mut case);
-/// assert_eq!(select.wait(), Ok(0));
-/// assert_eq!(case.take(), Ok(7));
-/// ```
-pub struct RecvCase<'a, T> {
-    slot: &'a Slot<T>,
-    waiter: WaiterSlot<Option<T>>,
-    output: CaseOutput<Result<T, RecvError>>,
+pin_project! {
+    /// A select case that receives from a oneshot channel; made by
+    /// [`recv_case`](super::Receiver::recv_case).
+    ///
+    /// A value that was won and not taken is dropped with the case.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::oneshot;
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = oneshot::channel();
+    /// tx.send(7).unwrap();
+    /// let mut case = rx.recv_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// assert_eq!(case.take(), Ok(7));
+    /// ```
+    pub struct RecvCase<'a, T> {
+        slot: &'a Slot<T>,
+        #[pin]
+        waiter: WaiterSlot<Option<T>>,
+        output: CaseOutput<Result<T, RecvError>>,
+    }
 }
 
 impl<'a, T> RecvCase<'a, T> {
@@ -93,25 +99,24 @@ impl<T> Case for RecvCase<'_, T> {
         })
     }
 
-    unsafe fn publish(&self, call: Call) -> bool {
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
         let mut state = self.slot.state.lock();
         let ready = state.value.is_some() || state.sender_gone || state.receiver_gone;
         if !ready {
             let queue = &mut state.waiting;
-            // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-            unsafe { self.waiter.link(queue, call.ticket, call.code, None) };
+            self.project_ref()
+                .waiter
+                .link(queue, call.ticket, call.code, None);
         }
         !ready
     }
 
-    unsafe fn withdraw(&self, _: Call, outcome: Outcome) {
-        let value = if outcome == Outcome::Handed {
-            // SAFETY: claimed after it had parked, and resumed.
-            unsafe { self.waiter.take_payload() }
+    fn withdraw(self: Pin<&Self>, _: Call, outcome: Outcome) {
+        let value = if let Outcome::Handed(handed) = outcome {
+            self.waiter.take_payload(handed)
         } else {
             let mut state = self.slot.state.lock();
-            // SAFETY: the lock of the queue that was joined is held.
-            unsafe { self.waiter.unlink(&mut state.waiting) }
+            self.project_ref().waiter.unlink(&mut state.waiting)
         };
         match value {
             // OS1: the party that stored the value claimed this wait, whichever way the wait

@@ -2,6 +2,9 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::pin::Pin;
+
+use pin_project_lite::pin_project;
 
 use super::board::Board;
 use crate::channel::error::RecvError;
@@ -10,29 +13,32 @@ use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::waiter_slot::WaiterSlot;
 
-/// A select case that wins when the value of a watch channel has changed; made by
-/// [`changed_case`](super::Receiver::changed_case).
-///
-/// # Examples
-/// ```
-/// use pirn::channel::watch;
-/// use pirn::select::Select;
-///
-/// let (tx, mut rx) = watch::channel(0);
-/// tx.send(1).unwrap();
-/// let mut case = rx.changed_case();
-/// let mut select = Select::new();
-/// select.add(&mut case);
-/// assert_eq!(select.wait(), Ok(0));
-/// assert_eq!(case.take(), Ok(()));
-/// assert_eq!(*rx.borrow(), 1);
-/// ```
-pub struct ChangedCase<'a, T> {
-    board: &'a Board<T>,
-    /// The receiver's seen version; in a cell, so that the case is `Send`.
-    seen: RefCell<&'a mut u64>,
-    slot: WaiterSlot<u64>,
-    output: CaseOutput<Result<(), RecvError>>,
+pin_project! {
+    /// A select case that wins when the value of a watch channel has changed; made by
+    /// [`changed_case`](super::Receiver::changed_case).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, mut rx) = watch::channel(0);
+    /// tx.send(1).unwrap();
+    /// let mut case = rx.changed_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// assert_eq!(case.take(), Ok(()));
+    /// assert_eq!(*rx.borrow(), 1);
+    /// ```
+    pub struct ChangedCase<'a, T> {
+        board: &'a Board<T>,
+        // The receiver's seen version; in a cell, so that the case is `Send`.
+        seen: RefCell<&'a mut u64>,
+        #[pin]
+        slot: WaiterSlot<u64>,
+        output: CaseOutput<Result<(), RecvError>>,
+    }
 }
 
 impl<'a, T> ChangedCase<'a, T> {
@@ -95,23 +101,21 @@ impl<T> Case for ChangedCase<'_, T> {
         })
     }
 
-    unsafe fn publish(&self, call: Call) -> bool {
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
         let mut state = self.board.state.lock();
         let ready = state.senders == 0 || state.version != self.seen();
         if !ready {
             let (queue, seen) = (&mut state.waiting, self.seen());
             // A waker hands nothing over: a woken case checks again.
             let code = Code::RETRY;
-            // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-            unsafe { self.slot.link(queue, call.ticket, code, seen) };
+            self.project_ref().slot.link(queue, call.ticket, code, seen);
         }
         !ready
     }
 
-    unsafe fn withdraw(&self, _: Call, _: Outcome) {
+    fn withdraw(self: Pin<&Self>, _: Call, _: Outcome) {
         let mut state = self.board.state.lock();
-        // SAFETY: the lock of the queue that was joined is held.
-        unsafe { self.slot.unlink(&mut state.waiting) };
+        self.project_ref().slot.unlink(&mut state.waiting);
     }
 }
 

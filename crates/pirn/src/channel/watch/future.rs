@@ -7,29 +7,38 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use pin_project_lite::pin_project;
+
 use super::board::Board;
 use super::case::ChangedCase;
 use crate::channel::error::RecvError;
 use crate::channel::futures::Once;
 
-/// A future that waits for the value of a watch channel to change; made by
-/// [`changed_async`](super::Receiver::changed_async).
-///
-/// # Examples
-/// ```
-/// use pirn::channel::watch;
-///
-/// let (tx, mut rx) = watch::channel(0);
-/// tx.send(1).unwrap();
-/// assert_eq!(pirn::future::block_on(rx.changed_async()), Ok(()));
-/// assert_eq!(*rx.borrow(), 1);
-/// ```
-#[must_use = "a future does nothing unless it is polled"]
-pub struct ChangedFuture<'a, T>(Once<ChangedCase<'a, T>>);
+pin_project! {
+    /// A future that waits for the value of a watch channel to change; made by
+    /// [`changed_async`](super::Receiver::changed_async).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, mut rx) = watch::channel(0);
+    /// tx.send(1).unwrap();
+    /// assert_eq!(pirn::future::block_on(rx.changed_async()), Ok(()));
+    /// assert_eq!(*rx.borrow(), 1);
+    /// ```
+    #[must_use = "a future does nothing unless it is polled"]
+    pub struct ChangedFuture<'a, T> {
+        #[pin]
+        once: Once<ChangedCase<'a, T>>,
+    }
+}
 
 impl<'a, T> ChangedFuture<'a, T> {
     pub(super) fn new(board: &'a Board<T>, seen: &'a mut u64) -> Self {
-        ChangedFuture(Once::new(ChangedCase::new(board, seen)))
+        ChangedFuture {
+            once: Once::new(ChangedCase::new(board, seen)),
+        }
     }
 }
 
@@ -37,9 +46,8 @@ impl<T> Future for ChangedFuture<'_, T> {
     type Output = Result<(), RecvError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: AW1: the field is structurally pinned, and is not moved out of `self`.
-        let case = ready!(unsafe { self.into_ref().get_ref().0.poll(context) });
-        Poll::Ready(case.collect())
+        let once = self.into_ref().project_ref().once;
+        Poll::Ready(ready!(once.poll(context)).collect())
     }
 }
 

@@ -41,9 +41,7 @@ fn start_over(actor: Actor, recycled: &AtomicU32) {
 }
 
 fn named(actor: Actor) -> Option<String> {
-    // SAFETY: H1.
-    let header = unsafe { actor.0.as_ref() };
-    header.name().map(str::to_owned)
+    actor.0.name().map(str::to_owned)
 }
 
 fn start(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {

@@ -31,8 +31,8 @@ fn alloc(got: &Got) {
 }
 
 fn assert_each_once(got: &Got, count: usize) {
-    let mut got: Vec<_> = got.lock().iter().map(|actor| actor.0).collect();
-    got.sort();
+    let mut got: Vec<_> = got.lock().iter().map(|actor| actor.0.addr()).collect();
+    got.sort_unstable();
     got.dedup();
     assert_eq!(got.len(), count, "two fibers on one block");
 }

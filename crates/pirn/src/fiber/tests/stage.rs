@@ -55,6 +55,8 @@ impl Block {
         let home = NonNull::from(Box::leak(Box::new(Home {
             armed: Cell::new(None),
         })));
+        // SAFETY: H1: a model frees the block only after every thread that knew it has ended.
+        let header = unsafe { FiberPtr::new(header) };
         Block { header, home }
     }
 
@@ -71,8 +73,7 @@ impl Block {
     }
 
     pub(crate) fn header(&self) -> &Header {
-        // SAFETY: lives as long as the block.
-        unsafe { self.header.as_ref() }
+        self.header.get()
     }
 
     pub(crate) fn pointer(&self) -> FiberPtr {
@@ -110,7 +111,7 @@ impl Drop for Block {
         // SAFETY: created in `new`; every thread that knew it has ended.
         drop(unsafe { Box::from_raw(self.home.as_ptr()) });
         // SAFETY: as above.
-        unsafe { self.header.drop_in_place() };
+        unsafe { self.header.as_non_null().drop_in_place() };
         // SAFETY: as above.
         unsafe { dealloc(self.header.as_ptr().cast(), layout()) };
     }

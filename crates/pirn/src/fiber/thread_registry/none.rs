@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use crate::fiber::FiberPtr;
-use crate::fiber::header::Header;
 
 /// A plain thread that has waited in this library.
 #[derive(Debug)]

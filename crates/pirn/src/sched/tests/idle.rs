@@ -125,7 +125,7 @@ impl Hub {
         }
     }
 
-    fn run(&self, node: std::ptr::NonNull<Node>) {
+    fn run(&self, node: crate::base::list::NodePtr<Node>) {
         self.nodes.take(node);
         if self.taken.fetch_add(1, Ordering::SeqCst) + 1 == self.nodes.len() {
             self.parkers.iter().for_each(Parker::unpark);

@@ -15,9 +15,9 @@ fn intervals(run: u64) -> Intervals {
 /// after every run.
 #[test]
 fn slow_fibers_look_at_the_injector_sooner() {
-    let intervals = [0, 1, 1_000, 2_000, 10_000, 50_000, 1_000_000];
-    let intervals = intervals.map(|run| intervals(run).injector_interval());
-    assert_eq!(intervals, [127, 127, 127, 100, 20, 4, 2]);
+    let runs = [0, 1, 1_000, 2_000, 10_000, 50_000, 1_000_000];
+    let lengths = runs.map(|run| intervals(run).injector_interval());
+    assert_eq!(lengths, [127, 127, 127, 100, 20, 4, 2]);
     assert_eq!(Intervals::new(0).injector_interval(), 127);
 }
 

@@ -4,9 +4,9 @@
 //! started. So with as many fibers as workers, every worker is needed, and one that sleeps through its
 //! fiber is a deadlock, which loom reports.
 
-use std::ptr::NonNull;
 use std::sync::Arc;
 
+use crate::base::list::NodePtr;
 use crate::base::tests::explore::explore;
 use crate::base::tests::node::{Node, Nodes};
 use crate::sched::pool::idle::Idle;
@@ -49,7 +49,7 @@ impl Hub {
     }
 
     /// Worker `me` runs `share` fibers, one after the other.
-    fn work(&self, me: usize, share: usize, run: fn(&Hub, NonNull<Node>)) {
+    fn work(&self, me: usize, share: usize, run: fn(&Hub, NodePtr<Node>)) {
         self.go_on(me, false, share, run);
     }
 
@@ -58,7 +58,7 @@ impl Hub {
         me: usize,
         mut searching: bool,
         share: usize,
-        run: fn(&Hub, NonNull<Node>),
+        run: fn(&Hub, NodePtr<Node>),
     ) {
         let mut left = share;
         while left > 0 {
@@ -91,7 +91,7 @@ impl Hub {
     }
 
     /// Runs a fiber until all have been started.
-    fn run_for_ever(&self, node: NonNull<Node>) {
+    fn run_for_ever(&self, node: NodePtr<Node>) {
         self.nodes.take(node);
         let mut started = self.started.lock();
         *started += 1;
@@ -101,7 +101,7 @@ impl Hub {
         }
     }
 
-    fn run_briefly(&self, node: NonNull<Node>) {
+    fn run_briefly(&self, node: NodePtr<Node>) {
         self.nodes.take(node);
     }
 

@@ -99,7 +99,7 @@ impl Stage {
     /// Queues a fiber as if it were spawned here.
     fn queue(&self, fiber: FiberPtr) {
         // It has been counted as one from outside.
-        self.pool.refused.increment_shared();
+        self.pool.rejected_spawns.increment_shared();
         self.worker.queue_job(fiber, false);
     }
 

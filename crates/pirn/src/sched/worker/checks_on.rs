@@ -9,7 +9,6 @@ use std::fmt::Write;
 
 use crate::context::{SignalWriter, stack_pointer};
 use crate::fiber::{FiberPtr, describe_owner};
-use crate::sched::worker::run::header;
 
 /// Checks the running fiber, which is about to be left.
 pub(in crate::sched) fn leaving(fiber: FiberPtr) {
@@ -45,7 +44,7 @@ fn fail(fiber: FiberPtr, what: &str) {
     let mut line = SignalWriter::new();
     // An overlong line is truncated, so the results are ignored.
     let _ = line.write_str("pirn: ");
-    describe_owner(fiber.cast(), &mut line);
+    describe_owner(fiber.as_non_null().cast(), &mut line);
     let _ = write!(line, " {what}");
     line.finish_line();
     std::process::abort();

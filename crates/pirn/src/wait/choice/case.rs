@@ -1,5 +1,6 @@
 //! The interface of a case, as the engine of a choice sees it.
 
+use std::pin::Pin;
 use std::time::Instant;
 
 use crate::fiber::Ticket;
@@ -32,16 +33,12 @@ pub trait Case {
     /// Registers `call` with the object that makes the case possible. False if it is already
     /// possible: nothing is registered then.
     ///
-    /// # Safety
-    /// The case stays alive and in place until it has been withdrawn. Meanwhile only `due`, `needs`
-    /// and `subject` are called.
-    unsafe fn publish(&self, call: Call) -> bool;
+    /// Until the case has been withdrawn, only `due`, `needs` and `subject` are called, and it is neither
+    /// moved nor dropped. That is all that it may conclude from being pinned.
+    fn publish(self: Pin<&Self>, call: Call) -> bool;
 
-    /// Deregisters the published call.
-    ///
-    /// # Safety
-    /// Once after a `publish` that returned true. `outcome` is correct.
-    unsafe fn withdraw(&self, call: Call, outcome: Outcome);
+    /// Deregisters the published call. Called once after a `publish` that returned true.
+    fn withdraw(self: Pin<&Self>, call: Call, outcome: Outcome);
 }
 
 /// The right to be woken for one case.
@@ -73,5 +70,18 @@ pub enum Outcome {
     /// This case ended it. The waker may still be at work under the lock.
     Won,
     /// This case ended it, and the waker has finished.
-    Handed,
+    Handed(Handed),
+}
+
+/// The proof that the waker of a case has finished.
+#[expect(unnameable_types, reason = "cases are made here only")]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub struct Handed(());
+
+impl Handed {
+    /// # Safety
+    /// Passed only to the case that was claimed: after its owner had parked, and has been resumed (W3).
+    pub(super) unsafe fn new() -> Handed {
+        Handed(())
+    }
 }

@@ -40,5 +40,5 @@ mod engine;
 mod published;
 mod sequence;
 
-pub(crate) use case::{Call, Case, Needs, Outcome};
+pub(crate) use case::{Call, Case, Handed, Needs, Outcome};
 pub(crate) use engine::{Choice, MOST, Order, choose, choose_now};

@@ -1,6 +1,8 @@
 //! Cases that are published with a ticket, and their withdrawal.
 
-use super::case::{Call, Case, Needs, Outcome};
+use std::pin::Pin;
+
+use super::case::{Call, Case, Handed, Needs, Outcome};
 use super::engine::Order;
 use super::sequence::Sequence;
 use crate::base::mutant::mutant;
@@ -44,8 +46,7 @@ impl<'a> Published<'a> {
         while self.count < self.cases.len() {
             let index = self.sequence.at(self.count);
             let call = self.call(index);
-            // SAFETY: the cases are borrowed until `self` is dropped, which withdraws them.
-            if !unsafe { self.cases[index].publish(call) } {
+            if !self.case(index).publish(call) {
                 return false;
             }
             self.count += 1;
@@ -67,10 +68,20 @@ impl<'a> Published<'a> {
         let End { how, early } = park_on(current::local(), self.ticket, spec, subject);
         if let How::Woken(code) = how {
             let early = early && !mutant!("select_early_claim_skips_lock");
-            let outcome = if early { Outcome::Won } else { Outcome::Handed };
+            let outcome = match early {
+                true => Outcome::Won,
+                // SAFETY: W3: passed to the case with the index of the claim.
+                false => Outcome::Handed(unsafe { Handed::new() }),
+            };
             self.won = code.index().map(|index| (index, outcome));
         }
         how
+    }
+
+    fn case(&self, index: usize) -> Pin<&'a dyn Case> {
+        // SAFETY: borrowed until `self` is dropped, which withdraws the case. Afterwards it may be moved:
+        // what a case concludes from being pinned ends there (`Case::publish`).
+        unsafe { Pin::new_unchecked(self.cases[index]) }
     }
 
     fn call(&self, index: usize) -> Call {
@@ -97,7 +108,7 @@ struct Withdrawal<'a, 'b>(&'a mut Published<'b>);
 
 impl Withdrawal<'_, '_> {
     fn run(&mut self) {
-        let Published { cases, won, .. } = *self.0;
+        let won = self.0.won;
         while self.0.count > 0 {
             self.0.count -= 1;
             let index = self.0.sequence.get(self.0.count);
@@ -105,8 +116,7 @@ impl Withdrawal<'_, '_> {
                 Some((winner, outcome)) if winner == index => outcome,
                 _ => Outcome::Lost,
             };
-            // SAFETY: published, and not withdrawn yet.
-            unsafe { cases[index].withdraw(self.0.call(index), outcome) };
+            self.0.case(index).withdraw(self.0.call(index), outcome);
         }
     }
 }

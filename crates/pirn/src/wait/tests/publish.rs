@@ -1,5 +1,7 @@
 //! When the cases of a select join the queues of their objects.
 
+use std::pin::Pin;
+
 use crate::cancel::Token;
 use crate::channel::{bounded, broadcast, oneshot, watch};
 use crate::fiber::state::Code;
@@ -13,13 +15,13 @@ pub(crate) fn joins(case: &dyn Case) -> bool {
         code: Code::case(0),
     };
     // SAFETY: withdrawn below, before the case moves or ends.
-    let joined = unsafe { case.publish(call) };
+    let case = unsafe { Pin::new_unchecked(case) };
+    let joined = case.publish(call);
     if let Some(wake) = call.ticket.claim(Code::RETRY) {
         wake.enqueue();
     }
     if joined {
-        // SAFETY: published above, and not withdrawn yet.
-        unsafe { case.withdraw(call, Outcome::Lost) };
+        case.withdraw(call, Outcome::Lost);
     }
     joined
 }
