@@ -19,7 +19,7 @@
  * By hand, for it takes 12.5 million states, 1.5 GB and two minutes: three workers,
  * -DNW=3 -DSPAWNS=0 -DFOREIGN=2 -DTIMERS=0, claim served: no error.
  *
- * What is modelled: `sched::pool::shared::idle` (searchers, sleepers, claims), a worker's rest (search,
+ * What is modelled: `sched::pool::idle` (searchers, sleepers, claims), a worker's rest (search,
  * announce, look again, sleep), the surplus rule at spawn, and the monitor. Fibers are
  * counted, not named. A fiber that a worker starts may spawn some, and then ends at once or
  * never: never ending is what makes its worker's queue depend on others. A `next` slot may

@@ -64,7 +64,7 @@ fn what_waits_never_names_the_scheduler() {
         ("crates/pirn/src/sched/mod.rs", ""),
         (
             "crates/pirn/src/channel/mod.rs",
-            "use crate::sched::worker::run::enqueue;",
+            "use crate::sched::worker::enqueue;",
         ),
     ]));
     assert_eq!(found.len(), 1, "{found:?}");
