@@ -191,6 +191,7 @@ mod observe;
     )
 )]
 mod readiness;
+mod report;
 mod sched;
 mod sys;
 mod timer;

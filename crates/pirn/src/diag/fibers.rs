@@ -1,8 +1,8 @@
 //! A list of all fibers and their waits, for programs.
 
+use crate::report::fiber_info::FiberInfo;
 use crate::runtime::Handle;
 use crate::sched::pool::registry;
-use crate::sched::report::fiber_info::FiberInfo;
 
 /// Returns every started fiber of every runtime, with what it waits for.
 ///

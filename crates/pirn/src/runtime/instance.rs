@@ -11,8 +11,8 @@ use std::time::Duration;
 use super::builder::Builder;
 use super::handle::Handle;
 use crate::fiber::current;
+use crate::report::fiber_info::FiberInfo;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::fiber_info::FiberInfo;
 use crate::wait;
 
 /// A set of workers that run fibers.

@@ -1,5 +1,4 @@
 //! Detects fibers that can never resume.
 
-pub(super) mod cycle;
 pub(super) mod detector;
 pub(crate) mod trial;

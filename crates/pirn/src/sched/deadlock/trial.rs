@@ -29,10 +29,10 @@ use std::time::Duration;
 
 use crate::base::clock;
 use crate::fiber::state_names::State;
+use crate::report::fiber_info::FiberInfo;
 use crate::sched::config::Deadlock;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::fiber_info::FiberInfo;
 use crate::sched::report::snapshot::Question;
 use crate::shim::{self, Mutex};
 use crate::sys::{Activity, is_futex};
@@ -196,7 +196,7 @@ impl Trial {
         }
         self.progress.lock().told = true;
         let limit = self.limit / 1_000_000;
-        let running = (!asleep).then(|| FiberInfo::running(0, remote)).flatten();
+        let running = (!asleep).then(|| remote.describe_running(0)).flatten();
         if let Some(running) = running {
             let keeps = if locked {
                 "has blocked the runtime's only thread, in a lock or a channel of `std`,"

@@ -14,7 +14,7 @@ use super::event::Kind;
 use super::log::{LogMask, log};
 use crate::fiber::FiberPtr;
 use crate::fiber::state::Code;
-use crate::sched::report::fiber_info::{self, Waiting};
+use crate::report::fiber_info::{self, Waiting};
 use crate::sched::worker::run::Worker;
 use crate::wait::Reason;
 

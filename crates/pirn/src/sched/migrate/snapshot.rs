@@ -18,11 +18,11 @@ use crate::fiber::state::{Hold, Parked};
 use crate::fiber::state_names::State;
 use crate::fiber::ticket::Wake;
 use crate::fiber::{FiberPtr, Header, current};
+use crate::report::fiber_info::{self, FiberInfo};
+use crate::report::summary::Tally;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::fiber_info::{self, FiberInfo};
 use crate::sched::report::snapshot::{Descriptions, Question, Snapshot, WorkerInfo};
-use crate::sched::report::summary::Tally;
 use crate::sched::report::walk::{Counted, Want};
 use crate::sched::worker::run::header;
 use crate::shim::atomic::Ordering;
@@ -222,7 +222,7 @@ impl Found {
         fibers
     }
 
-    fn links(self) -> Vec<crate::sched::deadlock::cycle::Link> {
+    fn links(self) -> Vec<crate::report::cycle::Link> {
         let held = self.held.iter();
         // SAFETY: held until `self` is dropped.
         let links = held.filter_map(|held| unsafe { fiber_info::link(held.fiber) });

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::fiber::current;
+use crate::report::fiber_info::FiberInfo;
 use crate::sched::driven::by_hand::Drive;
 use crate::sched::pool::quiescence::live;
 use crate::sched::pool::shared::{Phase, Pool};
-use crate::sched::report::fiber_info::FiberInfo;
 use crate::sched::report::snapshot::Question;
 use crate::sched::worker::enqueue::pool_of;
 use crate::sched::worker::run::Worker;

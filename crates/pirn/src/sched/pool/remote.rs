@@ -12,6 +12,7 @@ use crate::base::clock;
 use crate::base::pad::CachePadded;
 use crate::fiber::jobs::Jobs;
 use crate::fiber::{FiberPtr, Header, Ticket};
+use crate::report::fiber_info::FiberInfo;
 use crate::sched::events::{Watch, Watched};
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::placement::lines::LineCounts;
@@ -191,6 +192,12 @@ impl Remote {
             stands_since: AtomicU64::new(0),
             stands_at: AtomicU64::new(0),
         }
+    }
+
+    /// Describes the fiber that runs now, for a worker with this number that does not answer.
+    pub(in crate::sched) fn describe_running(&self, worker: usize) -> Option<FiberInfo> {
+        let fiber = self.running_fiber()?;
+        Some(FiberInfo::running(worker, fiber))
     }
 
     /// Returns the fiber that runs now, as far as the worker has published it. It may have ended, and its

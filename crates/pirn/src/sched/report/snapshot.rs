@@ -30,11 +30,11 @@ use std::time::{Duration, Instant};
 use crate::base::clock;
 use crate::fiber::state_names::State;
 use crate::fiber::{FiberPtr, current};
-use crate::sched::deadlock::cycle::Link;
+use crate::report::cycle::Link;
+use crate::report::fiber_info::{self, FiberInfo, Sighting};
+use crate::report::summary::Tally;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::fiber_info::{self, FiberInfo, Sighting};
-use crate::sched::report::summary::Tally;
 use crate::sched::report::walk::{self, Counted, Want};
 use crate::sched::worker::run::Worker;
 use crate::shim::atomic::{AtomicU64, Ordering};
@@ -263,7 +263,7 @@ impl Pool {
     fn speak_for(&self, worker: usize) -> WorkerInfo {
         let remote = &self.remotes[worker];
         let busy = remote.settled.get() > 0;
-        let running = busy.then(|| FiberInfo::running(worker, remote)).flatten();
+        let running = busy.then(|| remote.describe_running(worker)).flatten();
         let (settled, ready) = (remote.settled.get(), remote.seen_ready());
         let known = ready + usize::from(running.is_some());
         let mut others = Tally::default();

@@ -27,11 +27,11 @@ use std::time::{Duration, Instant};
 
 use crate::fiber::state_names::State;
 use crate::fiber::{FiberPtr, Header};
+use crate::report::fiber_info::FiberInfo;
+use crate::report::summary::Tally;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
-use crate::sched::report::fiber_info::FiberInfo;
 use crate::sched::report::snapshot::{FRAMES, Question, Snapshot, VISITS, WorkerInfo};
-use crate::sched::report::summary::Tally;
 use crate::shim;
 use crate::shim::atomic::Ordering;
 use crate::wait::Reason;

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
+use crate::report::fiber_info::FiberInfo;
 use crate::sched::deadlock::detector::{ASLEEP, TIMED};
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::fiber_info::FiberInfo;
 use crate::shim::atomic::Ordering;
 
 /// The state of one worker.
@@ -64,9 +64,7 @@ fn look(worker: usize, remote: &Remote) -> WorkerGlance {
         worker,
         mood,
         member: remote.member.load(Ordering::Relaxed),
-        running: running
-            .then(|| FiberInfo::running(worker, remote))
-            .flatten(),
+        running: running.then(|| remote.describe_running(worker)).flatten(),
         started,
         fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
     }

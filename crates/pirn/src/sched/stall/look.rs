@@ -30,11 +30,11 @@ use super::reporter::Reporter;
 use super::sample;
 use crate::base::clock;
 use crate::base::diagnostics_enabled::TELLS;
+use crate::report::fiber_info::FiberInfo;
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::placement::lines::Spread;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::fiber_info::FiberInfo;
 use crate::shim;
 use crate::shim::atomic::Ordering;
 use crate::sys::{Activity, is_futex};
@@ -274,7 +274,7 @@ impl Stall {
     /// Returns a stall of the fiber that runs on the worker; `None` if the worker has switched
     /// since dispatch `epoch`.
     fn of(index: usize, remote: &Remote, cause: Cause, epoch: u64) -> Option<Stall> {
-        let info = FiberInfo::running(index, remote)?;
+        let info = remote.describe_running(index)?;
         let name = remote.watched.name_of(info.id.number());
         // The header may have been reused for another fiber. If the worker has not switched since
         // `epoch`, the identity and the place are those of the running fiber.

@@ -7,8 +7,8 @@ use std::panic::Location;
 use super::cause::Cause;
 use super::lines::Line;
 use super::sample;
+use crate::report::frames::Sampled;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::frames::Sampled;
 use crate::sys::sample::Sample;
 use crate::sys::{self, call_name, is_futex};
 

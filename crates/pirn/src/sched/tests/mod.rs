@@ -15,8 +15,6 @@ mod model_quiet;
 #[cfg(loom)]
 mod model_ring;
 
-#[cfg(not(any(loom, shuttle)))]
-mod cycle;
 mod idle;
 #[cfg(not(any(loom, shuttle)))]
 mod inbox;

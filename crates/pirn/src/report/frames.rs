@@ -4,7 +4,7 @@ use std::backtrace::Backtrace;
 use std::fmt;
 
 /// The frames without those of the wait itself and of the fiber's beginning, one line each.
-pub(in crate::sched) struct Frames<'a>(pub(in crate::sched) &'a Backtrace);
+pub(crate) struct Frames<'a>(pub(crate) &'a Backtrace);
 
 impl fmt::Display for Frames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -18,11 +18,11 @@ impl fmt::Display for Frames<'_> {
 }
 
 /// The frames of a thread that was sampled: all that its fiber has called, one line each.
-pub(in crate::sched) struct Sampled<'a>(pub(in crate::sched) &'a Backtrace);
+pub(crate) struct Sampled<'a>(pub(crate) &'a Backtrace);
 
 impl Sampled<'_> {
     /// Returns one line for each frame, innermost first; none where nothing has a name.
-    pub(in crate::sched) fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let text = self.0.to_string();
         let frames = parse(&text);
         let visitor = frames.iter().rposition(|frame| frame.0.ends_with(VISITOR));

@@ -17,8 +17,7 @@ use crate::base::clock;
 use crate::context;
 use crate::fiber::state_names::State;
 use crate::fiber::{FiberId, FiberPtr, Header};
-use crate::sched::deadlock::cycle::{Link, On};
-use crate::sched::pool::remote::Remote;
+use crate::report::cycle::{Link, On};
 use crate::wait::Reason;
 use crate::wait::object::{Object, ObjectKind};
 use crate::wait::wait_info::{self, Subject};
@@ -80,9 +79,9 @@ pub struct FiberInfo {
 }
 
 /// A fiber's own record of what it waits for, before the object is read.
-pub(in crate::sched) struct Sighting {
-    pub(in crate::sched) info: FiberInfo,
-    pub(super) subject: Option<Subject<'static>>,
+pub(crate) struct Sighting {
+    pub(crate) info: FiberInfo,
+    pub(crate) subject: Option<Subject<'static>>,
 }
 
 impl FiberInfo {
@@ -93,7 +92,7 @@ impl FiberInfo {
     /// The fiber is in `state`. On its own worker, which runs no other fiber before the result is
     /// dropped; or the caller holds it until then. `off_stack`: no thread is on its stack, or the
     /// caller is.
-    pub(super) unsafe fn sight(
+    pub(crate) unsafe fn sight(
         worker: usize,
         fiber: FiberPtr,
         state: State,
@@ -155,12 +154,11 @@ impl FiberInfo {
         }
     }
 
-    /// Returns the fiber that a worker runs that does not answer.
-    pub(in crate::sched) fn running(worker: usize, remote: &Remote) -> Option<FiberInfo> {
-        let fiber = remote.running_fiber()?;
+    /// Describes the fiber that a worker runs that does not answer.
+    pub(crate) fn running(worker: usize, fiber: FiberPtr) -> FiberInfo {
         // The fiber may have ended, and another may live in its header, so only
         // what is constant or atomic is read.
-        Some(FiberInfo::known(worker, fiber.header()))
+        FiberInfo::known(worker, fiber.header())
     }
 
     /// Describes a started fiber that is not parked. `None` if its joiners have been notified of its
@@ -168,7 +166,7 @@ impl FiberInfo {
     ///
     /// # Safety
     /// Something keeps it from ending.
-    pub(in crate::sched) unsafe fn active(
+    pub(crate) unsafe fn active(
         worker: usize,
         fiber: FiberPtr,
         runs: bool,
@@ -210,7 +208,7 @@ impl FiberInfo {
 ///
 /// # Safety
 /// As [`FiberInfo::sight`].
-pub(in crate::sched) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
+pub(crate) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
     let header = fiber.header();
     // SAFETY: the caller's promise.
     let seen = unsafe { wait_info::read(header) }?;
@@ -239,7 +237,7 @@ pub(in crate::sched) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
 }
 
 /// True if a started fiber that does not run waits. On its own worker.
-pub(in crate::sched) fn waits(fiber: FiberPtr) -> bool {
+pub(crate) fn waits(fiber: FiberPtr) -> bool {
     fiber.header().state.is_parked()
 }
 
@@ -249,7 +247,7 @@ fn scope_of(header: &Header) -> usize {
 }
 
 /// Returns the reason for which a fiber of the calling worker waits, if it does. Not one that runs.
-pub(in crate::sched) fn reason(fiber: FiberPtr) -> Option<Reason> {
+pub(crate) fn reason(fiber: FiberPtr) -> Option<Reason> {
     let header = fiber.header();
     // SAFETY: NO1: on the fiber's worker, while it does not run.
     unsafe { wait_info::read(header) }.map(|seen| seen.reason)
@@ -257,16 +255,16 @@ pub(in crate::sched) fn reason(fiber: FiberPtr) -> Option<Reason> {
 
 /// What a fiber waits for.
 #[derive(Debug, Copy, Clone)]
-pub(in crate::sched) struct Waiting {
-    pub(in crate::sched) reason: Reason,
+pub(crate) struct Waiting {
+    pub(crate) reason: Reason,
     /// The address of the object, if it has a state.
-    pub(in crate::sched) on: Option<usize>,
+    pub(crate) on: Option<usize>,
 }
 
 /// Returns what a fiber waits for, or has waited for until it was claimed; `None` if it does neither.
 /// The caller is its worker, and the fiber does not run; or the caller has claimed its wait and not
 /// enqueued it yet.
-pub(in crate::sched) fn waiting(fiber: FiberPtr) -> Option<Waiting> {
+pub(crate) fn waiting(fiber: FiberPtr) -> Option<Waiting> {
     let header = fiber.header();
     // SAFETY: NO1: only the caller could let it run.
     let seen = unsafe { wait_info::read(header) }?;
@@ -280,10 +278,7 @@ pub(in crate::sched) fn waiting(fiber: FiberPtr) -> Option<Waiting> {
 ///
 /// # Safety
 /// As [`FiberInfo::sight`].
-pub(in crate::sched) unsafe fn doing(
-    fiber: FiberPtr,
-    state: State,
-) -> (State, Option<Reason>) {
+pub(crate) unsafe fn doing(fiber: FiberPtr, state: State) -> (State, Option<Reason>) {
     if state != State::Parked {
         return (state, None);
     }

@@ -17,19 +17,19 @@ use std::collections::HashMap;
 
 /// What one fiber waits for, if another fiber must do it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sched) struct Link {
+pub(crate) struct Link {
     /// The fiber's number.
-    pub(in crate::sched) id: u64,
+    pub(crate) id: u64,
     /// The number of its wait.
-    pub(in crate::sched) wait: u64,
+    pub(crate) wait: u64,
     /// The address of the scope that it is a child of, or 0.
-    pub(in crate::sched) scope: usize,
-    pub(in crate::sched) on: On,
+    pub(crate) scope: usize,
+    pub(crate) on: On,
 }
 
 /// Which fiber, or fibers, a fiber waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sched) enum On {
+pub(crate) enum On {
     /// The fiber with this number.
     Fiber(u64),
     /// The children of the scope at this address.
@@ -38,10 +38,10 @@ pub(in crate::sched) enum On {
 
 /// Fibers each of which waits for the next, and the last for the first: numbers of fibers and of their
 /// waits, starting at the least fiber.
-pub(in crate::sched) type Circle = Vec<(u64, u64)>;
+pub(crate) type Circle = Vec<(u64, u64)>;
 
 /// Returns circles in `links`: at least one if there is any.
-pub(in crate::sched) fn circles(links: &[Link]) -> Vec<Circle> {
+pub(crate) fn circles(links: &[Link]) -> Vec<Circle> {
     let by_id: HashMap<u64, usize> =
         links.iter().enumerate().map(|(i, l)| (l.id, i)).collect();
     let mut by_scope: HashMap<usize, Vec<usize>> = HashMap::new();

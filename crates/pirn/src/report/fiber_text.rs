@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::fiber::state_names::State;
-use crate::sched::report::fiber_info::FiberInfo;
-use crate::sched::report::frames::Frames;
+use crate::report::fiber_info::FiberInfo;
+use crate::report::frames::Frames;
 
 /// Writes a paragraph: the state, since when and where, what the fiber waits for, its frames.
 impl fmt::Display for FiberInfo {

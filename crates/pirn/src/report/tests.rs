@@ -1,6 +1,6 @@
 //! Circles among fibers that wait for each other.
 
-use crate::sched::deadlock::cycle::{Link, On, circles};
+use crate::report::cycle::{Link, On, circles};
 
 fn link(id: u64, on: On) -> Link {
     Link {
