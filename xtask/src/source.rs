@@ -1,41 +1,72 @@
-//! A Rust file for the checks: line by line, code separate from comments.
+//! A Rust file for the checks: its tokens, its comments and its items.
 //!
-//! Owns the distinction of code, strings and comments, and finding test code inside a file. It is a
-//! scanner, not a parser: it knows comments (nested), strings (raw and byte), characters and
-//! lifetimes, and braces.
+//! Owns the separation of code and comments, and finding test code inside a file. The grammar is
+//! that of `proc_macro2`, which splits a file into tokens, and of `syn`, which parses them. What
+//! lies between two tokens is a comment.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::str::FromStr as _;
+
+use proc_macro2::{Span, TokenStream, TokenTree};
 
 use crate::repo::File;
 
-/// One line of a file.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Line {
-    /// Without comments; the contents of strings are blanked.
-    pub(crate) code: String,
-    /// Without comments, strings kept.
+/// A token of code. A bracket is one, and so is each half of `::`.
+#[derive(Debug)]
+pub(crate) struct Token {
+    /// As in the file; a string has its quotes.
     pub(crate) text: String,
-    /// The comments on this line, with their marks (`// …`, `/// …`, `//! …`).
-    pub(crate) comment: String,
+    /// From 1.
+    pub(crate) line: usize,
+    /// A string may have several.
+    last_line: usize,
     /// Inside an item under `#[cfg(test)]`.
     pub(crate) test: bool,
+    bytes: Range<usize>,
 }
 
-/// A scanned file.
-#[derive(Debug, Clone)]
+/// One line of a comment.
+#[derive(Debug)]
+pub(crate) struct Comment {
+    /// From 1.
+    pub(crate) line: usize,
+    /// With its mark (`// …`, `/// …`, `//! …`), without the indentation.
+    pub(crate) text: String,
+    /// No code is before it on its line.
+    pub(crate) alone: bool,
+}
+
+/// A parsed file.
+#[derive(Debug)]
 pub(crate) struct Source {
     /// Path from the root, with forward slashes.
     pub(crate) path: String,
-    pub(crate) lines: Vec<Line>,
+    /// Those of doc comments are left out.
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) comments: Vec<Comment>,
+    pub(crate) items: Vec<syn::Item>,
 }
 
 impl Source {
-    /// Scans a file.
-    pub(crate) fn new(file: &File) -> Source {
-        let mut lines = scan(&file.text);
-        mark_tests(&mut lines);
-        Source {
+    /// Parses a file.
+    ///
+    /// # Errors
+    /// When it is not Rust.
+    pub(crate) fn new(file: &File) -> Result<Source, String> {
+        let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", file.path);
+        let stream = TokenStream::from_str(&file.text).map_err(|e| failed(&e))?;
+        let mut tokens = Vec::new();
+        flatten(stream.clone(), &file.text, &mut tokens);
+        mark_tests(&mut tokens);
+        Ok(Source {
             path: file.path.clone(),
-            lines,
-        }
+            comments: comments(&file.text, &tokens),
+            tokens,
+            items: syn::parse2::<syn::File>(stream)
+                .map_err(|e| failed(&e))?
+                .items,
+        })
     }
 
     /// Returns true for files with only tests, benches or examples.
@@ -49,228 +80,124 @@ impl Source {
         })
     }
 
-    /// Returns the code outside tests, with numbered lines (from 1).
-    pub(crate) fn code(&self) -> impl Iterator<Item = (usize, &Line)> {
+    /// Returns the code outside tests.
+    pub(crate) fn code(&self) -> impl Iterator<Item = &Token> {
         let test_file = self.is_test_file();
-        self.lines
-            .iter()
-            .enumerate()
-            .filter(move |(_, line)| !test_file && !line.test)
-            .map(|(at, line)| (at + 1, line))
+        let tokens = self.tokens.iter();
+        tokens.filter(move |token| !test_file && !token.test)
     }
 
     /// Returns the number of lines with code outside tests.
     pub(crate) fn code_lines(&self) -> usize {
-        self.code()
-            .filter(|(_, line)| !line.code.trim().is_empty())
-            .count()
+        lines(self.code())
+    }
+
+    /// Returns the number of lines with code, tests included.
+    pub(crate) fn all_code_lines(&self) -> usize {
+        lines(self.tokens.iter())
     }
 }
 
-/// The state of the scanner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
-    Code,
-    LineComment,
-    /// Nesting depth.
-    BlockComment(u32),
-    Text,
-    /// The number of `#` that close it.
-    RawText(usize),
+fn lines<'a>(tokens: impl Iterator<Item = &'a Token>) -> usize {
+    let lines = tokens.flat_map(|token| token.line..=token.last_line);
+    lines.collect::<BTreeSet<_>>().len()
 }
 
-fn scan(text: &str) -> Vec<Line> {
-    let mut lines = Vec::new();
-    let mut line = Line::default();
-    let mut at = At::Code;
-    let chars: Vec<char> = text.chars().collect();
-    let mut i = 0;
-    while i < chars.len() {
-        let c = chars[i];
-        if c == '\n' {
-            lines.push(std::mem::take(&mut line));
-            if at == At::LineComment {
-                at = At::Code;
-            }
-            i += 1;
+/// Appends the tokens of a stream, those of groups included, except doc comments: all tokens of one
+/// have the place of the comment.
+fn flatten(stream: TokenStream, text: &str, tokens: &mut Vec<Token>) {
+    for tree in stream {
+        let first = match &tree {
+            TokenTree::Group(group) => token(group.span_open(), text),
+            tree => token(tree.span(), text),
+        };
+        let place = &text[first.bytes.start..];
+        if place.starts_with("//") || place.starts_with("/*") {
             continue;
         }
-        let (next, took) = step(at, &chars[i..], &mut line);
-        at = next;
-        i += took;
-    }
-    if !text.ends_with('\n') && !text.is_empty() {
-        lines.push(line);
-    }
-    lines
-}
-
-/// Consumes the characters of one token; returns the scanner's new state, and the number of
-/// characters. Never crosses a line end.
-fn step(at: At, rest: &[char], line: &mut Line) -> (At, usize) {
-    let two = |a, b| rest[0] == a && rest.get(1) == Some(&b);
-    match at {
-        At::Code => code_step(rest, line),
-        At::LineComment => {
-            line.comment.push(rest[0]);
-            (At::LineComment, 1)
-        }
-        At::BlockComment(depth) => {
-            if two('*', '/') {
-                line.comment.push_str("*/");
-                return (
-                    if depth == 1 {
-                        At::Code
-                    } else {
-                        At::BlockComment(depth - 1)
-                    },
-                    2,
-                );
-            }
-            if two('/', '*') {
-                line.comment.push_str("/*");
-                return (At::BlockComment(depth + 1), 2);
-            }
-            line.comment.push(rest[0]);
-            (at, 1)
-        }
-        At::Text => {
-            if rest[0] == '\\' && rest.len() > 1 && rest[1] != '\n' {
-                line.text.extend(&rest[..2]);
-                return (at, 2);
-            }
-            line.text.push(rest[0]);
-            if rest[0] == '"' {
-                line.code.push('"');
-                return (At::Code, 1);
-            }
-            (at, 1)
-        }
-        At::RawText(hashes) => {
-            let closes = rest[0] == '"'
-                && rest.len() > hashes
-                && rest[1..=hashes].iter().all(|c| *c == '#');
-            if closes {
-                line.code.push('"');
-                line.text.push('"');
-                return (At::Code, 1 + hashes);
-            }
-            line.text.push(rest[0]);
-            (at, 1)
+        tokens.push(first);
+        if let TokenTree::Group(group) = tree {
+            flatten(group.stream(), text, tokens);
+            tokens.push(token(group.span_close(), text));
         }
     }
 }
 
-fn code_step(rest: &[char], line: &mut Line) -> (At, usize) {
-    let after = |n: usize| rest.get(n).copied().unwrap_or(' ');
-    let in_word = line.code.chars().next_back().is_some_and(is_word);
-    match rest[0] {
-        '/' if after(1) == '/' => {
-            line.comment.push_str("//");
-            (At::LineComment, 2)
-        }
-        '/' if after(1) == '*' => {
-            line.comment.push_str("/*");
-            (At::BlockComment(1), 2)
-        }
-        '"' => {
-            line.code.push('"');
-            line.text.push('"');
-            (At::Text, 1)
-        }
-        'r' if !in_word && matches!(after(1), '"' | '#') => raw_step(rest, line),
-        'b' if !in_word && after(1) == 'r' && matches!(after(2), '"' | '#') => {
-            let (at, took) = raw_step(&rest[1..], line);
-            (at, took + 1)
-        }
-        '\'' => character_step(rest, line),
-        c => {
-            line.code.push(c);
-            line.text.push(c);
-            (At::Code, 1)
-        }
+fn token(span: Span, text: &str) -> Token {
+    let (bytes, line) = (span.byte_range(), span.start().line);
+    let text = text[bytes.clone()].to_owned();
+    Token {
+        last_line: line + text.matches('\n').count(),
+        text,
+        line,
+        test: false,
+        bytes,
     }
 }
 
-/// `r"…"`, `r#"…"#`, or a raw identifier.
-fn raw_step(rest: &[char], line: &mut Line) -> (At, usize) {
-    let hashes = rest[1..].iter().take_while(|c| **c == '#').count();
-    if rest.get(1 + hashes) == Some(&'"') {
-        line.code.push('"');
-        line.text.push('"');
-        return (At::RawText(hashes), 2 + hashes);
+/// Returns all text between the tokens, line by line, without empty lines.
+fn comments(text: &str, tokens: &[Token]) -> Vec<Comment> {
+    let end = text.len()..text.len();
+    let code = tokens.iter().map(|token| token.bytes.clone()).chain([end]);
+    let mut found = Vec::new();
+    let (mut from, mut line) = (0, 1);
+    for bytes in code {
+        for (down, part) in text[from..bytes.start].split('\n').enumerate() {
+            if !part.trim().is_empty() {
+                found.push(Comment {
+                    line: line + down,
+                    text: part.trim().to_owned(),
+                    alone: down > 0 || from == 0,
+                });
+            }
+        }
+        line += text[from..bytes.end].matches('\n').count();
+        from = bytes.end;
     }
-    line.code.push(rest[0]);
-    line.text.push(rest[0]);
-    (At::Code, 1)
+    found
 }
 
-/// `'x'`, `'\n'`, `'\u{1F980}'`, or the tick of a lifetime.
-fn character_step(rest: &[char], line: &mut Line) -> (At, usize) {
-    let end = match (rest.get(1), rest.get(2)) {
-        (Some('\\'), Some(_)) => rest
-            .iter()
-            .skip(3)
-            .take_while(|c| **c != '\n')
-            .position(|c| *c == '\'')
-            .map(|n| n + 3),
-        (Some(_), Some('\'')) => Some(2),
-        _ => None,
-    };
-    match end {
-        Some(end) => {
-            line.code.push_str("' '");
-            line.text.extend(&rest[..=end]);
-            (At::Code, end + 1)
-        }
-        None => {
-            line.code.push('\'');
-            line.text.push('\'');
-            (At::Code, 1)
-        }
-    }
-}
-
-/// Marks the lines of every item under `#[cfg(test)]` or `#[cfg(all(test, …))]`.
-fn mark_tests(lines: &mut [Line]) {
+/// Marks the tokens of every item under `#[cfg(test)]` or `#[cfg(all(test, …))]`.
+fn mark_tests(tokens: &mut [Token]) {
+    const ALONE: &[&str] = &["#", "[", "cfg", "(", "test", ")"];
+    const FIRST: &[&str] = &["#", "[", "cfg", "(", "all", "(", "test"];
     let mut at = 0;
-    while at < lines.len() {
-        let code = lines[at].code.trim_start();
-        if !(code.starts_with("#[cfg(test)]") || code.starts_with("#[cfg(all(test")) {
+    while at < tokens.len() {
+        let begins = |with: &[&str]| {
+            let here = tokens[at..].iter().map(|token| token.text.as_str());
+            here.take(with.len()).eq(with.iter().copied())
+        };
+        if !begins(ALONE) && !begins(FIRST) {
             at += 1;
             continue;
         }
-        let end = item_end(lines, at);
-        for line in &mut lines[at..=end] {
-            line.test = true;
+        let end = item_end(tokens, at);
+        for token in &mut tokens[at..=end] {
+            token.test = true;
         }
         at = end + 1;
     }
 }
 
-/// Returns the last line of the item with attributes from line `from`: the one with the `;` outside
-/// all brackets, or the brace that closes its body.
-fn item_end(lines: &[Line], from: usize) -> usize {
+/// Returns the last token of the item with attributes from token `from`: the `;` outside all
+/// brackets, the brace that closes its body, or the last one of the block around it.
+fn item_end(tokens: &[Token], from: usize) -> usize {
     let mut depth = 0_i32;
-    let mut body = false;
-    for (at, line) in lines.iter().enumerate().skip(from) {
-        for c in line.code.chars() {
-            match c {
-                '{' => {
-                    body |= depth == 0;
-                    depth += 1;
-                }
-                '(' | '[' => depth += 1,
-                '}' | ')' | ']' => depth -= 1,
-                ';' if depth == 0 => return at,
-                _ => {}
-            }
-            if c == '}' && body && depth == 0 {
-                return at;
-            }
+    for (at, token) in tokens.iter().enumerate().skip(from) {
+        match token.text.as_str() {
+            "{" | "(" | "[" => depth += 1,
+            "}" | ")" | "]" => depth -= 1,
+            ";" if depth == 0 => return at,
+            _ => {}
+        }
+        if depth < 0 {
+            return at - 1;
+        }
+        if depth == 0 && token.text == "}" {
+            return at;
         }
     }
-    lines.len() - 1
+    tokens.len() - 1
 }
 
 /// Returns true for characters of a Rust identifier.
@@ -283,50 +210,38 @@ mod tests {
     use super::*;
 
     fn source(text: &str) -> Source {
-        Source::new(&File {
-            path: "crates/pirn/src/x.rs".into(),
-            text: text.into(),
-        })
+        let path = "crates/pirn/src/x.rs".into();
+        let text = text.into();
+        Source::new(&File { path, text }).unwrap()
+    }
+
+    fn comments(text: &str) -> Vec<(usize, String, bool)> {
+        let comments = source(text).comments.into_iter();
+        comments.map(|c| (c.line, c.text, c.alone)).collect()
     }
 
     #[test]
-    fn tells_code_from_comments_and_strings() {
-        let s = source("let a = \"b // c\"; // d\n/* e\n f */ g('\"', 'h')\n");
-        assert_eq!(s.lines[0].code, "let a = \"\"; ");
-        assert_eq!(s.lines[0].text, "let a = \"b // c\"; ");
-        assert_eq!(s.lines[0].comment, "// d");
-        assert_eq!(s.lines[1].code, "");
-        assert_eq!(s.lines[2].code, " g(' ', ' ')");
-    }
-
-    #[test]
-    fn knows_raw_strings_and_lifetimes() {
-        let s = source("r#\"a \" // b\"# + c::<'d>(br\"e\")\n'\\'' f '\\u{41}' r#type\n");
-        assert_eq!(s.lines[0].code, "\"\" + c::<'d>(\"\")");
-        assert_eq!(s.lines[0].comment, "");
-        assert_eq!(s.lines[1].code, "' ' f ' ' r#type");
-    }
-
-    #[test]
-    fn comments_nest() {
-        let s = source("/* a /* b */ c */ d\n");
-        assert_eq!(s.lines[0].code, " d");
+    fn comments_are_apart_from_code() {
+        let found = comments(
+            "//! a\n\n/// b\nfn f() { g(\"// no\", '\"', r#\"/* \"no\"#); // c\n}\n/* d\n e */\n",
+        );
+        let expected = [
+            (1, "//! a", true),
+            (3, "/// b", true),
+            (4, "// c", false),
+            (6, "/* d", true),
+            (7, "e */", true),
+        ];
+        assert_eq!(found, expected.map(|(l, text, alone)| (l, text.to_owned(), alone)));
     }
 
     #[test]
     fn finds_test_items() {
-        let s = source(
-            "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() { }\n}\nfn c() {}\n",
-        );
-        let tests: Vec<_> = s.lines.iter().map(|l| l.test).collect();
-        assert_eq!(tests, [false, true, true, true, true, false]);
-        assert_eq!(s.code_lines(), 2);
-    }
-
-    #[test]
-    fn a_test_module_elsewhere_is_one_line() {
+        let s = source("fn a() {}\n#[cfg(test)]\nmod tests {\n fn b() { }\n}\nfn c() {}\n");
+        assert_eq!((s.code_lines(), s.all_code_lines()), (2, 6));
         let s = source("#[cfg(test)]\nmod tests;\nfn c() {}\n");
-        let tests: Vec<_> = s.lines.iter().map(|l| l.test).collect();
-        assert_eq!(tests, [true, true, false]);
+        assert_eq!(s.code_lines(), 1);
+        let s = source("struct A {\n b: u8,\n #[cfg(all(test, c))]\n d: u8,\n}\nfn e() {}\n");
+        assert_eq!(s.code_lines(), 4);
     }
 }

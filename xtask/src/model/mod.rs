@@ -12,4 +12,6 @@ mod spin;
 pub(crate) use lanes::{
     FLAGS, VALUED, engines, every, loom_build, model, shuttle, shuttle_build,
 };
-pub(crate) use mutants::{check as check_mutants, is_caught, mutant_names, mutants};
+pub(crate) use mutants::{
+    PATH as MUTANTS, check as check_mutants, is_caught, mutant_names, mutants,
+};

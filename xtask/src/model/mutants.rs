@@ -11,10 +11,12 @@ use super::lanes::{Depth, Engine};
 use crate::harness::{Case, Run, cases, run};
 use crate::markdown::{quoted, table};
 use crate::options::Options;
-use crate::repo::{self, File};
+use crate::repo;
+use crate::source::Source;
 use crate::tally::Tally;
 
-const PATH: &str = "docs/models.md";
+/// The table's path.
+pub(crate) const PATH: &str = "docs/models.md";
 
 /// One row of the table.
 #[derive(Debug, PartialEq, Eq)]
@@ -153,19 +155,15 @@ fn parse(text: &str) -> Result<Vec<Mutant>, String> {
 }
 
 /// Compares the seeds in the library with the table: each must be in both.
-pub(crate) fn check(files: &[File]) -> Vec<String> {
-    let text = files
-        .iter()
-        .find(|f| f.path == PATH)
-        .map_or("", |f| f.text.as_str());
+pub(crate) fn check<'a>(
+    text: &str,
+    library: impl Iterator<Item = &'a Source>,
+) -> Vec<String> {
     let listed: BTreeSet<_> = match parse(text) {
         Ok(mutants) => mutants.into_iter().map(|m| m.name).collect(),
         Err(said) => return vec![said],
     };
-    let library = files
-        .iter()
-        .filter(|f| f.path.starts_with("crates/pirn/src/"));
-    let seeded: BTreeSet<_> = library.flat_map(|file| seeds(&file.text)).collect();
+    let seeded: BTreeSet<_> = library.flat_map(seeds).collect();
     let unlisted = seeded
         .difference(&listed)
         .map(|m| format!("`{m}` is not in {PATH}"));
@@ -175,27 +173,18 @@ pub(crate) fn check(files: &[File]) -> Vec<String> {
     unlisted.chain(unseeded).collect()
 }
 
-/// Returns the names of the bugs seeded in a file.
-fn seeds(text: &str) -> Vec<String> {
+/// Returns the names of the bugs seeded in a file: the first string after each of the words that
+/// seed one.
+fn seeds(source: &Source) -> Vec<String> {
+    let tokens: Vec<_> = source.tokens.iter().map(|t| t.text.as_str()).collect();
     let mut found = Vec::new();
-    for line in text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-    {
-        for opener in ["mutant!(\"", "or_relaxed!(", "pirn_mutant = \""] {
-            for rest in line.split(opener).skip(1) {
-                // `or_relaxed!(Ordering::Release, "name")`: the name comes second.
-                let rest = if opener.ends_with('"') {
-                    Some(rest)
-                } else {
-                    rest.split_once('"').map(|(_, rest)| rest)
-                };
-                let name = rest
-                    .and_then(|rest| rest.split_once('"'))
-                    .map(|(name, _)| name);
-                found.extend(name.filter(|n| !n.is_empty()).map(str::to_owned));
-            }
+    for (at, start) in tokens.windows(2).enumerate() {
+        if !matches!(start, ["mutant" | "or_relaxed", "!"] | ["pirn_mutant", "="]) {
+            continue;
         }
+        let mut rest = tokens[at..].iter().take_while(|text| !matches!(**text, ")" | ";"));
+        let name = rest.find_map(|text| text.strip_prefix('"')?.strip_suffix('"'));
+        found.extend(name.map(str::to_owned));
     }
     found
 }
@@ -203,6 +192,7 @@ fn seeds(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::repo::File;
 
     const TABLE: &str = "| Mutant | Engine | Caught by | What |\n|--|--|--|--|\n\
         | `a` | loom | `model_x`, `model_y` | drops the re-check |\n";
@@ -220,16 +210,18 @@ mod tests {
 
     #[test]
     fn seeds_and_table_agree_or_are_found() {
-        let file = |path: &str, text: &str| File {
-            path: path.into(),
-            text: text.into(),
+        let source = |text: &str| {
+            let path = "crates/pirn/src/x.rs".to_owned();
+            let text = text.to_owned();
+            Source::new(&File { path, text }).unwrap()
         };
-        let source = "if mutant!(\"a\") {\n x(or_relaxed!(Ordering::Release, \"b\"));\n\
-            // mutant!(\"c\")\n cfg!(pirn_mutant = \"d\")\n cfg!(pirn_mutant = $name)\n";
-        assert_eq!(seeds(source), ["a", "b", "d"]);
-        let files = [file(PATH, TABLE), file("crates/pirn/src/x.rs", source)];
-        assert_eq!(check(&files).len(), 2);
-        let files = [file(PATH, TABLE), file("crates/pirn/src/x.rs", "")];
-        assert_eq!(check(&files), ["`a` is seeded nowhere"]);
+        let seeded = source(
+            "fn f() { if mutant!(\"a\") {\n x(or_relaxed!(Ordering::Release, \"b\")); }\n\
+            // mutant!(\"c\")\n cfg!(pirn_mutant = \"d\");\n cfg!(pirn_mutant = $name) }\n",
+        );
+        assert_eq!(seeds(&seeded), ["a", "b", "d"]);
+        assert_eq!(check(TABLE, [&seeded].into_iter()).len(), 2);
+        let said = check(TABLE, [&source("")].into_iter());
+        assert_eq!(said, ["`a` is seeded nowhere"]);
     }
 }

@@ -11,27 +11,20 @@ const EXAMPLE: usize = 60;
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in &tree.sources {
-        if source.path.contains("/examples/") {
-            let lines = source
-                .lines
-                .iter()
-                .filter(|l| !l.code.trim().is_empty())
-                .count();
-            if lines > EXAMPLE {
-                let said =
-                    format!("{lines} code lines: an example has at most {EXAMPLE}");
-                findings.push(Finding::new(&source.path, 0, said));
-            }
-            continue;
-        }
-        let lines = source.code_lines();
-        if lines > WRONG {
-            let said = format!("{lines} code lines: over {WRONG} is wrong, split it");
-            findings.push(Finding::new(&source.path, 0, said));
+        let is_example = source.path.contains("/examples/");
+        let (lines, all) = (source.code_lines(), source.all_code_lines());
+        let said = if is_example && all > EXAMPLE {
+            format!("{all} code lines: an example has at most {EXAMPLE}")
+        } else if lines > WRONG {
+            format!("{lines} code lines: over {WRONG} is wrong, split it")
         } else if lines > LONG {
             let said = format!("{lines} code lines: over {LONG} is long");
             findings.push(Finding::new(&source.path, 0, said).warning());
-        }
+            continue;
+        } else {
+            continue;
+        };
+        findings.push(Finding::new(&source.path, 0, said));
     }
     findings
 }

@@ -16,22 +16,16 @@ const WIDTH: usize = 90;
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in &tree.sources {
-        let opens = source
-            .lines
-            .first()
-            .is_some_and(|l| l.comment.starts_with("//!"));
-        if !opens {
+        if !tree.text(&source.path).starts_with("//!") {
             let said = "the first line must be the header, `//! What this file owns…`";
             findings.push(Finding::new(&source.path, 1, said));
         }
-        for (at, line) in source.lines.iter().enumerate() {
-            if line.code.trim().is_empty() && is_code(&line.comment) {
-                let said = format!("commented-out code: `{}`", line.comment.trim());
-                findings.push(Finding::new(&source.path, at + 1, said));
-            }
+        for comment in source.comments.iter().filter(|c| c.alone && is_code(&c.text)) {
+            let said = format!("commented-out code: `{}`", comment.text);
+            findings.push(Finding::new(&source.path, comment.line, said));
         }
     }
-    let is_wrapped = |path: &str| WRAPPED.iter().any(|room| path.starts_with(room));
+    let is_wrapped = |path: &str| WRAPPED.iter().any(|start| path.starts_with(start));
     for file in tree.files.iter().filter(|file| is_wrapped(&file.path)) {
         for (at, line) in file.text.lines().enumerate() {
             let columns = line.chars().count();
@@ -51,39 +45,39 @@ fn is_text(line: &str) -> bool {
     line.starts_with("//") && !text.starts_with('|')
 }
 
+/// Comments that are nothing but brackets.
+const BRACKETS: [&str; 6] = ["{", "}", "};", "})", "});", "} else {"];
+/// First words of lines that end with a semicolon.
+const STATEMENTS: [&str; 9] = [
+    "let", "use", "return", "break", "continue", "pub", "mod", "const", "static",
+];
+const ASSIGNMENTS: [&str; 3] = [" = ", " += ", " -= "];
+/// First words of lines that end with a brace.
+const BLOCKS: [&str; 15] = [
+    "fn", "pub", "if", "for", "while", "loop", "match", "impl", "struct", "enum",
+    "unsafe", "mod", "trait", "else", "}",
+];
+
 /// Returns true for a plain comment that ends or begins like a statement.
 fn is_code(comment: &str) -> bool {
-    let Some(text) = comment.strip_prefix("//") else {
+    let plain = comment.strip_prefix("//");
+    let Some(plain) = plain.filter(|text| !text.starts_with(['/', '!'])) else {
         return false;
     };
-    if text.starts_with(['/', '!']) {
-        return false;
-    }
-    let text = text.trim();
-    if matches!(text, "{" | "}" | "};" | "})" | "});" | "} else {") {
-        return true;
-    }
-    if text.starts_with("#[") && text.ends_with(']') {
-        return true;
-    }
-    if let Some(statement) = text.strip_suffix(';') {
-        let first = statement.split_whitespace().next().unwrap_or_default();
-        const OPENERS: &[&str] = &[
-            "let", "use", "return", "break", "continue", "pub", "mod", "const", "static",
-        ];
-        return OPENERS.contains(&first)
-            || statement.ends_with([')', '?', ']', '}'])
-            || [" = ", " += ", " -= "]
-                .iter()
-                .any(|sign| statement.contains(sign));
-    }
-    if let Some(head) = text.strip_suffix('{') {
-        let first = head.split([' ', '(', '<']).next().unwrap_or_default();
-        const BLOCKS: &[&str] = &[
-            "fn", "pub", "if", "for", "while", "loop", "match", "impl", "struct", "enum",
-            "unsafe", "mod", "trait", "else", "}",
-        ];
-        return BLOCKS.contains(&first) || head.trim_end().ends_with("=>");
-    }
-    false
+    let text = plain.trim();
+    let first = text
+        .split([' ', '(', '<', '{', ';'])
+        .next()
+        .unwrap_or_default();
+    let is_statement = |line: &str| {
+        STATEMENTS.contains(&first)
+            || line.ends_with([')', '?', ']', '}'])
+            || ASSIGNMENTS.iter().any(|sign| line.contains(sign))
+    };
+    let is_block =
+        |line: &str| BLOCKS.contains(&first) || line.trim_end().ends_with("=>");
+    BRACKETS.contains(&text)
+        || text.starts_with("#[") && text.ends_with(']')
+        || text.strip_suffix(';').is_some_and(is_statement)
+        || text.strip_suffix('{').is_some_and(is_block)
 }

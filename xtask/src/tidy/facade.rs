@@ -1,64 +1,31 @@
 //! A `mod.rs` is a façade: docs, attributes, `mod x;` lines and `use` lines, nothing else.
 //! The contents of a folder are in the files of its listing.
 
+use syn::Item;
+use syn::spanned::Spanned as _;
+
 use super::tree::{Finding, Tree};
 use crate::source::Source;
 
 /// Finds items in `mod.rs` files.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
-    tree.sources
+    let facades = tree
+        .sources
         .iter()
-        .filter(|s| s.path.ends_with("/mod.rs") && !s.path.contains("/tests/"))
-        .filter_map(first_item)
-        .collect()
+        .filter(|s| s.path.ends_with("/mod.rs") && !s.path.contains("/tests/"));
+    facades.filter_map(first_item).collect()
 }
 
 fn first_item(source: &Source) -> Option<Finding> {
-    // Depth inside an attribute's or a use group's brackets, and the kind of bracket.
-    let mut depth = 0_i32;
-    let mut statement = String::new();
-    for (at, line) in source.lines.iter().enumerate() {
-        for c in line.code.chars() {
-            statement.push(c);
-            match c {
-                '[' | '(' | '{' => depth += 1,
-                ']' | ')' | '}' => depth -= 1,
-                _ => {}
-            }
-            let text = statement.trim();
-            let ends_attribute = depth == 0 && c == ']' && text.starts_with('#');
-            if ends_attribute {
-                statement.clear();
-            } else if (c == ';' && depth == 0) || (c == '{' && depth == 1) {
-                if !is_door(text) {
-                    let said = format!("an item in a façade: `{text}`");
-                    return Some(Finding::new(&source.path, at + 1, said));
-                }
-                if c == ';' {
-                    statement.clear();
-                }
-            }
-        }
-        statement.push(' ');
-    }
-    None
-}
-
-/// Returns true for `mod name;` and for `use …`, with any visibility.
-fn is_door(statement: &str) -> bool {
-    let mut rest = statement;
-    if let Some(after) = rest.strip_prefix("pub") {
-        rest = after.trim_start();
-        if rest.starts_with('(') {
-            rest = rest
-                .split_once(')')
-                .map_or("", |(_, after)| after.trim_start());
-        }
-    }
-    if rest.starts_with("use ") {
-        return true;
-    }
-    rest.starts_with("mod ") && rest.ends_with(';')
+    let is_allowed = |item: &&Item| match item {
+        Item::Use(_) => true,
+        Item::Mod(module) => module.content.is_none(),
+        _ => false,
+    };
+    let item = source.items.iter().find(|item| !is_allowed(item))?;
+    let said = "an item in a façade, which has `mod x;` and `use` lines alone";
+    let line = item.span().start().line;
+    Some(Finding::new(&source.path, line, said))
 }
 
 #[cfg(test)]
@@ -70,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn doors_pass() {
+    fn modules_and_imports_pass() {
         let text = "//! Docs.\n\n#![expect(x, reason = \"y; fn z\")]\n#[cfg(any(loom, shuttle))]\n\
             #[path = \"b.rs\"]\nmod imp;\npub mod c;\npub(crate) use imp::{\n  d,\n  e::{f, g},\n};\n\
             use c::*;\n#[cfg(test)]\nmod tests;\n";

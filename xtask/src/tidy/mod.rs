@@ -3,18 +3,21 @@
 //! Every rule is a function from the tree to findings, so its tests can pass it a bad snippet and
 //! expect a finding.
 
+mod attributes;
 mod budget;
 mod comments;
+mod docs;
 mod facade;
+mod graph;
 mod layers;
-mod papers;
+mod paths;
 mod reasons;
-mod report;
+mod rules;
 mod tree;
 mod unsafe_list;
 mod words;
 
-pub(crate) use report::tidy;
+pub(crate) use rules::tidy;
 
 #[cfg(test)]
 mod tests;

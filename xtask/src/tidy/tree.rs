@@ -5,19 +5,25 @@ use std::fmt;
 use crate::repo::File;
 use crate::source::Source;
 
-/// The repository: every text file, and every Rust file scanned.
-#[derive(Debug, Default)]
+/// The path of the library's files.
+pub(super) const LIBRARY: &str = "crates/pirn/src/";
+
+/// The repository: every text file, and every Rust file parsed.
+#[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) files: Vec<File>,
     pub(crate) sources: Vec<Source>,
 }
 
 impl Tree {
-    /// Scans the Rust files.
-    pub(crate) fn new(files: Vec<File>) -> Tree {
+    /// Parses the Rust files.
+    ///
+    /// # Errors
+    /// When one cannot be parsed.
+    pub(crate) fn new(files: Vec<File>) -> Result<Tree, String> {
         let rust = files.iter().filter(|file| file.path.ends_with(".rs"));
-        let sources = rust.map(Source::new).collect();
-        Tree { files, sources }
+        let sources = rust.map(Source::new).collect::<Result<_, _>>()?;
+        Ok(Tree { files, sources })
     }
 
     /// Returns a tree of (path, text) pairs, for the tests of the rules.
@@ -27,30 +33,19 @@ impl Tree {
             path: (*path).to_owned(),
             text: (*text).to_owned(),
         };
-        Tree::new(files.iter().map(file).collect())
+        Tree::new(files.iter().map(file).collect()).unwrap()
     }
 
-    /// Returns the text of one file, if it exists.
-    pub(crate) fn text(&self, path: &str) -> Option<&str> {
-        self.files
-            .iter()
-            .find(|f| f.path == path)
-            .map(|f| f.text.as_str())
-    }
-
-    /// Returns the Rust files below a path.
-    pub(crate) fn under<'a>(
-        &'a self,
-        start: &'a str,
-    ) -> impl Iterator<Item = &'a Source> {
-        self.sources
-            .iter()
-            .filter(move |s| s.path.starts_with(start))
+    /// Returns the text of one file; empty if it does not exist.
+    pub(crate) fn text(&self, path: &str) -> &str {
+        let file = self.files.iter().find(|f| f.path == path);
+        file.map_or("", |file| &file.text)
     }
 
     /// Returns the library's own files.
     pub(crate) fn library(&self) -> impl Iterator<Item = &Source> {
-        self.under("crates/pirn/src/")
+        let sources = self.sources.iter();
+        sources.filter(|source| source.path.starts_with(LIBRARY))
     }
 }
 

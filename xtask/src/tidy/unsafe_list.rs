@@ -6,6 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use syn::spanned::Spanned as _;
+use syn::{Item, ItemMod};
+
+use super::attributes;
 use super::tree::{Finding, Tree};
 use crate::markdown::{quoted, table};
 use crate::source::Source;
@@ -15,35 +19,26 @@ pub(super) const LIST: &str = "docs/unsafe.md";
 /// Compares the expectations in the sources with the list.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let listed: BTreeSet<String> = table(tree.text(LIST).unwrap_or_default(), "Module")
-        .iter()
-        .flat_map(|(_, row)| quoted(row[0]))
-        .map(str::to_owned)
-        .collect();
+    let listed = listed(tree);
     let mut expected = BTreeSet::new();
     for source in &tree.sources {
-        for item in attributed(source) {
-            if item.carries("allow(unsafe_code") {
-                let said = "`allow(unsafe_code)`: use `expect` on the `mod` line";
-                findings.push(Finding::new(&source.path, item.line, said));
-            }
-            if !item.carries("expect(unsafe_code") || item.test {
-                continue;
-            }
-            match item.module() {
-                Some(name) => {
-                    let name = qualified(source, &name);
-                    if !listed.contains(&name) {
-                        let said = format!("module `{name}` is not in {LIST}");
-                        findings.push(Finding::new(&source.path, item.line, said));
-                    }
+        for lint in lints(source) {
+            let said = match (lint.module, lint.level) {
+                (_, "allow") => "`allow(unsafe_code)`: use `expect` on the `mod` line".to_owned(),
+                (_, "expect") if lint.test => continue,
+                (None, "expect") => "`expect(unsafe_code)` belongs on a `mod` line".to_owned(),
+                (Some(name), "expect") => {
+                    let is_listed = listed.contains(&name);
+                    let said = format!("module `{name}` is not in {LIST}");
                     expected.insert(name);
+                    if is_listed {
+                        continue;
+                    }
+                    said
                 }
-                None => {
-                    let said = "`expect(unsafe_code)` belongs on a `mod` line";
-                    findings.push(Finding::new(&source.path, item.line, said));
-                }
-            }
+                _ => continue,
+            };
+            findings.push(Finding::new(&source.path, lint.line, said));
         }
     }
     for name in listed.difference(&expected) {
@@ -53,88 +48,73 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Consecutive attributes, and the first line of their item.
-#[derive(Debug, Default)]
-struct Attributed {
-    /// The line of the first attribute.
+/// Returns the modules of the list.
+pub(super) fn listed(tree: &Tree) -> BTreeSet<String> {
+    let rows = table(tree.text(LIST), "Module").into_iter();
+    let names = rows.flat_map(|(_, row)| quoted(row[0]));
+    names.map(str::to_owned).collect()
+}
+
+/// Returns the modules with unsafe code, without those of tests.
+pub(super) fn expected(tree: &Tree) -> BTreeSet<String> {
+    let lints = tree.sources.iter().flat_map(lints);
+    let expected = lints.filter(|lint| lint.level == "expect" && !lint.test);
+    expected.filter_map(|lint| lint.module).collect()
+}
+
+/// An attribute that sets the level of the lint `unsafe_code`.
+struct Lint<'a> {
+    level: &'a str,
     line: usize,
-    attributes: Vec<String>,
-    item: String,
     /// In a test file, or under `#[cfg(test)]`.
     test: bool,
+    /// The module, if it is an attribute of a `mod` line.
+    module: Option<String>,
 }
 
-impl Attributed {
-    fn carries(&self, what: &str) -> bool {
-        self.attributes.iter().any(|a| a.contains(what))
-    }
-
-    /// Returns the module's name if the item is a `mod` line; that of its file if a path attribute
-    /// sets one.
-    fn module(&self) -> Option<String> {
-        let path = self.attributes.iter().find_map(|a| {
-            a.strip_prefix("#[path=\"")?
-                .split_once(".rs")
-                .map(|(name, _)| name)
-        });
-        let mut words = self
-            .item
-            .split_whitespace()
-            .skip_while(|w| w.starts_with("pub"));
-        if words.next() != Some("mod") {
-            return None;
-        }
-        let name = words.next()?.strip_suffix(';')?;
-        Some(path.unwrap_or(name).to_owned())
-    }
+/// Returns every such attribute in a file.
+fn lints(source: &Source) -> Vec<Lint<'_>> {
+    let modules: Vec<_> = source
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Mod(module) if module.content.is_none() => Some(module),
+            _ => None,
+        })
+        .collect();
+    let module_at = |line: usize| {
+        let covers = |module: &&&ItemMod| {
+            let span = module.span();
+            (span.start().line..=span.end().line).contains(&line)
+        };
+        modules.iter().find(covers).map(|module| qualified(source, module))
+    };
+    let named = source.tokens.windows(3).filter(|tokens| {
+        tokens[1].text == "(" && tokens[2].text == "unsafe_code"
+    });
+    let lint = named.map(|tokens| Lint {
+        level: &tokens[0].text,
+        line: tokens[0].line,
+        test: source.is_test_file() || tokens[0].test,
+        module: module_at(tokens[0].line),
+    });
+    lint.collect()
 }
 
-/// Returns every group of attributes in a file.
-fn attributed(source: &Source) -> Vec<Attributed> {
-    let mut groups = Vec::new();
-    let mut group = Attributed::default();
-    let mut open = String::new();
-    for (at, line) in source.lines.iter().enumerate() {
-        let text = line.text.trim();
-        if open.is_empty() && !text.starts_with("#[") && !text.starts_with("#![") {
-            if !text.is_empty() && !group.attributes.is_empty() {
-                group.item = text.to_owned();
-                group.test = line.test || source.is_test_file();
-                groups.push(std::mem::take(&mut group));
-            }
-            continue;
-        }
-        if group.attributes.is_empty() && open.is_empty() {
-            group.line = at + 1;
-        }
-        open.extend(text.chars().filter(|c| !c.is_whitespace()));
-        let count = |c| open.matches(c).count();
-        if count('[') == count(']') && count('(') == count(')') {
-            group.attributes.push(std::mem::take(&mut open));
-        }
-    }
-    groups
-}
-
-/// Prefixes a child's name with the parent modules of a file; for other crates than the library
-/// also with the crate's name.
-fn qualified(source: &Source, name: &str) -> String {
+/// Returns the name of a module, that of its file if an attribute sets one, with the parent modules
+/// of `source`; for other crates than the library also with the crate's name.
+fn qualified(source: &Source, module: &ItemMod) -> String {
     let (home, inside) = source
         .path
         .split_once("/src/")
         .unwrap_or(("", &source.path));
     let package = home.rsplit('/').next().unwrap_or_default();
     let mut parts: Vec<_> = inside.trim_end_matches(".rs").split('/').collect();
-    if matches!(parts.last(), Some(&"mod" | &"lib" | &"main")) {
-        parts.pop();
-    }
+    parts.pop_if(|last| matches!(*last, "mod" | "lib" | "main"));
     if package != "pirn" {
         parts.insert(0, package);
     }
-    let mut full = String::new();
-    for part in parts {
-        full.push_str(part);
-        full.push_str("::");
-    }
-    full + name
+    let name = attributes::file(module).unwrap_or_else(|| module.ident.to_string());
+    parts.push(&name);
+    parts.join("::")
 }

@@ -1,7 +1,7 @@
 //! Forbidden words: forgotten debugging, promises without an issue, paths of one machine, addresses
 //! that a reader cannot reach.
 
-use super::tree::{Finding, Tree};
+use super::tree::{Finding, LIBRARY, Tree};
 use crate::source::{Source, is_word};
 
 /// Macros that are forbidden everywhere.
@@ -52,43 +52,26 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn macros(source: &Source, findings: &mut Vec<Finding>) {
-    let library = source.path.starts_with("crates/pirn/src/");
-    for (at, line) in source.lines.iter().enumerate() {
-        let outside = !source.is_test_file() && !line.test;
-        let quiet = if library && outside {
-            NOT_IN_LIBRARY
-        } else {
-            &[]
-        };
-        for name in NEVER.iter().chain(quiet) {
-            if calls(&line.code, name) {
-                findings.push(Finding::new(&source.path, at + 1, format!("`{name}!`")));
-            }
+    let library = source.path.starts_with(LIBRARY) && !source.is_test_file();
+    for call in source.tokens.windows(2).filter(|call| call[1].text == "!") {
+        let (name, line) = (call[0].text.as_str(), call[0].line);
+        let quiet = library && !call[0].test && NOT_IN_LIBRARY.contains(&name);
+        if quiet || NEVER.contains(&name) {
+            findings.push(Finding::new(&source.path, line, format!("`{name}!`")));
         }
     }
 }
 
-fn calls(code: &str, name: &str) -> bool {
-    code.match_indices(name).any(|(at, _)| {
-        let before = code[..at].chars().next_back();
-        code[at + name.len()..].starts_with('!') && !before.is_some_and(is_word)
-    })
-}
-
 fn promises(path: &str, at: usize, line: &str, findings: &mut Vec<Finding>) {
+    let is_apart = |c: char| !is_word(c) && c != '`';
     for mark in PROMISES {
         for (start, _) in line.match_indices(mark) {
-            let before = line[..start].chars().next_back();
-            let after = &line[start + mark.len()..];
-            if before.is_some_and(|c| is_word(c) || c == '`')
-                || after.starts_with(|c| is_word(c) || c == '`')
+            let (before, after) = (&line[..start], &line[start + mark.len()..]);
+            let number = after.strip_prefix("(#").unwrap_or_default();
+            if before.chars().next_back().is_none_or(is_apart)
+                && after.chars().next().is_none_or(is_apart)
+                && !number.starts_with(|c: char| c.is_ascii_digit())
             {
-                continue;
-            }
-            let numbered = after
-                .strip_prefix("(#")
-                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-            if !numbered {
                 let said = format!("{mark} without an issue: write {mark}(#number)");
                 findings.push(Finding::new(path, at, said));
             }
@@ -97,33 +80,24 @@ fn promises(path: &str, at: usize, line: &str, findings: &mut Vec<Finding>) {
 }
 
 fn places(path: &str, at: usize, line: &str, findings: &mut Vec<Finding>) {
-    for place in PATHS {
-        if line.contains(place) {
-            let said = format!("`{place}` is a path of one machine");
-            findings.push(Finding::new(path, at, said));
-        }
+    for place in PATHS.iter().filter(|place| line.contains(**place)) {
+        let said = format!("`{place}` is a path of one machine");
+        findings.push(Finding::new(path, at, said));
     }
-    for (start, _) in line.match_indices("://") {
-        if line[..start]
-            .chars()
-            .next_back()
-            .is_none_or(|c| !c.is_ascii_alphabetic())
-        {
-            continue;
-        }
-        let rest = &line[start + 3..];
-        let end = rest
-            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-')))
-            .unwrap_or(rest.len());
-        let host = &rest[..end];
-        let known = HOSTS.iter().any(|h| {
-            host.strip_suffix(h)
-                .is_some_and(|sub| sub.is_empty() || sub.ends_with('.'))
-        });
-        if !known && !host.is_empty() {
+    let mut parts = line.split("://");
+    let mut before = parts.next().unwrap_or_default();
+    for after in parts {
+        let is_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+        let host = after.split(|c| !is_host(c)).next().unwrap_or_default();
+        let has_scheme = before.ends_with(|c: char| c.is_ascii_alphabetic());
+        let is_known = HOSTS
+            .iter()
+            .any(|known| format!(".{host}").ends_with(&format!(".{known}")));
+        if has_scheme && !is_known && !host.is_empty() {
             let said = format!("a link to `{host}`, which is not in the list of hosts");
             findings.push(Finding::new(path, at, said));
         }
+        before = after;
     }
 }
 

@@ -6,7 +6,7 @@ use crate::tidy::tree::Tree;
 fn found(text: &str) -> usize {
     check(&Tree::of(&[(
         "crates/pirn/src/a.rs",
-        &format!("//! D.\n{text}\n"),
+        &format!("//! D.\n{text}\nmod end;\n"),
     )]))
     .len()
 }
@@ -43,7 +43,7 @@ fn prose_passes() {
         "// SAFETY: W2: a linked node is pinned until unlinked.",
         "/// foo();",
         "//! let x = 1;",
-        "foo(); // and bar() first",
+        "mod c; // and bar();",
         "// A thief sees {real, steal}",
     ] {
         assert_eq!(found(text), 0, "{text}");

@@ -13,42 +13,25 @@ const INDEX: &str = "docs/design/README.md";
 /// Finds outdated documents.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let readme = tree.text(README).unwrap_or_default();
-    for path in tree
-        .sources
-        .iter()
-        .map(|s| &s.path)
-        .filter(|p| p.contains("/examples/"))
-    {
-        let name = path
-            .rsplit('/')
-            .next()
-            .unwrap_or_default()
-            .trim_end_matches(".rs");
-        if !readme.contains(&format!("`{name}`")) {
+    for source in tree.sources.iter().filter(|s| s.path.contains("/examples/")) {
+        let path = source.path.as_str();
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = name.trim_end_matches(".rs");
+        if !tree.text(README).contains(&format!("`{name}`")) {
             let said = format!("example `{name}` ({path}) is not listed");
             findings.push(Finding::new(README, 0, said));
         }
     }
-    let index = tree.text(INDEX).unwrap_or_default();
-    for path in tree
-        .files
-        .iter()
-        .map(|f| &f.path)
-        .filter(|p| p.starts_with(CHAPTERS))
-    {
-        let name = &path[CHAPTERS.len()..];
-        if path != INDEX && !index.contains(&format!("({name})")) {
-            findings.push(Finding::new(
-                INDEX,
-                0,
-                format!("{name} is not in the index"),
-            ));
+    for chapter in chapters(tree) {
+        if !tree.text(INDEX).contains(&format!("({chapter})")) {
+            let said = format!("{chapter} is not in the index");
+            findings.push(Finding::new(INDEX, 0, said));
         }
     }
-    let mutants = model::check_mutants(&tree.files).into_iter();
-    findings.extend(mutants.map(|said| Finding::new("docs/models.md", 0, said)));
-    match features::parse(tree.text(features::PATH).unwrap_or_default()) {
+    let mutants = model::check_mutants(tree.text(model::MUTANTS), tree.library());
+    let said = mutants.into_iter();
+    findings.extend(said.map(|said| Finding::new(model::MUTANTS, 0, said)));
+    match features::parse(tree.text(features::PATH)) {
         Ok(rows) => {
             for row in rows.iter().filter(|row| row.is_pending()) {
                 let said = format!("{}: `pending`: neither a test nor an issue", row.id);
@@ -58,6 +41,12 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         Err(said) => findings.push(Finding::new(features::PATH, 0, said)),
     }
     findings
+}
+
+/// Returns the file names of the chapters of docs/design.
+pub(super) fn chapters(tree: &Tree) -> impl Iterator<Item = &str> {
+    let files = tree.files.iter().filter(|file| file.path != INDEX);
+    files.filter_map(|file| file.path.strip_prefix(CHAPTERS))
 }
 
 #[cfg(test)]

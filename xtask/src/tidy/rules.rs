@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: every rule over the whole repository.
 
 use super::tree::{Finding, Tree};
-use super::{budget, comments, facade, layers, papers, reasons, unsafe_list, words};
+use super::{budget, comments, docs, facade, layers, reasons, unsafe_list, words};
 use crate::repo;
 use crate::tally::Tally;
 
@@ -19,7 +19,7 @@ const RULES: &[(&str, Rule)] = &[
         "headers; comments without code, and wrapped",
         comments::check,
     ),
-    ("papers keep up", papers::check),
+    ("documents keep up", docs::check),
 ];
 
 /// Runs every rule; prints the findings.
@@ -27,7 +27,7 @@ const RULES: &[(&str, Rule)] = &[
 /// # Errors
 /// When the files cannot be read.
 pub(crate) fn tidy() -> Result<Tally, String> {
-    let tree = Tree::new(repo::files()?);
+    let tree = Tree::new(repo::files()?)?;
     println!(
         "    {} files, {} of them Rust",
         tree.files.len(),
