@@ -74,9 +74,12 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "tidy",
-        options: Some((&[], &[])),
-        run: |_| tidy::tidy(),
-        help: "layers, façades, budgets, unsafe list, words, papers",
+        options: Some((&["report"], &[])),
+        run: |options| match options.has("report") {
+            true => tidy::report(),
+            false => tidy::tidy(),
+        },
+        help: "[--report]: layers, façades, budgets, unsafe list, words, documents; or figures",
     },
     Command {
         name: "rows",

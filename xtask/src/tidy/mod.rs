@@ -1,7 +1,7 @@
 //! Rules about the repository that compilers do not check, each in a file of its own.
 //!
 //! Every rule is a function from the tree to findings, so its tests can pass it a bad snippet and
-//! expect a finding.
+//! expect a finding. `report` prints figures instead, and never fails.
 
 mod attributes;
 mod budget;
@@ -12,11 +12,14 @@ mod graph;
 mod layers;
 mod paths;
 mod reasons;
+mod report;
+mod rings;
 mod rules;
 mod tree;
 mod unsafe_list;
 mod words;
 
+pub(crate) use report::report;
 pub(crate) use rules::tidy;
 
 #[cfg(test)]

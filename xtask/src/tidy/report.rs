@@ -1,0 +1,281 @@
+//! `cargo xtask tidy --report`: figures of the repository, one a line.
+
+use std::collections::BTreeMap;
+
+use syn::{Attribute, ImplItem, Item, TraitItem, Visibility};
+
+use super::rings::{production, rings};
+use super::tree::{LIBRARY, Tree};
+use super::{attributes, docs, layers, unsafe_list};
+use crate::repo;
+use crate::source::{Source, is_word};
+use crate::tally::Tally;
+
+/// A figure: what it counts, and its value.
+type Figure = (String, String);
+
+/// Number of folders that are listed.
+const FOLDERS: usize = 5;
+/// A folder with more files is counted.
+const FILES: usize = 15;
+/// A struct with more fields is listed.
+const FIELDS: usize = 16;
+/// Words for persons, where the subject of a sentence is a thing.
+const PERSONS: &[&str] = &["who", "whose", "whom", "whoever", "nobody", "somebody"];
+
+/// Prints the figures.
+///
+/// # Errors
+/// When the files cannot be read or parsed.
+pub(crate) fn report() -> Result<Tally, String> {
+    let figures = figures(&Tree::new(repo::files()?)?);
+    for (what, value) in &figures {
+        println!("    {what:<40} {value}");
+    }
+    Ok(Tally {
+        passed: figures.len(),
+        ..Tally::default()
+    })
+}
+
+fn figures(tree: &Tree) -> Vec<Figure> {
+    let mut figures = code_lines(tree);
+    figures.push((
+        "modules with unsafe code".to_owned(),
+        format!(
+            "{}, in docs/unsafe.md {}",
+            unsafe_list::expected(tree).len(),
+            unsafe_list::listed(tree).len()
+        ),
+    ));
+    figures.extend(folders(tree));
+    figures.extend(structs(tree));
+    let rings = rings(tree);
+    figures.push(("rings of files".to_owned(), rings.len().to_string()));
+    for ring in rings {
+        let names: Vec<_> = ring.into_iter().collect();
+        figures.push((format!("ring of {}", names.len()), names.join(" ")));
+    }
+    figures.extend(words(tree));
+    figures.extend(examples(tree));
+    figures.push((
+        "design chapters".to_owned(),
+        docs::chapters(tree).count().to_string(),
+    ));
+    figures.extend(models(tree));
+    figures
+}
+
+/// Code without comments and empty lines.
+fn code_lines(tree: &Tree) -> Vec<Figure> {
+    let sum = |start: &str, lines: fn(&Source) -> usize| {
+        let sources = tree.sources.iter().filter(|s| s.path.starts_with(start));
+        sources.map(lines).sum::<usize>().to_string()
+    };
+    [
+        ("library", sum(LIBRARY, Source::code_lines)),
+        ("sched", sum("crates/pirn/src/sched/", Source::code_lines)),
+        ("bench", sum("bench/", Source::code_lines)),
+        ("xtask", sum("xtask/", Source::code_lines)),
+        ("xtask with tests", sum("xtask/", Source::all_code_lines)),
+    ]
+    .map(|(what, lines)| (format!("code lines, {what}"), lines))
+    .to_vec()
+}
+
+/// The folders of the library with the most files.
+fn folders(tree: &Tree) -> Vec<Figure> {
+    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    for source in production(tree) {
+        let folder = source
+            .path
+            .rsplit_once('/')
+            .map_or("", |(folder, _)| folder);
+        *sizes.entry(folder).or_default() += 1;
+    }
+    let large = sizes.values().filter(|files| **files > FILES).count();
+    let large = (
+        format!("folders with over {FILES} files"),
+        large.to_string(),
+    );
+    let mut sizes: Vec<_> = sizes.into_iter().collect();
+    sizes.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
+    sizes.truncate(FOLDERS);
+    let figures = sizes
+        .into_iter()
+        .map(|(folder, files)| (format!("files in {folder}"), files.to_string()));
+    std::iter::once(large).chain(figures).collect()
+}
+
+/// The largest structs of the library.
+fn structs(tree: &Tree) -> Vec<Figure> {
+    let mut figures = vec![(format!("structs with over {FIELDS} fields"), String::new())];
+    for source in production(tree) {
+        for item in &source.items {
+            if let Item::Struct(item) = item
+                && item.fields.len() > FIELDS
+            {
+                let (fields, place) = (item.fields.len(), &source.path[LIBRARY.len()..]);
+                let what = format!("fields of {}", item.ident);
+                figures.push((what, format!("{fields} ({place})")));
+            }
+        }
+    }
+    figures[0].1 = (figures.len() - 1).to_string();
+    figures
+}
+
+/// The words for persons, by kind of text.
+fn words(tree: &Tree) -> Vec<Figure> {
+    let is_guide = |source: &&Source| source.path.starts_with("crates/pirn/src/guide/");
+    let (guide, code): (Vec<_>, Vec<_>) = tree.sources.iter().partition(is_guide);
+    let comments = |sources: Vec<&Source>| {
+        let texts = sources.into_iter().flat_map(|source| &source.comments);
+        density(texts.map(|comment| comment.text.as_str()))
+    };
+    let docs = tree.files.iter().filter(|file| file.path.ends_with(".md"));
+    let messages = production(tree).flat_map(Source::code);
+    let messages = messages.filter(|token| token.text.ends_with(['"', '#']));
+    [
+        ("comments", comments(code)),
+        ("guide", comments(guide)),
+        ("docs", density(docs.map(|file| file.text.as_str()))),
+        (
+            "messages",
+            density(messages.map(|token| token.text.as_str())),
+        ),
+    ]
+    .map(|(what, density)| (format!("words for persons, {what}"), density))
+    .to_vec()
+}
+
+fn density<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let (mut persons, mut all) = (0_usize, 0_usize);
+    for text in texts {
+        for word in text.split(|c| !is_word(c)).filter(|word| !word.is_empty()) {
+            all += 1;
+            persons += usize::from(PERSONS.contains(&word.to_lowercase().as_str()));
+        }
+    }
+    let rate = 10_000.0 * persons as f64 / all.max(1) as f64;
+    format!("{rate:.1} per 10,000 ({persons} of {all})")
+}
+
+/// The share of public functions and types with an example, by module.
+fn examples(tree: &Tree) -> Vec<Figure> {
+    // All, and those with an example.
+    let mut modules: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let interface =
+        production(tree).filter(|s| !s.path.starts_with("crates/pirn/src/dev"));
+    for source in interface {
+        let name = layers::top_module(source).unwrap_or_else(|| "lib.rs".to_owned());
+        for item in source.items.iter().flat_map(public) {
+            for name in [name.as_str(), "all modules"] {
+                let (all, shown) = modules.entry(name.to_owned()).or_default();
+                *all += 1;
+                *shown += usize::from(has_example(item));
+            }
+        }
+    }
+    let figure = |(name, (all, shown)): (String, (usize, usize))| {
+        let value = format!("{shown} of {all} ({} %)", 100 * shown / all);
+        (format!("public items with example, {name}"), value)
+    };
+    modules.into_iter().map(figure).collect()
+}
+
+/// Returns the attributes of the public functions and types in an item. `pub` alone is public: the
+/// lint `unreachable_pub` has the others written otherwise.
+fn public(item: &Item) -> Vec<&[Attribute]> {
+    let mut found: Vec<(&Visibility, &[Attribute])> = Vec::new();
+    match item {
+        Item::Fn(item) => found.push((&item.vis, &item.attrs)),
+        Item::Struct(item) => found.push((&item.vis, &item.attrs)),
+        Item::Enum(item) => found.push((&item.vis, &item.attrs)),
+        Item::Type(item) => found.push((&item.vis, &item.attrs)),
+        Item::Trait(item) => {
+            found.push((&item.vis, &item.attrs));
+            // Its functions are as public as it is.
+            found.extend(item.items.iter().filter_map(|function| match function {
+                TraitItem::Fn(function) => Some((&item.vis, function.attrs.as_slice())),
+                _ => None,
+            }));
+        }
+        Item::Impl(item) => {
+            found.extend(item.items.iter().filter_map(|function| match function {
+                ImplItem::Fn(function) => {
+                    Some((&function.vis, function.attrs.as_slice()))
+                }
+                _ => None,
+            }));
+        }
+        _ => {}
+    }
+    let is_hidden = |attribute: &Attribute| {
+        let list = attribute.meta.require_list();
+        list.is_ok_and(|list| {
+            list.path.is_ident("doc") && list.tokens.to_string() == "hidden"
+        })
+    };
+    found.retain(|(vis, attributes)| {
+        matches!(vis, Visibility::Public(_)) && !attributes.iter().any(is_hidden)
+    });
+    found
+        .into_iter()
+        .map(|(_, attributes)| attributes)
+        .collect()
+}
+
+/// Returns true if the first block in the documentation is code.
+fn has_example(item: &[Attribute]) -> bool {
+    let lines = item.iter().filter_map(|a| attributes::string(a, "doc"));
+    let mut fences = lines.filter(|line| line.trim_start().starts_with("```"));
+    fences.next().is_some_and(|fence| fence.trim() != "```text")
+}
+
+/// The files that name a model checker where only `shim` and tests may.
+fn models(tree: &Tree) -> Vec<Figure> {
+    let names = |source: &&Source| {
+        let mut tokens = source.code();
+        tokens.any(|token| matches!(token.text.as_str(), "loom" | "shuttle"))
+    };
+    let files = production(tree).filter(|s| !s.path.starts_with("crates/pirn/src/shim/"));
+    let what = "files that name loom or shuttle".to_owned();
+    vec![(what, files.filter(names).count().to_string())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str, what: &str) -> String {
+        let tree = Tree::of(&[("crates/pirn/src/a/b.rs", text)]);
+        let figure = figures(&tree).into_iter().find(|(name, _)| name == what);
+        figure.map(|(_, value)| value).unwrap_or_default()
+    }
+
+    #[test]
+    fn public_items_with_an_example_are_counted() {
+        let text = "/// ```\n/// a();\n/// ```\npub fn a() {}\n/// ```text\npub struct B;\n\
+            impl B {\n pub fn c(&self) {}\n pub(crate) fn d(&self) {}\n}\n\
+            #[doc(hidden)]\npub fn e() {}\n";
+        assert_eq!(value(text, "public items with example, a"), "1 of 3 (33 %)");
+    }
+
+    #[test]
+    fn persons_are_counted_in_comments_and_messages() {
+        let text = "// Whoever waits.\nfn f() { g(\"nobody waits here now\") } // fine\n";
+        let comments = value(text, "words for persons, comments");
+        assert_eq!(comments, "3333.3 per 10,000 (1 of 3)");
+        let messages = value(text, "words for persons, messages");
+        assert_eq!(messages, "2500.0 per 10,000 (1 of 4)");
+    }
+
+    #[test]
+    fn models_and_large_structs_are_counted() {
+        let fields: String = (0..17).map(|n| format!("f{n}: u8,")).collect();
+        let text = format!("#[cfg(loom)]\nstruct A {{ {fields} }}\n");
+        assert_eq!(value(&text, "fields of A"), "17 (a/b.rs)");
+        assert_eq!(value(&text, "files that name loom or shuttle"), "1");
+    }
+}
