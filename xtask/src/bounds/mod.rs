@@ -5,17 +5,17 @@
 //! docs/features.md: a bound is missed, was never measured, or its verdict is older than 60
 //! commits. A bound that was kept once and is missed now is *lost*, until it is kept again.
 
+mod docs;
 mod open;
-mod papers;
 mod record;
 mod table;
 
+pub(crate) use docs::docs;
 pub(crate) use open::{age, complaints, open};
-pub(crate) use papers::papers;
 pub(crate) use record::record;
-#[cfg(test)]
-pub(crate) use table::parse;
 pub(crate) use table::{Bound, PATH, read};
+#[cfg(test)]
+pub(crate) use table::{HEAD, parse};
 
 #[cfg(test)]
 mod tests;

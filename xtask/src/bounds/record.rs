@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use crate::command;
-use crate::repo;
+use crate::{command, repo};
 
 use super::table::{Bound, PATH, Verdict, parse};
 

@@ -1,9 +1,14 @@
 //! Reads the table: one line for each bound.
 
+use crate::markdown::table;
 use crate::repo;
 
 /// The table's path.
 pub(crate) const PATH: &str = "bench/BOUNDS.md";
+/// The head of a table, for tests.
+#[cfg(test)]
+pub(crate) const HEAD: &str = "| Row | Case | Figure | Bound | Verdict | Ratio | Commit | Date | Last kept |\n\
+    |---|---|---|---|---|---:|---|---|---|\n";
 
 /// The verdict of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +18,13 @@ pub(super) enum Verdict {
     /// There is none yet.
     None,
 }
+
+/// The verdicts as the table has them.
+const VERDICTS: [(&str, Verdict); 3] = [
+    ("KEPT", Verdict::Kept),
+    ("MISSED", Verdict::Missed),
+    ("none", Verdict::None),
+];
 
 /// One line of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,28 +59,21 @@ pub(crate) fn read() -> Result<Vec<Bound>, String> {
 /// # Errors
 /// When a line cannot be read: file, line and remedy.
 pub(crate) fn parse(text: &str) -> Result<Vec<Bound>, String> {
-    let mut bounds = Vec::new();
-    for (at, line) in text.lines().enumerate().filter(|(_, l)| is_entry(l)) {
-        let bound = entry(at + 1, line)
-            .map_err(|(wrong, remedy)| format!("{PATH}:{}: {wrong}: {remedy}", at + 1))?;
-        bounds.push(bound);
-    }
+    let bound = |(line, cells): (usize, Vec<&str>)| {
+        let bound = entry(line, &cells);
+        bound.map_err(|(wrong, remedy)| format!("{PATH}:{line}: {wrong}: {remedy}"))
+    };
+    let lines = table(text, "Last kept").into_iter();
+    let bounds: Vec<_> = lines.map(bound).collect::<Result<_, _>>()?;
     if bounds.is_empty() {
         return Err(format!("{PATH}:1: no table of bounds: restore it from git"));
     }
     Ok(bounds)
 }
 
-/// Returns true if the line is a row of the table, not its head or ruler.
-fn is_entry(line: &str) -> bool {
-    line.starts_with('|') && !line.starts_with("|--") && !line.starts_with("| Row ")
-}
-
 /// Reads one line, or returns its error with the remedy.
-fn entry(line: usize, text: &str) -> Result<Bound, (String, &'static str)> {
-    let cells: Vec<_> = text.split('|').map(|cell| cell.trim().to_owned()).collect();
+fn entry(line: usize, cells: &[&str]) -> Result<Bound, (String, &'static str)> {
     let [
-        before,
         row,
         case,
         figure,
@@ -78,37 +83,28 @@ fn entry(line: usize, text: &str) -> Result<Bound, (String, &'static str)> {
         commit,
         date,
         last_kept,
-        after,
-    ] = cells.try_into().map_err(|cells: Vec<_>| {
-        let wrong = format!("{} columns", cells.len().saturating_sub(2));
-        (
-            wrong,
-            "a line has the nine of the table's head, each with `|` on both sides",
-        )
-    })?;
-    if !before.is_empty() || !after.is_empty() {
-        return Err((format!("`{after}` after the last column"), "remove it"));
-    }
-    let verdict = match verdict.as_str() {
-        "KEPT" => Verdict::Kept,
-        "MISSED" => Verdict::Missed,
-        "none" => Verdict::None,
-        _ => {
-            let wrong = format!("the verdict `{verdict}`");
-            return Err((wrong, "write KEPT, MISSED or none"));
-        }
+    ] = cells
+    else {
+        let wrong = format!("{} columns", cells.len());
+        return Err((wrong, "a line has the nine of the table's head"));
     };
+    let known = VERDICTS.iter().find(|(name, _)| name == verdict);
+    let Some((_, verdict)) = known else {
+        let wrong = format!("the verdict `{verdict}`");
+        return Err((wrong, "write KEPT, MISSED or none"));
+    };
+    let own = |cell: &&str| (*cell).to_owned();
     let bound = Bound {
         line,
-        row,
-        case,
-        figure,
-        bound,
-        verdict,
-        ratio,
-        commit,
-        date,
-        last_kept,
+        row: own(row),
+        case: own(case),
+        figure: own(figure),
+        bound: own(bound),
+        verdict: *verdict,
+        ratio: own(ratio),
+        commit: own(commit),
+        date: own(date),
+        last_kept: own(last_kept),
     };
     bound.check().map(|()| bound)
 }
@@ -166,22 +162,21 @@ impl Bound {
 
     /// Returns the line of the table.
     pub(super) fn text(&self) -> String {
-        let verdict = match self.verdict {
-            Verdict::Kept => "KEPT",
-            Verdict::Missed => "MISSED",
-            Verdict::None => "none",
-        };
-        format!(
-            "| {} | {} | {} | {} | {verdict} | {} | {} | {} | {} |",
-            self.row,
-            self.case,
-            self.figure,
-            self.bound,
-            self.ratio,
-            self.commit,
-            self.date,
-            self.last_kept,
-        )
+        let known = VERDICTS
+            .iter()
+            .find(|(_, verdict)| *verdict == self.verdict);
+        let cells = [
+            self.row.as_str(),
+            &self.case,
+            &self.figure,
+            &self.bound,
+            known.map_or("", |(name, _)| *name),
+            &self.ratio,
+            &self.commit,
+            &self.date,
+            &self.last_kept,
+        ];
+        format!("| {} |", cells.join(" | "))
     }
 
     /// Returns true if the bound was kept once and is missed now.

@@ -1,11 +1,10 @@
 //! The table of bounds with valid lines, invalid ones, and verdicts.
 
+use super::docs::{stale, summary};
 use super::open::OLD;
-use super::papers::{stale, summary};
 use super::record::updated;
 use super::*;
 
-const HEAD: &str = "# Bounds\n\n| Row | Case | Figure | Bound | Verdict | Ratio | Commit | Date | Last kept |\n|---|---|---|---|---|---:|---|---|---|\n";
 const KEPT: &str =
     "| R3 | steal | theft | ≤ 1,000 ns | KEPT | 0.18 | 743e280 | 2026-11-22 | 743e280 |";
 const MISSED: &str =
@@ -14,7 +13,7 @@ const NEVER: &str =
     "| R5 | guard | yield | ≤ 1.05 × baseline.json | none | - | - | - | - |";
 
 fn table(lines: &[&str]) -> String {
-    format!("{HEAD}{}\n", lines.join("\n"))
+    format!("# Bounds\n\n{HEAD}{}\n", lines.join("\n"))
 }
 
 fn bounds(lines: &[&str]) -> Vec<Bound> {
@@ -100,62 +99,29 @@ fn rows_and_bounds_name_each_other() {
     );
 }
 
-/// Returns the error of a table with this line replaced.
-fn error(line: &str, from: &str, to: &str) -> String {
-    parse(&table(&[NEVER, &line.replacen(from, to, 1)])).unwrap_err()
-}
-
 #[test]
 fn a_malformed_line_is_named_with_its_remedy() {
-    let cases = [
-        (error(KEPT, "| steal ", ""), "8 columns", "nine"),
-        (error(KEPT, "743e280 |", "743e280"), "8 columns", "nine"),
-        (
-            error(KEPT, "KEPT", "kept"),
-            "the verdict `kept`",
-            "write KEPT",
-        ),
-        (
-            error(KEPT, "0.18", "NaN"),
-            "`NaN`",
-            "write the verdict none",
-        ),
-        (
-            error(KEPT, "0.18", "fast"),
-            "`fast`",
-            "write the verdict none",
-        ),
-        (
-            error(KEPT, "743e280", "today"),
-            "`today`",
-            "write the verdict none",
-        ),
-        (
-            error(NEVER, "none", "KEPT"),
-            "`-`",
-            "write the verdict none",
-        ),
-        (
-            error(MISSED, "MISSED", "KEPT"),
-            "the ratio 0.91",
-            "write the verdict none",
-        ),
-        (
-            error(KEPT, "0.18", "1.18"),
-            "the ratio 1.18",
-            "write the verdict none",
-        ),
-        (error(MISSED, " - |", " x |"), "`x`", "name a commit"),
-    ];
-    for (said, wrong, remedy) in cases {
+    let check = |line: &str, from: &str, to: &str, wrong: &str, remedy: &str| {
+        let said = parse(&table(&[NEVER, &line.replacen(from, to, 1)])).unwrap_err();
         assert!(said.starts_with("bench/BOUNDS.md:6: "), "{said}");
         assert!(said.contains(wrong) && said.contains(remedy), "{said}");
-    }
+    };
+    check(KEPT, "| steal ", "", "8 columns", "nine");
+    check(KEPT, "743e280 |", "743e280", "8 columns", "nine");
+    check(KEPT, "KEPT", "kept", "the verdict `kept`", "write KEPT");
+    check(MISSED, " - |", " x |", "`x`", "name a commit");
+    let anew = "write the verdict none";
+    check(KEPT, "0.18", "NaN", "`NaN`", anew);
+    check(KEPT, "0.18", "fast", "`fast`", anew);
+    check(KEPT, "743e280", "today", "`today`", anew);
+    check(NEVER, "none", "KEPT", "`-`", anew);
+    check(MISSED, "MISSED", "KEPT", "the ratio 0.91", anew);
+    check(KEPT, "0.18", "1.18", "the ratio 1.18", anew);
     assert!(parse("").unwrap_err().contains("restore"));
 }
 
 #[test]
-fn the_papers_name_the_open_rows() {
+fn the_documents_name_the_open_rows() {
     let bounds = bounds(&[KEPT, MISSED, NEVER]);
     let line = summary(&bounds, &open(&bounds, |_| Some(0)));
     assert_eq!(

@@ -9,7 +9,7 @@ use super::open::{OLD, Open};
 use super::table::{Bound, PATH, Verdict};
 
 /// The documents with a line about open rows, and the beginning of that line.
-const PAPERS: [&str; 2] = ["README.md", "docs/features.md"];
+const DOCS: [&str; 2] = ["README.md", "docs/features.md"];
 const BEGINS: &str = "Open rows: ";
 
 /// Returns the line about open rows for the documents.
@@ -23,11 +23,7 @@ pub(super) fn summary(bounds: &[Bound], open: &Open) -> String {
         open.keys().partition(|row| is_missed(row));
     let names = |rows: Vec<&String>| match rows.len() {
         0 => "none".to_owned(),
-        _ => rows
-            .into_iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(", "),
+        _ => rows.into_iter().cloned().collect::<Vec<_>>().join(", "),
     };
     format!(
         "{BEGINS}{} of {} with measured bounds (`{PATH}`). A bound is missed: {}. No verdict of the \
@@ -43,14 +39,14 @@ pub(super) fn summary(bounds: &[Bound], open: &Open) -> String {
 ///
 /// # Errors
 /// When a document cannot be read or written.
-pub(crate) fn papers(
+pub(crate) fn docs(
     bounds: &[Bound],
     open: &Open,
     write: bool,
 ) -> Result<Vec<String>, String> {
     let line = summary(bounds, open);
     let mut said = Vec::new();
-    for path in PAPERS {
+    for path in DOCS {
         let text = repo::read(path)?;
         match stale(&text, &line) {
             None => {}
