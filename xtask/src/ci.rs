@@ -43,7 +43,7 @@ const STEPS: &[Step] = &[
     ("shuttle", || model::shuttle(&quick())),
     ("mutants", || model::mutants(&quick())),
     ("bench", bench::tests),
-    ("rows", || rows::rows(&Options::of(&["names"]))),
+    ("rows", || rows::rows(&Options::flag("names"))),
     ("asan", || sanitize::asan(&quick())),
     ("tsan", || sanitize::tsan(&quick())),
     ("guard", bench::guard_step),
@@ -124,7 +124,7 @@ pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
 }
 
 fn quick() -> Options {
-    Options::of(&["quick"])
+    Options::flag("quick")
 }
 
 fn fmt() -> Result<Tally, String> {

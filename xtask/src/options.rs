@@ -1,4 +1,7 @@
 //! The command line: words and `--options`.
+//!
+//! A usage text decides which options a command has: `[--flag]`, or `[--name VALUE]` for one with a
+//! value. With `[ARG…]` the command passes all arguments on.
 
 use std::str::FromStr;
 
@@ -7,58 +10,45 @@ use std::str::FromStr;
 pub(crate) struct Options {
     /// Arguments that are no options, in order.
     pub(crate) words: Vec<String>,
-    options: Vec<(String, Option<String>)>,
+    /// Names and values; the value of a flag is empty.
+    options: Vec<(String, String)>,
 }
 
 impl Options {
-    /// Options with these flags set, for commands that call each other.
-    pub(crate) fn of(flags: &[&str]) -> Options {
-        let options = flags
-            .iter()
-            .map(|flag| ((*flag).to_owned(), None))
-            .collect();
+    /// Options with this flag set, for commands that call each other.
+    pub(crate) fn flag(name: &str) -> Options {
         Options {
-            words: Vec::new(),
-            options,
+            options: vec![(name.to_owned(), String::new())],
+            ..Options::default()
         }
     }
 
-    /// Returns all arguments as words: for a command that passes them on.
-    pub(crate) fn words(args: &[String]) -> Options {
-        Options {
-            words: args.to_vec(),
-            options: Vec::new(),
-        }
-    }
-
-    /// Reads `args`. An option in `valued` takes the next argument as its value.
+    /// Reads `args` by the usage of their command.
     ///
     /// # Errors
-    /// When a value is missing, or an option is in neither list.
-    pub(crate) fn parse(
-        args: &[String],
-        flags: &[&str],
-        valued: &[&str],
-    ) -> Result<Options, String> {
+    /// When a value is missing, or the usage lacks an option.
+    pub(crate) fn parse(args: &[String], usage: &str) -> Result<Options, String> {
         let mut read = Options::default();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            let Some(name) = arg.strip_prefix("--") else {
+            let Some(name) = arg.strip_prefix("--").filter(|_| !usage.contains("[ARG…]"))
+            else {
                 read.words.push(arg.clone());
                 continue;
             };
-            let value = if valued.contains(&name) {
-                Some(
-                    args.next()
-                        .cloned()
-                        .ok_or(format!("--{name} needs a value"))?,
-                )
-            } else if flags.contains(&name) {
-                None
-            } else {
+            let mut options =
+                usage.split(['[', ']']).filter_map(|o| o.strip_prefix("--"));
+            let Some(option) =
+                options.find(|option| option.split(' ').next() == Some(name))
+            else {
                 return Err(format!("no option --{name} here"));
             };
-            read.options.push((name.to_owned(), value));
+            let value = if option.contains(' ') {
+                args.next().ok_or(format!("--{name} needs a value"))?
+            } else {
+                ""
+            };
+            read.options.push((name.to_owned(), value.to_owned()));
         }
         Ok(read)
     }
@@ -73,14 +63,12 @@ impl Options {
     /// # Errors
     /// When the value cannot be parsed as a `T`.
     pub(crate) fn value<T: FromStr>(&self, name: &str) -> Result<Option<T>, String> {
-        let Some((_, value)) = self.options.iter().rfind(|(n, _)| n == name) else {
-            return Ok(None);
+        let given = self.options.iter().rfind(|(n, _)| n == name);
+        let parse = |(_, value): &(String, String)| {
+            let parsed = value.parse::<T>();
+            parsed.map_err(|_| format!("--{name}: cannot use `{value}`"))
         };
-        let value = value.as_deref().unwrap_or_default();
-        value
-            .parse()
-            .map(Some)
-            .map_err(|_| format!("--{name}: cannot use `{value}`"))
+        given.map(parse).transpose()
     }
 
     /// Returns true when no words were given, or one of them is in `text`.
@@ -95,7 +83,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<Options, String> {
         let args: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
-        Options::parse(&args, &["quick"], &["repeat"])
+        Options::parse(&args, "test [name…] [--quick] [--repeat N]")
     }
 
     #[test]
@@ -104,12 +92,14 @@ mod tests {
         assert_eq!(o.words, ["ring", "steal"]);
         assert!(o.has("quick") && o.picks("model_ring") && !o.picks("join"));
         assert_eq!(o.value::<u32>("repeat").unwrap(), Some(50));
+        let passed_on = Options::parse(&["--list".to_owned()], "bench [ARG…]").unwrap();
+        assert_eq!(passed_on.words, ["--list"]);
     }
 
     #[test]
     fn says_what_is_wrong() {
         assert!(parse("--repeat").is_err());
-        assert!(parse("--none").is_err());
+        assert!(parse("--none").is_err() && parse("--rep").is_err());
         assert!(parse("--repeat x").unwrap().value::<u32>("repeat").is_err());
     }
 }

@@ -38,7 +38,7 @@ struct Load {
 /// # Errors
 /// When a program is missing or fails, or a value is wrong.
 pub(crate) fn compare(args: &[String]) -> Result<Tally, String> {
-    let options = Options::parse(args, &["quick"], &["reps", "workers"])?;
+    let options = Options::parse(args, "[--quick] [--reps N] [--workers N]")?;
     let quick = options.has("quick");
     let rounds = options.value("reps")?.unwrap_or(if quick { 2 } else { 5 });
     let requests = if quick { 100_000 } else { 1_000_000 };

@@ -24,10 +24,6 @@ use crate::suite;
 use crate::tally::Tally;
 use crate::targets;
 
-/// Flags and valued options of the command.
-pub(crate) const FLAGS: &[&str] = &["names", "verbose", "write"];
-pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
-
 /// The beginning of the names of storms: they run optimised.
 const STORMS: &str = "pirn::stress ";
 /// The beginning of the names of the suites about optimised code: they run in the profile `fat`.

@@ -16,10 +16,6 @@ use crate::rust_src;
 use crate::suite;
 use crate::tally::Tally;
 
-/// Flags and valued options of both commands.
-pub(crate) const FLAGS: &[&str] = &["quick", "verbose"];
-pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
-
 /// One run may miss a seeded race: a switch is an ordering too.
 const TRIES: usize = 20;
 

@@ -232,16 +232,21 @@ mod tests {
             (6, "/* d", true),
             (7, "e */", true),
         ];
-        assert_eq!(found, expected.map(|(l, text, alone)| (l, text.to_owned(), alone)));
+        assert_eq!(
+            found,
+            expected.map(|(l, text, alone)| (l, text.to_owned(), alone))
+        );
     }
 
     #[test]
     fn finds_test_items() {
-        let s = source("fn a() {}\n#[cfg(test)]\nmod tests {\n fn b() { }\n}\nfn c() {}\n");
+        let s =
+            source("fn a() {}\n#[cfg(test)]\nmod tests {\n fn b() { }\n}\nfn c() {}\n");
         assert_eq!((s.code_lines(), s.all_code_lines()), (2, 6));
         let s = source("#[cfg(test)]\nmod tests;\nfn c() {}\n");
         assert_eq!(s.code_lines(), 1);
-        let s = source("struct A {\n b: u8,\n #[cfg(all(test, c))]\n d: u8,\n}\nfn e() {}\n");
+        let s =
+            source("struct A {\n b: u8,\n #[cfg(all(test, c))]\n d: u8,\n}\nfn e() {}\n");
         assert_eq!(s.code_lines(), 4);
     }
 }

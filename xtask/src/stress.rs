@@ -13,10 +13,6 @@ use crate::harness::{Build, Case, Run, cases, run};
 use crate::options::Options;
 use crate::tally::{Tally, seconds};
 
-/// Flags and valued options of the command.
-pub(crate) const FLAGS: &[&str] = &["verbose"];
-pub(crate) const VALUED: &[&str] = &["minutes", "repeat", "timeout", "jobs"];
-
 /// Runs all storms, or those with one of the words in their names.
 ///
 /// # Errors

@@ -22,10 +22,6 @@ use crate::processor;
 use crate::skips;
 use crate::tally::{Tally, seconds};
 
-/// Flags and valued options of the command.
-pub(crate) const FLAGS: &[&str] = &["all", "verbose"];
-pub(crate) const VALUED: &[&str] = &["package", "jobs", "timeout"];
-
 /// Runs all tests, or those with one of the words in their names.
 ///
 /// # Errors

@@ -12,10 +12,6 @@ use crate::options::Options;
 use crate::repo;
 use crate::tally::Tally;
 
-/// Flags and valued options of the command.
-pub(crate) const FLAGS: &[&str] = &["quick", "mutants", "verbose"];
-pub(crate) const VALUED: &[&str] = &["engine", "jobs", "timeout"];
-
 /// The part of the state space that a run explores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {

@@ -9,9 +9,7 @@ mod lanes;
 mod mutants;
 mod spin;
 
-pub(crate) use lanes::{
-    FLAGS, VALUED, engines, every, loom_build, model, shuttle, shuttle_build,
-};
+pub(crate) use lanes::{engines, every, loom_build, model, shuttle, shuttle_build};
 pub(crate) use mutants::{
     PATH as MUTANTS, check as check_mutants, is_caught, mutant_names, mutants,
 };

@@ -182,7 +182,9 @@ fn seeds(source: &Source) -> Vec<String> {
         if !matches!(start, ["mutant" | "or_relaxed", "!"] | ["pirn_mutant", "="]) {
             continue;
         }
-        let mut rest = tokens[at..].iter().take_while(|text| !matches!(**text, ")" | ";"));
+        let mut rest = tokens[at..]
+            .iter()
+            .take_while(|text| !matches!(**text, ")" | ";"));
         let name = rest.find_map(|text| text.strip_prefix('"')?.strip_suffix('"'));
         found.extend(name.map(str::to_owned));
     }

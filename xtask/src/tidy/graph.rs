@@ -29,7 +29,8 @@ impl<'a> Graph<'a> {
     pub(super) fn rings(&self) -> Vec<BTreeSet<&'a str>> {
         let reachable = |from: &&'a str| (*from, self.reachable(from));
         let ways: BTreeMap<_, _> = self.0.keys().map(reachable).collect();
-        let leads_to = |from: &str, to: &str| ways.get(from).is_some_and(|w| w.contains(to));
+        let leads_to =
+            |from: &str, to: &str| ways.get(from).is_some_and(|w| w.contains(to));
         let mut rings: Vec<BTreeSet<&str>> = Vec::new();
         for (from, way) in &ways {
             let is_new = !rings.iter().any(|ring| ring.contains(from));

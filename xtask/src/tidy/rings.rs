@@ -21,7 +21,10 @@ pub(super) fn rings(tree: &Tree) -> Vec<BTreeSet<&str>> {
         for path in paths(source) {
             for target in modules.files(&[], &path.segments, DEPTH) {
                 if target.path != source.path {
-                    graph.add(&source.path[LIBRARY.len()..], &target.path[LIBRARY.len()..]);
+                    graph.add(
+                        &source.path[LIBRARY.len()..],
+                        &target.path[LIBRARY.len()..],
+                    );
                 }
             }
         }
@@ -53,14 +56,18 @@ struct Modules<'a> {
 
 impl<'a> Modules<'a> {
     fn new(tree: &'a Tree) -> Modules<'a> {
-        let by_path: BTreeMap<_, _> = production(tree).map(|s| (s.path.as_str(), s)).collect();
+        let by_path: BTreeMap<_, _> =
+            production(tree).map(|s| (s.path.as_str(), s)).collect();
         let mut modules = Modules {
             files: production(tree).map(|s| (module(s), vec![s])).collect(),
             exports: BTreeMap::new(),
         };
         for facade in production(tree).filter(|source| is_facade(source)) {
             let here = module(facade);
-            let folder = facade.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let folder = facade
+                .path
+                .rsplit_once('/')
+                .map_or("", |(folder, _)| folder);
             let mut exports = Vec::new();
             for item in &facade.items {
                 match item {
@@ -103,7 +110,9 @@ impl<'a> Modules<'a> {
         }
         let globs = exports.iter().filter(|(exported, _)| exported == "*");
         let found: Vec<_> = globs
-            .flat_map(|(_, path)| self.files(&[], &[path.as_slice(), names].concat(), left - 1))
+            .flat_map(|(_, path)| {
+                self.files(&[], &[path.as_slice(), names].concat(), left - 1)
+            })
             .collect();
         if found.is_empty() {
             return here.filter(|source| !is_facade(source)).collect();
@@ -142,18 +151,31 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<Vec<String>> {
-        let path = |(path, text): &(&str, &str)| (format!("{LIBRARY}{path}"), (*text).to_owned());
+        let path = |(path, text): &(&str, &str)| {
+            (format!("{LIBRARY}{path}"), (*text).to_owned())
+        };
         let files: Vec<_> = files.iter().map(path).collect();
-        let files: Vec<_> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
+        let files: Vec<_> = files
+            .iter()
+            .map(|(p, t)| (p.as_str(), t.as_str()))
+            .collect();
         let tree = Tree::of(&files);
         let rings = rings(&tree).into_iter();
-        rings.map(|ring| ring.into_iter().map(str::to_owned).collect()).collect()
+        rings
+            .map(|ring| ring.into_iter().map(str::to_owned).collect())
+            .collect()
     }
 
     #[test]
     fn a_ring_through_a_facade_is_found() {
-        let facade = ("a/mod.rs", "mod b;\nmod c;\npub(crate) use b::{B as Renamed};\n");
-        let (b, c) = (("a/b.rs", "use super::c::C;\n"), ("a/c.rs", "use crate::a::Renamed;\n"));
+        let facade = (
+            "a/mod.rs",
+            "mod b;\nmod c;\npub(crate) use b::{B as Renamed};\n",
+        );
+        let (b, c) = (
+            ("a/b.rs", "use super::c::C;\n"),
+            ("a/c.rs", "use crate::a::Renamed;\n"),
+        );
         assert_eq!(found(&[facade, b, c]), [["a/b.rs", "a/c.rs"]]);
         let downwards = ("a/c.rs", "use std::fmt;\nuse crate::a::Other;\n");
         assert!(found(&[facade, b, downwards]).is_empty());
@@ -161,8 +183,14 @@ mod tests {
 
     #[test]
     fn a_module_has_the_files_of_its_attributes() {
-        let facade = ("a/mod.rs", "#[cfg(x)]\n#[path = \"c.rs\"]\nmod imp;\nmod b;\npub use imp::*;\n");
-        let (b, c) = (("a/b.rs", "use super::C;\n"), ("a/c.rs", "use super::b::B;\n"));
+        let facade = (
+            "a/mod.rs",
+            "#[cfg(x)]\n#[path = \"c.rs\"]\nmod imp;\nmod b;\npub use imp::*;\n",
+        );
+        let (b, c) = (
+            ("a/b.rs", "use super::C;\n"),
+            ("a/c.rs", "use super::b::B;\n"),
+        );
         assert_eq!(found(&[facade, b, c]), [["a/b.rs", "a/c.rs"]]);
     }
 }

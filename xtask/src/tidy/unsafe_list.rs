@@ -24,9 +24,13 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     for source in &tree.sources {
         for lint in lints(source) {
             let said = match (lint.module, lint.level) {
-                (_, "allow") => "`allow(unsafe_code)`: use `expect` on the `mod` line".to_owned(),
+                (_, "allow") => {
+                    "`allow(unsafe_code)`: use `expect` on the `mod` line".to_owned()
+                }
                 (_, "expect") if lint.test => continue,
-                (None, "expect") => "`expect(unsafe_code)` belongs on a `mod` line".to_owned(),
+                (None, "expect") => {
+                    "`expect(unsafe_code)` belongs on a `mod` line".to_owned()
+                }
                 (Some(name), "expect") => {
                     let is_listed = listed.contains(&name);
                     let said = format!("module `{name}` is not in {LIST}");
@@ -87,11 +91,15 @@ fn lints(source: &Source) -> Vec<Lint<'_>> {
             let span = module.span();
             (span.start().line..=span.end().line).contains(&line)
         };
-        modules.iter().find(covers).map(|module| qualified(source, module))
+        modules
+            .iter()
+            .find(covers)
+            .map(|module| qualified(source, module))
     };
-    let named = source.tokens.windows(3).filter(|tokens| {
-        tokens[1].text == "(" && tokens[2].text == "unsafe_code"
-    });
+    let named = source
+        .tokens
+        .windows(3)
+        .filter(|tokens| tokens[1].text == "(" && tokens[2].text == "unsafe_code");
     let lint = named.map(|tokens| Lint {
         level: &tokens[0].text,
         line: tokens[0].line,
