@@ -109,7 +109,7 @@ pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
         let worked = processor::since(before);
         let (tally, said) = match ended {
             Ok(tally) => (tally, String::new()),
-            Err(said) => (Tally::FAIL, format!(": {said}")),
+            Err(said) => (Tally::check(false), format!(": {said}")),
         };
         let line = format!("   {name:<9} {took:>8} {worked:>9}   {tally}{said}");
         println!("{line}");
@@ -129,7 +129,7 @@ fn quick() -> Options {
 
 fn fmt() -> Result<Tally, String> {
     command::run(command::cargo().args(["fmt", "--all", "--check"]))?;
-    Ok(Tally::PASS)
+    Ok(Tally::check(true))
 }
 
 fn clippy() -> Result<Tally, String> {
@@ -143,7 +143,7 @@ fn clippy() -> Result<Tally, String> {
         "-Dwarnings",
     ]);
     command::run(&mut cargo)?;
-    Ok(Tally::PASS)
+    Ok(Tally::check(true))
 }
 
 fn rustdoc() -> Result<Tally, String> {
@@ -156,7 +156,7 @@ fn rustdoc() -> Result<Tally, String> {
         "--document-private-items",
     ]);
     command::run(cargo.env("RUSTDOCFLAGS", "-Dwarnings"))?;
-    Ok(Tally::PASS)
+    Ok(Tally::check(true))
 }
 
 /// Licences and bans of the dependencies, where cargo-deny is installed.
@@ -166,5 +166,5 @@ fn deny() -> Result<Tally, String> {
     }
     let mut cargo = command::cargo();
     command::run(cargo.args(["deny", "check", "bans", "licenses", "sources"]))?;
-    Ok(Tally::PASS)
+    Ok(Tally::check(true))
 }

@@ -58,7 +58,7 @@ pub(crate) fn examples() -> Result<Tally, String> {
         } else {
             println!("    FAILED  {}: ended with `{last}`", check.name);
         }
-        tally += if ok { Tally::PASS } else { Tally::FAIL };
+        tally += Tally::check(ok);
     }
     Ok(tally)
 }

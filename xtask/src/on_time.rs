@@ -8,10 +8,9 @@
 
 use std::slice;
 
-use crate::disturbance;
 use crate::harness::{Case, Run, run};
-use crate::skips;
 use crate::tally::Tally;
+use crate::{disturbance, skips};
 
 /// Maximum number of tries after the first one.
 const TRIES: usize = 4;
@@ -52,6 +51,8 @@ fn once_more(case: &Case, how: Run) -> Result<Tally, String> {
         seen = Some(disturbance);
     }
     let seen = seen.map(|seen| seen.to_string()).unwrap_or_default();
-    skips::skip(&id, &format!("an undisturbed machine ({seen})"));
-    Ok(Tally::SKIP)
+    Ok(skips::skip(
+        &id,
+        &format!("an undisturbed machine ({seen})"),
+    ))
 }

@@ -182,11 +182,7 @@ fn caught(lane: Lane, seeded: &[Case]) -> Result<Tally, String> {
             Some(attempt) => println!("    caught  {} in run {attempt}", case.name),
             None => println!("    MISSED  {} in {TRIES} runs", case.name),
         }
-        tally += if found.is_some() {
-            Tally::PASS
-        } else {
-            Tally::FAIL
-        };
+        tally += Tally::check(found.is_some());
     }
     tally.nonzero("seeded bugs")
 }

@@ -26,20 +26,20 @@ pub(crate) fn missing_in(output: &str) -> Option<String> {
     lines.find_map(|line| line.strip_prefix(MARK).map(str::to_owned))
 }
 
-/// Records a test that measured nothing, and its missing requirement.
-pub(crate) fn skip(id: &str, missing: &str) {
+/// Records a test that measured nothing, and its missing requirement; counts it.
+pub(crate) fn skip(id: &str, missing: &str) -> Tally {
     let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
     skipped.insert(id.to_owned(), missing.to_owned());
+    Tally::skip()
 }
 
 /// Counts a check that cannot run here: as skipped, or as failed where `PIRN_TOOLS` is `required`.
 pub(crate) fn skip_check(id: &str, missing: &str) -> Tally {
     if env::var_os("PIRN_TOOLS").is_some_and(|value| value == "required") {
         println!("    FAILED  {id}: {missing}");
-        return Tally::FAIL;
+        return Tally::check(false);
     }
-    skip(id, missing);
-    Tally::SKIP
+    skip(id, missing)
 }
 
 /// Returns the missing requirement of the test of that name, if a step of this run has skipped it.
@@ -48,10 +48,14 @@ pub(crate) fn missing_for(id: &str) -> Option<String> {
     skipped.get(id).cloned()
 }
 
-/// Records a test that a step does not run, and the reason.
-pub(crate) fn leave_out(id: String, reason: String) {
+/// Records a test that a step does not run, and the reason; counts it.
+pub(crate) fn leave_out(id: String, reason: &str) -> Tally {
     let mut left_out = LEFT_OUT.lock().unwrap_or_else(PoisonError::into_inner);
-    left_out.entry(reason).or_default().insert(id);
+    left_out.entry(reason.to_owned()).or_default().insert(id);
+    Tally {
+        left_out: 1,
+        ..Tally::default()
+    }
 }
 
 /// Prints all records.

@@ -18,37 +18,35 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Returns the tally of one passed check.
-    pub(crate) const PASS: Tally = Tally {
-        passed: 1,
-        failed: 0,
-        skipped: 0,
-        left_out: 0,
-        retried: 0,
-    };
-    /// Returns the tally of one failed check.
-    pub(crate) const FAIL: Tally = Tally {
-        passed: 0,
-        failed: 1,
-        skipped: 0,
-        left_out: 0,
-        retried: 0,
-    };
+    /// Returns the tally of one check that has passed, or else failed.
+    pub(crate) fn check(passed: bool) -> Tally {
+        Tally {
+            passed: usize::from(passed),
+            failed: usize::from(!passed),
+            ..Tally::default()
+        }
+    }
+
+    /// Prints the outcome of one check; returns its tally.
+    pub(crate) fn printed(passed: bool, what: impl fmt::Display) -> Tally {
+        println!("    {:<7} {what}", if passed { "ok" } else { "FAILED" });
+        Tally::check(passed)
+    }
+
     /// Returns the tally of one check that could not run here.
-    pub(crate) const SKIP: Tally = Tally {
-        passed: 0,
-        failed: 0,
-        skipped: 1,
-        left_out: 0,
-        retried: 0,
-    };
+    pub(crate) fn skip() -> Tally {
+        Tally {
+            skipped: 1,
+            ..Tally::default()
+        }
+    }
 
     /// Returns true when at least one ran and none failed.
     pub(crate) fn is_green(self) -> bool {
         self.failed == 0 && self.passed > 0
     }
 
-    /// Returns the tally itself, or an error when nothing ran: an empty lane must not pass.
+    /// Returns the tally itself, or an error when nothing ran: an empty step must not pass.
     ///
     /// # Errors
     /// When neither a pass nor a failure was counted.
@@ -74,14 +72,14 @@ impl AddAssign for Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} passed, {} failed", self.passed, self.failed)?;
-        if self.skipped > 0 {
-            write!(f, ", {} skipped", self.skipped)?;
-        }
-        if self.left_out > 0 {
-            write!(f, ", {} left out", self.left_out)?;
-        }
-        if self.retried > 0 {
-            write!(f, ", {} at another try", self.retried)?;
+        for (count, what) in [
+            (self.skipped, "skipped"),
+            (self.left_out, "left out"),
+            (self.retried, "passed at another try"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
         }
         Ok(())
     }
@@ -98,8 +96,8 @@ mod tests {
 
     #[test]
     fn nothing_run_is_an_error() {
-        assert!(Tally::SKIP.nonzero("lane").is_err());
-        assert!(Tally::FAIL.nonzero("lane").is_ok());
+        assert!(Tally::skip().nonzero("step").is_err());
+        assert!(Tally::check(false).nonzero("step").is_ok());
         assert!(!Tally::default().is_green());
     }
 }

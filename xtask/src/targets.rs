@@ -20,7 +20,7 @@ pub(crate) fn targets(options: &Options) -> Result<Tally, String> {
     for target in TARGETS.iter().filter(|target| options.picks(target)) {
         let ok = compiles(target)?;
         println!("    {} {target}", if ok { "compiles" } else { "FAILED  " });
-        tally += if ok { Tally::PASS } else { Tally::FAIL };
+        tally += Tally::check(ok);
     }
     tally.nonzero("targets")
 }

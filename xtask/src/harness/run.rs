@@ -98,22 +98,14 @@ pub(crate) fn run(cases: &[Case], how: Run) -> Result<(Tally, Vec<Ending>), Stri
     endings.extend(side_by_side(&work(&alone), how, 1)?);
     endings.sort_by_key(|(at, _)| *at);
     let endings: Vec<_> = endings.into_iter().map(|(_, ending)| ending).collect();
+    let mut tally = Tally::default();
     for ending in &endings {
-        if let Some(missing) = &ending.missing {
-            skips::skip(&ending.id, missing);
-        }
+        tally += match &ending.missing {
+            Some(missing) => skips::skip(&ending.id, missing),
+            None => Tally::check(ending.passed),
+        };
     }
-    let passed = endings.iter().filter(|e| e.passed).count();
-    let failed = endings.iter().filter(|e| e.has_failed()).count();
-    Ok((
-        Tally {
-            passed,
-            failed,
-            skipped: endings.len() - passed - failed,
-            ..Tally::default()
-        },
-        endings,
-    ))
+    Ok((tally, endings))
 }
 
 /// A case by its number, for the thread that takes it.

@@ -49,7 +49,7 @@ pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
             Err(said) => (false, format!("FAILED  {}: {said}", mutant.name)),
         };
         println!("    {said}");
-        tally += if ok { Tally::PASS } else { Tally::FAIL };
+        tally += Tally::check(ok);
     }
     println!("    mutants: {tally}");
     tally.nonzero("mutants")

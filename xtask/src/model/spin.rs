@@ -92,7 +92,7 @@ pub(crate) fn spin(options: &Options) -> Result<Tally, String> {
             found.states,
             if found.error { ", an error found" } else { "" },
         );
-        tally += if ok { Tally::PASS } else { Tally::FAIL };
+        tally += Tally::check(ok);
     }
     println!("    Spin: {tally}");
     Ok(tally)

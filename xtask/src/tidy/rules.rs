@@ -36,12 +36,10 @@ pub(crate) fn tidy() -> Result<Tally, String> {
     let mut tally = Tally::default();
     for (name, rule) in RULES {
         let findings = rule(&tree);
-        let failed = findings.iter().any(|f| !f.only_warns);
-        println!("    {:<6} {name}", if failed { "FAILED" } else { "ok" });
+        tally += Tally::printed(findings.iter().all(|f| f.only_warns), name);
         for finding in &findings {
             println!("      {finding}");
         }
-        tally += if failed { Tally::FAIL } else { Tally::PASS };
     }
     Ok(tally)
 }
