@@ -6,15 +6,15 @@
 
 use std::time::Instant;
 
-use crate::ahead::{self, Ahead};
 use crate::bench;
 use crate::command;
 use crate::examples;
 use crate::model;
 use crate::options::Options;
+use crate::prebuild::{self, Prebuild};
 use crate::processor;
 use crate::programs;
-use crate::rows;
+use crate::promises;
 use crate::sanitize;
 use crate::skips;
 use crate::stress;
@@ -43,7 +43,7 @@ const STEPS: &[Step] = &[
     ("shuttle", || model::shuttle(&quick())),
     ("mutants", || model::mutants(&quick())),
     ("bench", bench::tests),
-    ("rows", || rows::rows(&Options::flag("names"))),
+    ("rows", || promises::rows(&Options::flag("names"))),
     ("asan", || sanitize::asan(&quick())),
     ("tsan", || sanitize::tsan(&quick())),
     ("guard", bench::guard_step),
@@ -55,7 +55,7 @@ const STEPS: &[Step] = &[
 ];
 
 /// The steps with builds that can run in parallel, the longest builds first.
-const AHEAD: &[Ahead] = &[
+const AHEAD: &[Prebuild] = &[
     ("test", || suite::workspace_build().ahead()),
     ("tsan", || drop(sanitize::tsan_build().map(|b| b.ahead()))),
     ("programs", || programs::build().ahead()),
@@ -96,7 +96,7 @@ pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
         .collect();
     if builds.len() > 1 {
         println!("== building ahead");
-        ahead::build(&builds);
+        prebuild::build(&builds);
     }
     for (name, step) in STEPS {
         if !is_chosen(name) {

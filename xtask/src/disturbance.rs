@@ -11,7 +11,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::beside::{beside, processors};
+use crate::parallel::{parallel, processors};
 
 /// Duration of each of the two measurements.
 const LOOK: Duration = Duration::from_millis(250);
@@ -69,8 +69,8 @@ impl fmt::Display for Disturbance {
 /// Measures for half a second. No other part of this program may run meanwhile.
 pub(crate) fn look() -> Disturbance {
     let every: Vec<()> = vec![(); processors()];
-    let missing = beside(&every, every.len(), |()| missing());
-    let late = beside(&every, every.len(), |()| lateness());
+    let missing = parallel(&every, every.len(), |()| missing());
+    let late = parallel(&every, every.len(), |()| lateness());
     let mut late = late.concat();
     late.sort_unstable_by(|a, b| b.cmp(a));
     Disturbance {

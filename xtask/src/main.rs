@@ -7,9 +7,7 @@
     reason = "a program of plain threads, outside the runtime"
 )]
 
-mod ahead;
 mod bench;
-mod beside;
 mod bounds;
 mod ci;
 mod command;
@@ -21,13 +19,15 @@ mod markdown;
 mod model;
 mod on_time;
 mod options;
+mod parallel;
+mod prebuild;
 mod processor;
 mod programs;
+mod promises;
 #[path = "../../bench/src/harness/quiet.rs"]
 mod quiet;
 mod redis;
 mod repo;
-mod rows;
 mod rust_src;
 mod sanitize;
 mod skips;
@@ -58,7 +58,7 @@ const COMMANDS: &[(&str, Run)] = &[
         true => tidy::report(),
         false => tidy::tidy(),
     }),
-    ("rows", rows::rows),
+    ("rows", promises::rows),
     ("model", model::model),
     ("stress", stress::stress),
     ("asan", sanitize::asan),

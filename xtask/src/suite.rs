@@ -13,11 +13,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::beside::processors;
 use crate::command;
 use crate::harness::{Build, Case, Run, cases, run};
 use crate::on_time::in_time;
 use crate::options::Options;
+use crate::parallel::processors;
 use crate::processor;
 use crate::skips;
 use crate::tally::{Tally, seconds};

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::cases::Case;
-use crate::beside::{beside, processors};
+use crate::parallel::{parallel, processors};
 use crate::processor;
 use crate::repo;
 use crate::skips;
@@ -126,7 +126,7 @@ fn side_by_side(
     how: Run,
     jobs: usize,
 ) -> Result<Vec<(usize, Ending)>, String> {
-    let endings = beside(work, jobs, |(at, job)| {
+    let endings = parallel(work, jobs, |(at, job)| {
         let mut job = job.lock().expect("each is taken once");
         one(&mut job, how).map(|ending| (*at, ending))
     });

@@ -1,15 +1,15 @@
 //! `cargo xtask model`: the shipped files under model checkers.
 //!
-//! * `lanes`: loom (one protocol, weak memory) and shuttle (the whole runtime, random
+//! * `engines`: loom (one protocol, weak memory) and shuttle (the whole runtime, random
 //!   schedules), as builds of the library with another shim.
 //! * `spin`: hand-written protocols, for liveness, which only Spin checks.
 //! * `mutants`: seeded bugs; each must make the named model fail.
 
-mod lanes;
+mod engines;
 mod mutants;
 mod spin;
 
-pub(crate) use lanes::{engines, every, loom_build, model, shuttle, shuttle_build};
+pub(crate) use engines::{engines, every, loom_build, model, shuttle, shuttle_build};
 pub(crate) use mutants::{
     PATH as MUTANTS, check as check_mutants, is_caught, mutant_names, mutants,
 };

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::lanes::{Depth, Engine};
+use super::engines::{Depth, Engine};
 use crate::harness::{Case, Run, cases, run};
 use crate::markdown::{quoted, table};
 use crate::options::Options;

@@ -12,9 +12,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::beside::{beside, processors};
 use crate::command;
 use crate::options::Options;
+use crate::parallel::{parallel, processors};
 use crate::repo;
 use crate::skips;
 use crate::tally::Tally;
@@ -79,7 +79,7 @@ pub(crate) fn spin(options: &Options) -> Result<Tally, String> {
         return Ok(tally);
     }
     let jobs = processors().min(AT_A_TIME);
-    let found = beside(&searches, jobs, |(path, name, search)| {
+    let found = parallel(&searches, jobs, |(path, name, search)| {
         run(path, name, search)
     });
     for ((_, name, search), found) in searches.iter().zip(found) {

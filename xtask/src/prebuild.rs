@@ -6,17 +6,17 @@
 
 use std::time::Instant;
 
-use crate::beside::{beside, processors};
+use crate::parallel::{parallel, processors};
 use crate::processor;
 use crate::tally::seconds;
 
 /// A step's name, and the function that builds its binaries. The step reports its errors.
-pub(crate) type Ahead = (&'static str, fn());
+pub(crate) type Prebuild = (&'static str, fn());
 
 /// Builds them in this order and ignores failures. No time measurement may run meanwhile.
-pub(crate) fn build(builds: &[Ahead]) {
+pub(crate) fn build(builds: &[Prebuild]) {
     let (begun, before) = (Instant::now(), processor::of_children());
-    beside(builds, processors(), |(name, build)| {
+    parallel(builds, processors(), |(name, build)| {
         let begun = Instant::now();
         build();
         println!("    {:>8}  {name}", seconds(begun.elapsed()));

@@ -12,7 +12,7 @@ use std::thread;
 ///
 /// # Panics
 /// With a panic of `work`.
-pub(crate) fn beside<T: Sync, R: Send>(
+pub(crate) fn parallel<T: Sync, R: Send>(
     items: &[T],
     jobs: usize,
     work: impl Fn(&T) -> R + Sync,
@@ -50,9 +50,9 @@ mod tests {
     fn answers_come_in_order() {
         let items: Vec<_> = (0..100).collect();
         assert_eq!(
-            beside(&items, 7, |item| item + 1),
+            parallel(&items, 7, |item| item + 1),
             (1..=100).collect::<Vec<_>>()
         );
-        assert!(beside(&[], 7, |(): &()| ()).is_empty());
+        assert!(parallel(&[], 7, |(): &()| ()).is_empty());
     }
 }
