@@ -4,18 +4,16 @@
 //! that other work on the machine affects both. The answers are checked afterwards: a server that
 //! loses increments has no figures.
 
-use std::fmt;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::bounds;
-use crate::command;
 use crate::options::Options;
-use crate::quiet;
-use crate::repo;
 use crate::tally::Tally;
+use crate::{bounds, command, quiet, repo};
 
 /// A running server; killed when dropped.
 struct Server {
@@ -25,13 +23,24 @@ struct Server {
     increments: u64,
 }
 
-/// A load: the command, pipelined requests, bytes of a value.
-#[derive(Clone, Copy)]
-struct Load {
-    test: &'static str,
-    pipeline: usize,
-    size: usize,
-}
+/// The loads: what redis-benchmark runs, with how many pipelined requests and bytes of a value.
+const LOADS: [&str; 10] = [
+    "set -P 1 -d 3",
+    "get -P 1 -d 3",
+    "set -P 1 -d 1024",
+    "get -P 1 -d 1024",
+    "incr -P 1 -d 3",
+    "set -P 16 -d 3",
+    "get -P 16 -d 3",
+    "set -P 16 -d 1024",
+    "get -P 16 -d 1024",
+    "incr -P 16 -d 3",
+];
+
+const CLIENTS: &str = "50";
+
+/// Number of rounds that a verdict needs.
+const ENOUGH: usize = 7;
 
 /// Measures, and prints a table: medians of the rounds, and the ratio of kv's to Redis's.
 ///
@@ -57,7 +66,7 @@ pub(crate) fn compare(args: &[String]) -> Result<Tally, String> {
     println!("|---|--:|--:|--:|---|");
     let mut tally = Tally::default();
     let mut verdicts = Vec::new();
-    for load in loads() {
+    for load in LOADS {
         let others = quiet::others();
         let is_quiet = others.is_some_and(quiet::is_quiet);
         if !is_quiet {
@@ -83,38 +92,14 @@ pub(crate) fn compare(args: &[String]) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Number of rounds that a verdict needs.
-const ENOUGH: usize = 7;
-
 /// Returns the verdict on a load, as a line for [`bounds::record`].
-fn verdict(load: Load, quotient: f64) -> String {
+fn verdict(load: &str, quotient: f64) -> String {
     let kept = if quotient >= 1.0 { "KEPT" } else { "MISSED" };
     format!("{load}\trequests answered\t≥ 1 × redis-server\t{kept}\t{quotient:.3}")
 }
 
-fn loads() -> Vec<Load> {
-    let mut loads = Vec::new();
-    for pipeline in [1, 16] {
-        for size in [3, 1024] {
-            for test in ["set", "get"] {
-                loads.push(Load {
-                    test,
-                    pipeline,
-                    size,
-                });
-            }
-        }
-        loads.push(Load {
-            test: "incr",
-            pipeline,
-            size: 3,
-        });
-    }
-    loads
-}
-
 /// Builds kv; returns its path.
-fn build() -> Result<std::path::PathBuf, String> {
+fn build() -> Result<PathBuf, String> {
     let target = repo::target(Some("programs"));
     let mut cargo = command::cargo();
     cargo.args(["build", "--quiet", "--release", "--bin", "kv"]);
@@ -128,27 +113,17 @@ fn build() -> Result<std::path::PathBuf, String> {
 /// Starts redis-server without persistence, like kv.
 fn redis() -> Result<Server, String> {
     // It cannot choose a free port itself: take one that was free a moment ago.
-    let free = std::net::TcpListener::bind("127.0.0.1:0");
-    let free = free.and_then(|l| l.local_addr());
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr());
     let port = free.map_err(|e| format!("no free port: {e}"))?.port();
     let mut redis = command::program("redis-server");
-    redis.args([
-        "--save",
-        "",
-        "--appendonly",
-        "no",
-        "--port",
-        &port.to_string(),
-    ]);
+    redis.args(["--save", "", "--appendonly", "no"]);
+    redis.args(["--port", &port.to_string()]);
     Server::started(redis, Some(port))
 }
 
 impl Server {
     /// Starts a server on this port, or on the one that it prints in its first line.
-    fn started(
-        mut command: std::process::Command,
-        port: Option<u16>,
-    ) -> Result<Server, String> {
+    fn started(mut command: Command, port: Option<u16>) -> Result<Server, String> {
         let name = command.get_program().display().to_string();
         let mut child = command
             .stdin(Stdio::null())
@@ -170,7 +145,7 @@ impl Server {
             increments: 0,
         };
         for _ in 0..500 {
-            if std::net::TcpStream::connect(("127.0.0.1", server.port)).is_ok() {
+            if TcpStream::connect(("127.0.0.1", server.port)).is_ok() {
                 return Ok(server);
             }
             thread::sleep(Duration::from_millis(10));
@@ -179,18 +154,17 @@ impl Server {
     }
 
     /// Returns the requests a second under a load.
-    fn loaded(&mut self, load: Load, requests: u64) -> Result<f64, String> {
+    fn loaded(&mut self, load: &str, requests: u64) -> Result<f64, String> {
         let mut benchmark = command::program("redis-benchmark");
-        benchmark.args(["-p", &self.port.to_string(), "-t", load.test, "--csv"]);
-        benchmark.args(["-c", CLIENTS, "-n", &requests.to_string()]);
-        benchmark.args(["-P", &load.pipeline.to_string()]);
-        benchmark.args(["-d", &load.size.to_string()]);
-        let said = command::output(&mut benchmark)?;
-        if load.test == "incr" {
+        benchmark.args(["-p", &self.port.to_string(), "--csv", "-c", CLIENTS]);
+        benchmark.args(["-n", &requests.to_string(), "-t"]);
+        let said = command::output(benchmark.args(load.split(' ')))?;
+        let size = load.rsplit(' ').next().and_then(|size| size.parse().ok());
+        if load.starts_with("incr") {
             self.increments += requests;
         } else {
             let value = self.asked("GET", "key:__rand_int__")?;
-            if load.test == "set" && value.len() != load.size {
+            if load.starts_with("set") && size != Some(value.len()) {
                 return Err(format!("a value of {} bytes", value.len()));
             }
         }
@@ -225,19 +199,8 @@ impl Drop for Server {
     }
 }
 
-impl fmt::Display for Load {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Load {
-            test,
-            pipeline,
-            size,
-        } = self;
-        write!(f, "{test} -P {pipeline} -d {size}")
-    }
-}
-
 /// Returns the median quotient.
-fn print_row(load: Load, rates: &[Vec<f64>; 2]) -> f64 {
+fn print_row(load: &str, rates: &[Vec<f64>; 2]) -> f64 {
     let quotients: Vec<f64> =
         rates[0].iter().zip(&rates[1]).map(|(a, b)| b / a).collect();
     let lowest = quotients.iter().copied().fold(f64::INFINITY, f64::min);
@@ -263,15 +226,13 @@ fn median(numbers: &[f64]) -> f64 {
     }
 }
 
-const CLIENTS: &str = "50";
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_verdict_has_the_words_of_its_bound() {
-        let load = loads()[1];
+        let load = LOADS[1];
         let line = verdict(load, 0.9996);
         assert_eq!(
             line,
