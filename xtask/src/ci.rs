@@ -6,70 +6,57 @@
 
 use std::time::Instant;
 
-use crate::bench;
-use crate::command;
-use crate::examples;
-use crate::model;
 use crate::options::Options;
-use crate::prebuild::{self, Prebuild};
-use crate::processor;
-use crate::programs;
-use crate::promises;
-use crate::sanitize;
-use crate::skips;
-use crate::stress;
-use crate::suite;
 use crate::tally::{Tally, seconds};
-use crate::targets;
-use crate::tidy;
+use crate::{
+    bench, command, examples, model, prebuild, processor, programs, promises, sanitize,
+    skips, stress, suite, targets, tidy,
+};
 
-/// A step: its name and its function.
-type Step = (&'static str, fn() -> Result<Tally, String>);
+/// A step: its name, its function, and the flag that it gets.
+type Step = (
+    &'static str,
+    fn(&Options) -> Result<Tally, String>,
+    &'static str,
+);
 
 const STEPS: &[Step] = &[
-    ("fmt", fmt),
-    ("clippy", clippy),
-    ("tidy", tidy::tidy),
-    ("test", || suite::unit_and_integration(&Options::default())),
-    ("fat", || suite::fat(&Options::default())),
-    ("portable", || suite::portable(&Options::default())),
-    ("free", || suite::free(&Options::default())),
-    ("checked", || suite::checked(&Options::default())),
-    ("programs", || programs::programs(&Options::default())),
-    ("doctest", suite::doc),
-    ("rustdoc", rustdoc),
-    ("examples", examples::examples),
-    ("model", || model::engines(&quick())),
-    ("shuttle", || model::shuttle(&quick())),
-    ("mutants", || model::mutants(&quick())),
-    ("bench", bench::tests),
-    ("rows", || promises::rows(&Options::flag("names"))),
-    ("asan", || sanitize::asan(&quick())),
-    ("tsan", || sanitize::tsan(&quick())),
-    ("guard", bench::guard_step),
-    ("cost", bench::cost_step),
-    ("targets", || targets::targets(&Options::default())),
-    ("timing", || suite::timing(&Options::default())),
-    ("stress", || stress::stress(&Options::default())),
-    ("deny", deny),
+    ("fmt", |_| cargo("fmt --all --check"), ""),
+    (
+        "clippy",
+        |_| cargo("clippy --quiet --workspace --all-targets -- -Dwarnings"),
+        "",
+    ),
+    ("tidy", tidy::tidy, ""),
+    ("test", suite::tests, ""),
+    ("fat", |options| suite::job("fat", options), ""),
+    ("portable", |options| suite::job("portable", options), ""),
+    ("free", |options| suite::job("free", options), ""),
+    ("checked", |options| suite::job("checked", options), ""),
+    ("programs", programs::programs, ""),
+    ("doctest", suite::doc, ""),
+    ("rustdoc", rustdoc, ""),
+    ("examples", examples::examples, ""),
+    ("model", model::exhaustive, "quick"),
+    ("shuttle", model::shuttle, "quick"),
+    ("mutants", model::mutants, "quick"),
+    ("bench", bench::tests, ""),
+    ("rows", promises::rows, "names"),
+    ("asan", sanitize::asan, "quick"),
+    ("tsan", sanitize::tsan, "quick"),
+    ("guard", bench::guard_step, ""),
+    ("cost", bench::cost_step, ""),
+    ("targets", targets::targets, ""),
+    ("timing", suite::timing, ""),
+    ("stress", stress::stress, ""),
+    ("deny", deny, ""),
 ];
 
-/// The steps with builds that can run in parallel, the longest builds first.
-const AHEAD: &[Prebuild] = &[
-    ("test", || suite::workspace_build().ahead()),
-    ("tsan", || drop(sanitize::tsan_build().map(|b| b.ahead()))),
-    ("programs", || programs::build().ahead()),
-    ("shuttle", || model::shuttle_build().ahead()),
-    ("asan", || drop(sanitize::asan_build().map(|b| b.ahead()))),
-    ("free", || suite::free_build().ahead()),
-    ("model", || model::loom_build().ahead()),
-    ("portable", || suite::portable_build().ahead()),
-    ("fat", || suite::fat_build().ahead()),
-    ("guard", || drop(bench::built_guard())),
-    ("cost", || drop(bench::built_bare_guard())),
-    ("rows", || bench::tests_build().ahead()),
-    // In the directory of `test`, to share its dependencies.
-    ("checked", || suite::checked_build().ahead()),
+/// The steps with builds that can run in parallel, the longest builds first; `checked` is last, since
+/// it shares the directory of `test`.
+const PREBUILDS: &[&str] = &[
+    "test", "tsan", "programs", "shuttle", "asan", "free", "model", "portable", "fat",
+    "guard", "cost", "rows", "checked",
 ];
 
 /// Runs every step, or the named ones.
@@ -77,34 +64,24 @@ const AHEAD: &[Prebuild] = &[
 /// # Errors
 /// When a named step does not exist.
 pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
+    let names: Vec<_> = STEPS.iter().map(|(name, ..)| *name).collect();
     if let Some(name) = options
         .words
         .iter()
-        .find(|w| STEPS.iter().all(|(n, _)| n != w))
+        .find(|word| !names.contains(&word.as_str()))
     {
-        let names: Vec<_> = STEPS.iter().map(|(name, _)| *name).collect();
         return Err(format!("no step `{name}`; there are: {}", names.join(", ")));
     }
+    let is_chosen =
+        |name: &&str| options.words.is_empty() || options.words.iter().any(|w| w == name);
+    let builds = PREBUILDS.iter().copied().filter(is_chosen);
+    prebuild::build(&builds.collect::<Vec<_>>());
     let mut total = Tally::default();
     let mut lines = Vec::new();
-    let is_chosen =
-        |name: &str| options.words.is_empty() || options.words.iter().any(|w| w == name);
-    let builds: Vec<_> = AHEAD
-        .iter()
-        .filter(|(name, _)| is_chosen(name))
-        .copied()
-        .collect();
-    if builds.len() > 1 {
-        println!("== building ahead");
-        prebuild::build(&builds);
-    }
-    for (name, step) in STEPS {
-        if !is_chosen(name) {
-            continue;
-        }
+    for (name, step, flag) in STEPS.iter().filter(|(name, ..)| is_chosen(name)) {
         println!("== {name}");
         let (begun, before) = (Instant::now(), processor::of_children());
-        let ended = step();
+        let ended = step(&Options::flag(flag));
         let took = seconds(begun.elapsed());
         let worked = processor::since(before);
         let (tally, said) = match ended {
@@ -123,48 +100,21 @@ pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
     Ok(total)
 }
 
-fn quick() -> Options {
-    Options::flag("quick")
+fn cargo(args: &str) -> Result<Tally, String> {
+    command::run(&mut command::cargo(args)).map(|()| Tally::check(true))
 }
 
-fn fmt() -> Result<Tally, String> {
-    command::run(command::cargo().args(["fmt", "--all", "--check"]))?;
-    Ok(Tally::check(true))
-}
-
-fn clippy() -> Result<Tally, String> {
-    let mut cargo = command::cargo();
-    cargo.args([
-        "clippy",
-        "--quiet",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-Dwarnings",
-    ]);
-    command::run(&mut cargo)?;
-    Ok(Tally::check(true))
-}
-
-fn rustdoc() -> Result<Tally, String> {
-    let mut cargo = command::cargo();
-    cargo.args([
-        "doc",
-        "--quiet",
-        "--workspace",
-        "--no-deps",
-        "--document-private-items",
-    ]);
+fn rustdoc(_: &Options) -> Result<Tally, String> {
+    let mut cargo =
+        command::cargo("doc --quiet --workspace --no-deps --document-private-items");
     command::run(cargo.env("RUSTDOCFLAGS", "-Dwarnings"))?;
     Ok(Tally::check(true))
 }
 
 /// Licences and bans of the dependencies, where cargo-deny is installed.
-fn deny() -> Result<Tally, String> {
+fn deny(_: &Options) -> Result<Tally, String> {
     if !command::exists("cargo-deny") {
         return Ok(skips::skip_check("deny", "no cargo-deny on this machine"));
     }
-    let mut cargo = command::cargo();
-    command::run(cargo.args(["deny", "check", "bans", "licenses", "sources"]))?;
-    Ok(Tally::check(true))
+    cargo("deny check bans licenses sources")
 }

@@ -1,13 +1,17 @@
 //! Runs other programs, mostly cargo.
 //!
-//! Owns the display of commands and of their failures. Does not own tests, which run one by one in
-//! processes of their own (`harness`).
+//! Owns the display of commands and of their failures, and the limit on the time of a program that
+//! may hang.
 
 use std::ffi::OsStr;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::repo;
+use crate::{processor, repo};
 
 /// Returns the command of a program, in the repository's root.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
@@ -16,9 +20,11 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Returns the command of the cargo that runs this program.
-pub(crate) fn cargo() -> Command {
-    program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+/// Returns the command of the cargo that runs this program, with these words as arguments.
+pub(crate) fn cargo(args: &str) -> Command {
+    let mut cargo = program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(args.split_whitespace());
+    cargo
 }
 
 /// Runs to the end with inherited output.
@@ -63,24 +69,102 @@ pub(crate) fn outcome(command: &mut Command) -> Result<(bool, String), String> {
     Ok((out.status.success(), text))
 }
 
+/// The end of a program with a limit on its time.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    /// None if it was killed at the limit.
+    pub(crate) status: Option<ExitStatus>,
+    pub(crate) output: String,
+    pub(crate) took: Duration,
+    /// Its processor time, as last seen.
+    pub(crate) worked: Duration,
+}
+
+impl Watched {
+    /// Returns true if it ended in time and says that it succeeded.
+    pub(crate) fn succeeded(&self) -> bool {
+        self.status.is_some_and(|status| status.success())
+    }
+}
+
+/// The output of a program that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Streams {
+    Standard,
+    Both,
+}
+
+/// Runs to the end or, if it takes longer than `limit`, kills it.
+///
+/// # Errors
+/// When it cannot start or cannot be watched.
+pub(crate) fn watch(
+    command: &mut Command,
+    limit: Duration,
+    streams: Streams,
+) -> Result<Watched, String> {
+    let io = |e: std::io::Error| e.to_string();
+    let mut log = scratch()?;
+    command.stdin(Stdio::null());
+    command.stdout(log.try_clone().map_err(io)?);
+    if streams == Streams::Both {
+        command.stderr(log.try_clone().map_err(io)?);
+    }
+    let start = Instant::now();
+    let mut child = command.spawn().map_err(io)?;
+    let mut pause = Duration::from_micros(500);
+    let mut worked = Duration::ZERO;
+    let status = loop {
+        // An ended process has no figures.
+        worked = processor::of(child.id()).unwrap_or(worked).max(worked);
+        if let Some(status) = child.try_wait().map_err(io)? {
+            break Some(status);
+        }
+        if start.elapsed() > limit {
+            child.kill().map_err(io)?;
+            child.wait().map_err(io)?;
+            break None;
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    };
+    let took = start.elapsed();
+    let mut bytes = Vec::new();
+    log.rewind().map_err(io)?;
+    log.read_to_end(&mut bytes).map_err(io)?;
+    Ok(Watched {
+        status,
+        output: String::from_utf8_lossy(&bytes).into_owned(),
+        took,
+        worked,
+    })
+}
+
+/// Opens a file for the output of a program; unlinked, so that nothing stays behind.
+fn scratch() -> Result<File, String> {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let dir = repo::target(Some("logs"));
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = dir.join(format!("{}-{count}", std::process::id()));
+    let failed = |e| format!("{}: {e}", path.display());
+    fs::create_dir_all(&dir).map_err(failed)?;
+    let mut options = File::options();
+    let file = options.create_new(true).read(true).append(true).open(&path);
+    let file = file.map_err(failed)?;
+    fs::remove_file(&path).map_err(failed)?;
+    Ok(file)
+}
+
 /// Returns true when a program of this name is on the search path.
 pub(crate) fn exists(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|dir| is_file(&dir.join(name)))
-}
-
-fn is_file(path: &Path) -> bool {
-    path.metadata().is_ok_and(|m| m.is_file())
+    std::env::split_paths(&path).any(|dir| dir.join(name).is_file())
 }
 
 fn show(command: &Command) -> String {
-    let mut text = command.get_program().to_string_lossy().into_owned();
-    if let Some((_, name)) = text.rsplit_once('/') {
-        text = name.to_owned();
-    }
-    for arg in command.get_args() {
-        text.push(' ');
-        text.push_str(&arg.to_string_lossy());
-    }
-    text
+    let program = command.get_program().to_string_lossy();
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let args = command.get_args().map(OsStr::to_string_lossy);
+    let words: Vec<_> = std::iter::once(name.into()).chain(args).collect();
+    words.join(" ")
 }

@@ -7,10 +7,11 @@
 //! where `*` matches any text.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::command;
+use crate::command::{self, Streams};
 use crate::markdown::quoted;
+use crate::options::Options;
 use crate::repo;
 use crate::tally::Tally;
 
@@ -30,35 +31,28 @@ struct Check {
 ///
 /// # Errors
 /// When one does not build, or has no such sentence.
-pub(crate) fn examples() -> Result<Tally, String> {
-    let files = repo::files()?;
+pub(crate) fn examples(_: &Options) -> Result<Tally, String> {
     let mut checks = Vec::new();
-    for file in files.iter().filter(|f| f.path.starts_with(HOME)) {
-        let name = file.path[HOME.len()..].trim_end_matches(".rs");
-        if !name.contains('/') {
-            checks.push(parse(name, &file.text)?);
+    for file in repo::files()? {
+        let name = file
+            .path
+            .strip_prefix(HOME)
+            .filter(|name| !name.contains('/'));
+        if let Some(name) = name {
+            checks.push(parse(name.trim_end_matches(".rs"), &file.text)?);
         }
     }
-    if checks.is_empty() {
-        return Ok(Tally::default());
-    }
-    command::run(command::cargo().args([
-        "build",
-        "--quiet",
-        "-p",
-        "pirn",
-        "--examples",
-    ]))?;
+    command::run(&mut command::cargo("build --quiet -p pirn --examples"))?;
     let mut tally = Tally::default();
     for check in checks {
         let last = last_line(&check)?;
         let ok = fits(&check.last_line, &last);
-        if ok {
-            println!("    ok      {}", check.name);
+        let said = if ok {
+            String::new()
         } else {
-            println!("    FAILED  {}: ended with `{last}`", check.name);
-        }
-        tally += Tally::check(ok);
+            format!(": ended with `{last}`")
+        };
+        tally += Tally::printed(ok, check.name + &said);
     }
     Ok(tally)
 }
@@ -66,46 +60,16 @@ pub(crate) fn examples() -> Result<Tally, String> {
 /// Returns the last line that is not empty; empty if the example failed or timed out.
 fn last_line(check: &Check) -> Result<String, String> {
     let path = repo::target(None).join("debug/examples").join(&check.name);
-    let mut child = Command::new(path)
-        .args(&check.args)
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .map_err(|e| format!("{}: {e}", check.name))?;
-    let mut pipe = child.stdout.take().ok_or("no pipe")?;
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        std::io::Read::read_to_string(&mut pipe, &mut text).map(|_| text)
-    });
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
-            break Some(status);
-        }
-        if start.elapsed() > LIMIT {
-            child
-                .kill()
-                .and_then(|()| child.wait())
-                .map_err(|e| e.to_string())?;
-            break None;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    let text = reader.join().map_err(|_| "the reader panicked")?;
-    let text = text.map_err(|e| e.to_string())?;
-    let said = text
-        .lines()
-        .rfind(|l| !l.trim().is_empty())
-        .unwrap_or_default();
-    Ok(if status.is_some_and(|s| s.success()) {
-        said.to_owned()
-    } else {
-        String::new()
-    })
+    let mut example = Command::new(path);
+    let watched = command::watch(example.args(&check.args), LIMIT, Streams::Standard);
+    let watched = watched.map_err(|e| format!("{}: {e}", check.name))?;
+    let last = watched.output.lines().rfind(|line| !line.trim().is_empty());
+    let last = last.filter(|_| watched.succeeded());
+    Ok(last.unwrap_or_default().to_owned())
 }
 
 fn parse(name: &str, text: &str) -> Result<Check, String> {
-    let header: Vec<_> = text.lines().map_while(|l| l.strip_prefix("//!")).collect();
-    let header = header.join("");
+    let header: String = text.lines().map_while(|l| l.strip_prefix("//!")).collect();
     let (_, said) = header
         .split_once("Checked: ")
         .ok_or_else(|| format!("example {name}: its header has no `Checked:` line"))?;

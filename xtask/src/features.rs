@@ -13,32 +13,41 @@
 //!
 //! or the words `issue N` for a promise that depends on another issue, or `pending`.
 
+use std::fmt;
+
 use crate::markdown::{quoted, table};
 
 /// The table's path.
 pub(crate) const PATH: &str = "docs/features.md";
 
+/// The first words of proofs.
+const KINDS: [&str; 7] = [
+    "model", "mutant", "free", "portable", "checked", "compiles", "bench",
+];
+
 /// A proof of a promise.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Proof {
-    /// `binary test::path`.
-    Test(String),
-    /// The end of a model's name.
-    Model(String),
-    /// A seeded bug of docs/models.md.
-    Mutant(String),
-    /// The end of a test's name, where fibers may migrate.
-    Free(String),
-    /// The end of a test's name, under the portable switch and parker.
-    Portable(String),
-    /// The end of a test's name, with the features `diagnostics` and `tracing`.
-    Checked(String),
-    /// A target that the library compiles for.
-    Compiles(String),
-    /// A case of the benches, or one of their tests.
-    Bench(String),
-    /// The issue that will implement it.
-    Issue(u32),
+pub(crate) struct Proof {
+    /// The first word, or `test` or `issue`. Where a step of `ci` runs it, the step's name.
+    pub(crate) kind: &'static str,
+    /// For an issue, its number.
+    pub(crate) name: String,
+}
+
+impl Proof {
+    /// Returns true for a case of the benches, whose bounds decide.
+    pub(crate) fn is_case(&self) -> bool {
+        self.kind == "bench" && !self.name.contains("::")
+    }
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            "test" => write!(f, "`{}`", self.name),
+            kind => write!(f, "`{kind} {}`", self.name),
+        }
+    }
 }
 
 /// One promise.
@@ -58,11 +67,8 @@ impl Row {
 
     /// Returns the cases of the benches among its proofs.
     pub(crate) fn cases(&self) -> Vec<&str> {
-        let names = self.proofs.iter().filter_map(|proof| match proof {
-            Proof::Bench(name) => Some(name.as_str()),
-            _ => None,
-        });
-        names.filter(|name| !name.contains("::")).collect()
+        let cases = self.proofs.iter().filter(|proof| proof.is_case());
+        cases.map(|proof| proof.name.as_str()).collect()
     }
 }
 
@@ -82,7 +88,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Row>, String> {
         rows.push(Row {
             id: id.to_owned(),
             line,
-            proofs: proofs(proof, line)?,
+            proofs: proofs(proof).map_err(|e| format!("line {line}: {e}"))?,
         });
     }
     if rows.is_empty() {
@@ -91,30 +97,28 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-fn proofs(cell: &str, line: usize) -> Result<Vec<Proof>, String> {
+fn proofs(cell: &str) -> Result<Vec<Proof>, String> {
+    let proof = |kind, name: &str| Proof {
+        kind,
+        name: name.to_owned(),
+    };
     let mut found = Vec::new();
-    for name in quoted(cell) {
-        found.push(match name.split_once(' ') {
-            Some(("model", name)) => Proof::Model(name.to_owned()),
-            Some(("mutant", name)) => Proof::Mutant(name.to_owned()),
-            Some(("portable", name)) => Proof::Portable(name.to_owned()),
-            Some(("free", name)) => Proof::Free(name.to_owned()),
-            Some(("checked", name)) => Proof::Checked(name.to_owned()),
-            Some(("compiles", target)) => Proof::Compiles(target.to_owned()),
-            Some(("bench", name)) => Proof::Bench(name.to_owned()),
-            Some(_) => Proof::Test(name.to_owned()),
-            None => return Err(format!("line {line}: `{name}` names no binary")),
+    for quoted in quoted(cell) {
+        let Some((first, rest)) = quoted.split_once(' ') else {
+            return Err(format!("`{quoted}` names no binary"));
+        };
+        found.push(match KINDS.iter().find(|kind| **kind == first) {
+            Some(kind) => proof(*kind, rest),
+            None => proof("test", quoted),
         });
     }
-    if let Some((_, rest)) = cell.split_once("issue ") {
-        let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        let number = number
-            .parse()
-            .map_err(|_| format!("line {line}: issue which?"))?;
-        found.push(Proof::Issue(number));
+    if let Some((_, number)) = cell.split_once("issue ") {
+        let end = number.find(|c: char| !c.is_ascii_digit());
+        found.push(proof("issue", &number[..end.unwrap_or(number.len())]));
     }
-    if found.is_empty() && cell != "pending" {
-        return Err(format!("line {line}: `{cell}` is no proof"));
+    let is_unread = found.iter().any(|proof| proof.name.is_empty());
+    if is_unread || found.is_empty() && cell != "pending" {
+        return Err(format!("`{cell}` is no proof"));
     }
     Ok(found)
 }
@@ -124,29 +128,31 @@ mod tests {
     use super::*;
 
     fn row(proof: &str) -> Result<Vec<Proof>, String> {
-        parse(&format!(
-            "| Row | Promise | Proof |\n|--|--|--|\n| A1 | p | {proof} |\n"
-        ))
-        .map(|rows| rows[0].proofs.clone())
+        let text =
+            format!("| Row | Promise | Proof |\n|--|--|--|\n| A1 | p | {proof} |\n");
+        parse(&text).map(|rows| rows[0].proofs.clone())
     }
 
     #[test]
     fn reads_every_kind_of_proof() {
-        let read =
-            row("`pirn::it a::b`, `model c`, `bench d`, `portable e`, issue 7").unwrap();
-        assert_eq!(read[0], Proof::Test("pirn::it a::b".into()));
-        assert_eq!(read[1], Proof::Model("c".into()));
-        assert_eq!(read[2], Proof::Bench("d".into()));
-        assert_eq!(read[3], Proof::Portable("e".into()));
-        assert_eq!(read[4], Proof::Issue(7));
+        let read = row("`pirn::it a::b`, `model c`, `bench d`, issue 7, later").unwrap();
+        let found: Vec<_> = read.iter().map(|p| (p.kind, p.name.as_str())).collect();
+        let expected = [
+            ("test", "pirn::it a::b"),
+            ("model", "c"),
+            ("bench", "d"),
+            ("issue", "7"),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(read[1].to_string(), "`model c`");
         assert_eq!(row("pending").unwrap(), []);
     }
 
     #[test]
     fn refuses_what_it_cannot_read() {
-        assert!(row("some day").is_err());
-        assert!(row("`no_binary`").is_err());
-        assert!(row("issue").is_err());
+        for unreadable in ["some day", "`no_binary`", "issue", "issue which"] {
+            assert!(row(unreadable).is_err(), "{unreadable}");
+        }
         assert!(parse("text").is_err());
         let twice =
             "| Row | P | T |\n|-|-|-|\n| A1 | p | pending |\n| A1 | p | pending |\n";

@@ -15,6 +15,7 @@ mod disturbance;
 mod examples;
 mod features;
 mod harness;
+mod jobs;
 mod markdown;
 mod model;
 mod on_time;
@@ -54,10 +55,7 @@ const COMMANDS: &[(&str, Run)] = &[
     ("test", suite::all),
     ("timing", suite::timing),
     ("ci", ci::ci),
-    ("tidy", |options| match options.has("report") {
-        true => tidy::report(),
-        false => tidy::tidy(),
-    }),
+    ("tidy", tidy::tidy),
     ("rows", promises::rows),
     ("model", model::model),
     ("stress", stress::stress),

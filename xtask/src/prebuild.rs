@@ -1,29 +1,35 @@
 //! Builds the binaries of several steps ahead, one build at a time for each processor.
 //!
-//! For half of its time a build of the library's tests is one compiler on one processor. Every lane
-//! has a target directory of its own, so that two such builds need not wait for each other. A step
-//! then finds its binaries built. A failed build is reported by its step.
+//! For half of its time a build of the library's tests is one compiler on one processor. Builds
+//! with different flags have target directories of their own, so that two of them need not wait for
+//! each other. A step then finds its binaries built. A failed build is reported by its step.
 
 use std::time::Instant;
 
 use crate::parallel::{parallel, processors};
-use crate::processor;
 use crate::tally::seconds;
+use crate::{bench, jobs, processor};
 
-/// A step's name, and the function that builds its binaries. The step reports its errors.
-pub(crate) type Prebuild = (&'static str, fn());
-
-/// Builds them in this order and ignores failures. No time measurement may run meanwhile.
-pub(crate) fn build(builds: &[Prebuild]) {
+/// Builds what these steps run, in this order, and ignores failures. No time measurement may run
+/// meanwhile.
+pub(crate) fn build(steps: &[&str]) {
+    if steps.len() < 2 {
+        return;
+    }
+    println!("== building ahead");
     let (begun, before) = (Instant::now(), processor::of_children());
-    parallel(builds, processors(), |(name, build)| {
+    parallel(steps, processors(), |step| {
         let begun = Instant::now();
-        build();
-        println!("    {:>8}  {name}", seconds(begun.elapsed()));
+        match *step {
+            "guard" => drop(bench::build_guard(false)),
+            "cost" => drop(bench::build_guard(true)),
+            step => drop(jobs::build(step).and_then(|build| build.binaries())),
+        }
+        println!("    {:>8}  {step}", seconds(begun.elapsed()));
     });
     println!(
-        "    {} lanes built in {}, by processors in {}",
-        builds.len(),
+        "    {} steps built in {}, by processors in {}",
+        steps.len(),
         seconds(begun.elapsed()),
         processor::since(before)
     );

@@ -10,19 +10,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::bench;
 use crate::bounds::{self, Bound};
 use crate::features::{self, Proof, Row};
-use crate::harness::{Case, cases, run};
-use crate::model;
+use crate::harness::{Case, Run, cases, run};
 use crate::options::Options;
-use crate::programs;
-use crate::repo;
-use crate::skips;
-use crate::stress;
-use crate::suite;
 use crate::tally::Tally;
-use crate::targets;
+use crate::{jobs, model, programs, repo, skips, targets};
 
 /// The beginning of the names of storms: they run optimised.
 const STORMS: &str = "pirn::stress ";
@@ -34,54 +27,52 @@ const FAT: [&str; 2] = ["pirn::thread_locals ", "pirn::rmw "];
 /// # Errors
 /// When the table cannot be read or something does not build.
 pub(crate) fn rows(options: &Options) -> Result<Tally, String> {
+    let only_names = options.has("names");
     let mut rows = features::parse(&repo::read(features::PATH)?)?;
     let bounds = bounds::read()?;
     let mut tally = Tally::default();
-    for said in orphans(&rows, &bounds) {
-        println!("    FAILED  {said}");
-        tally += Tally::check(false);
-    }
+    let mut fail = |said: Vec<String>| {
+        for said in said {
+            tally += Tally::printed(false, said);
+        }
+    };
+    fail(orphans(&rows, &bounds));
+    let open = bounds::open(&bounds, bounds::age);
+    fail(bounds::docs(&bounds, &open, options.has("write"))?);
     rows.retain(|row| options.words.is_empty() || options.words.contains(&row.id));
     let named: BTreeSet<_> = rows.iter().flat_map(|row| &row.proofs).collect();
-    let stage = Stage::build(&named, !options.has("names"))?;
-    let seen = if options.has("names") {
-        stage.names(&named)
-    } else {
-        stage.run(&named, options)?
-    };
+    let tests = Tests::build(&named, only_names)?;
+    let mut seen = tests.names(&named);
+    if !only_names {
+        tests.run(&named, options, &mut seen)?;
+    }
     for row in &rows {
         let mut said = verdict(row, &seen);
         said.extend(bounds::complaints(&bounds, &row.id, &row.cases()));
-        let open = unmeasured(row, &seen);
+        let unmeasured = unmeasured(row, &seen);
         tally += if !said.is_empty() {
-            println!("    FAILED  {}: {}", row.id, said.join("; "));
-            Tally::check(false)
-        } else if !open.is_empty() {
-            println!("    OPEN    {}: {}", row.id, open.join("; "));
+            Tally::printed(false, format!("{}: {}", row.id, said.join("; ")))
+        } else if !unmeasured.is_empty() {
+            println!("    OPEN    {}: {}", row.id, unmeasured.join("; "));
             Tally::skip()
         } else {
             Tally::check(true)
         };
     }
-    if options.has("names") {
+    if only_names {
         // Mostly storms.
-        let aside = |row: &&Row| row.proofs.iter().any(|proof| stage.is_aside(proof));
+        let aside = |row: &&Row| row.proofs.iter().any(|proof| tests.is_aside(proof));
         let ids: Vec<_> = rows.iter().filter(aside).map(|row| &*row.id).collect();
         println!(
             "    proofs that only `cargo xtask stress` or a name runs: {}",
             ids.join(", ")
         );
     }
-    let waiting = rows.iter().filter(|row| is_issue(&row.proofs)).count();
-    println!(
-        "    {} rows, {waiting} of them wait for an issue alone",
-        rows.len()
-    );
-    let open = bounds::open(&bounds, bounds::age);
-    for said in bounds::docs(&bounds, &open, options.has("write"))? {
-        println!("    FAILED  {said}");
-        tally += Tally::check(false);
-    }
+    let waits = |row: &&Row| {
+        !row.is_pending() && row.proofs.iter().all(|proof| proof.kind == "issue")
+    };
+    let (all, waiting) = (rows.len(), rows.iter().filter(waits).count());
+    println!("    {all} rows, {waiting} of them wait for an issue alone");
     println!("    {} rows are open by their bounds", open.len());
     for (row, why) in open {
         println!("    open    {row}: {}", why.join("; "));
@@ -103,10 +94,6 @@ fn orphans(rows: &[Row], bounds: &[Bound]) -> Vec<String> {
     unknown.map(said).collect()
 }
 
-fn is_issue(proofs: &[Proof]) -> bool {
-    proofs.iter().all(|p| matches!(p, Proof::Issue(_))) && !proofs.is_empty()
-}
-
 /// The outcome of an existing proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Seen {
@@ -116,108 +103,81 @@ enum Seen {
     Skipped(String),
 }
 
+/// The outcomes of the proofs that exist.
+type Outcomes = BTreeMap<Proof, Seen>;
+
 /// The proofs of a row that measured nothing: such a row is open, not proven.
-fn unmeasured(row: &Row, seen: &BTreeMap<Proof, Seen>) -> Vec<String> {
+fn unmeasured(row: &Row, seen: &Outcomes) -> Vec<String> {
     let skipped = |proof: &Proof| match seen.get(proof) {
-        Some(Seen::Skipped(missing)) => Some(format!("{proof:?} was skipped: {missing}")),
+        Some(Seen::Skipped(missing)) => Some(format!("{proof} was skipped: {missing}")),
         _ => None,
     };
     row.proofs.iter().filter_map(skipped).collect()
 }
 
 /// Returns the failure of a row; none when it holds, or is open because a tool is missing.
-fn verdict(row: &Row, seen: &BTreeMap<Proof, Seen>) -> Vec<String> {
+fn verdict(row: &Row, seen: &Outcomes) -> Vec<String> {
     if row.is_pending() {
         return vec!["pending".to_owned()];
     }
-    let mut said = Vec::new();
-    for proof in &row.proofs {
-        match (proof, seen.get(proof)) {
-            (Proof::Issue(_), _) | (_, Some(Seen::Green | Seen::Skipped(_))) => {}
-            (_, Some(Seen::Red)) => said.push(format!("{proof:?} is red")),
-            (_, None) => said.push(format!("{proof:?} does not exist")),
-        }
-    }
-    said
+    let failure = |proof: &Proof| match seen.get(proof) {
+        Some(Seen::Green | Seen::Skipped(_)) => None,
+        Some(Seen::Red) => Some(format!("{proof} is red")),
+        None => Some(format!("{proof} does not exist")),
+    };
+    row.proofs.iter().filter_map(failure).collect()
 }
 
 /// All tests that a proof may name, built.
 #[derive(Debug, Default)]
-struct Stage {
-    tests: Vec<Case>,
-    models: Vec<Case>,
-    portable: Vec<Case>,
-    free: Vec<Case>,
-    checked: Vec<Case>,
-    bench_tests: Vec<Case>,
+struct Tests {
+    /// By the step that builds them.
+    cases: BTreeMap<&'static str, Vec<Case>>,
     mutants: BTreeSet<String>,
+    /// They do not run.
+    only_names: bool,
 }
 
-impl Stage {
-    /// Builds the named tests. Tests that will run are built as they run; to check that a storm
-    /// exists, the ordinary build suffices.
-    fn build(named: &BTreeSet<&Proof>, to_run: bool) -> Result<Stage, String> {
-        let any = |is: fn(&Proof) -> bool| named.iter().any(|proof| is(proof));
-        let mut stage = Stage::default();
-        if any(|p| matches!(p, Proof::Test(n) if !n.starts_with(programs::NAMES))) {
-            stage.tests = cases(&suite::workspace_build().binaries()?)?;
-        }
-        let is_of = |case: &Case, starts: &[&str]| {
-            let id = case.id();
-            starts.iter().any(|start| id.starts_with(start))
+impl Tests {
+    /// Builds the named tests.
+    fn build(named: &BTreeSet<&Proof>, only_names: bool) -> Result<Tests, String> {
+        let mut tests = Tests {
+            mutants: model::mutant_names()?,
+            only_names,
+            ..Tests::default()
         };
-        stage.tests.retain(|case| !is_of(case, &FAT));
-        if any(
-            |p| matches!(p, Proof::Test(n) if FAT.iter().any(|start| n.starts_with(start))),
-        ) {
-            stage.tests.extend(cases(&suite::fat_build().binaries()?)?);
+        let steps = named.iter().filter_map(|proof| tests.step(proof));
+        for step in steps.collect::<BTreeSet<_>>() {
+            let cases = match step {
+                "model" => model::models()?,
+                _ => cases(&jobs::build(step)?)?,
+            };
+            tests.cases.insert(step, cases);
         }
-        if to_run && any(|p| matches!(p, Proof::Test(n) if n.starts_with(STORMS))) {
-            stage.tests.retain(|case| !is_of(case, &[STORMS]));
-            stage.tests.extend(stress::storms()?);
+        Ok(tests)
+    }
+
+    /// Returns the step that builds the test which a proof names. Tests that will run are built as
+    /// they run; to check that a storm exists, the ordinary build suffices.
+    fn step(&self, proof: &Proof) -> Option<&'static str> {
+        let is_in =
+            |binaries: &[&str]| binaries.iter().any(|b| proof.name.starts_with(b));
+        match proof.kind {
+            "test" if is_in(&FAT) => Some("fat"),
+            "test" if is_in(&[programs::NAMES]) => Some("programs"),
+            "test" if is_in(&[STORMS]) && !self.only_names => Some("stress"),
+            "mutant" | "compiles" | "issue" => None,
+            kind => Some(kind).filter(|_| !proof.is_case()),
         }
-        if any(|p| matches!(p, Proof::Test(n) if n.starts_with(programs::NAMES))) {
-            stage.tests.extend(programs::tests()?);
-        }
-        if any(|p| matches!(p, Proof::Model(_))) {
-            stage.models = model::every()?;
-        }
-        if any(|p| matches!(p, Proof::Mutant(_))) {
-            stage.mutants = model::mutant_names()?;
-        }
-        if any(|p| matches!(p, Proof::Portable(_))) {
-            stage.portable = cases(&suite::portable_build().binaries()?)?;
-        }
-        if any(|p| matches!(p, Proof::Free(_))) {
-            stage.free = cases(&suite::free_build().binaries()?)?;
-        }
-        if any(|p| matches!(p, Proof::Checked(_))) {
-            stage.checked = cases(&suite::checked_build().binaries()?)?;
-        }
-        if any(|p| matches!(p, Proof::Bench(n) if n.contains("::"))) {
-            stage.bench_tests = cases(&bench::tests_build().binaries()?)?;
-        }
-        Ok(stage)
     }
 
     /// Returns the test or model that a proof names.
     fn case(&self, proof: &Proof) -> Option<&Case> {
-        let by_end = |cases: &'_ [Case], end: &str| {
-            cases.iter().position(|case| case.name.ends_with(end))
+        let is_named = |case: &&Case| match proof.kind {
+            "test" => case.id() == proof.name,
+            _ => case.name.ends_with(&proof.name),
         };
-        match proof {
-            Proof::Test(id) => self.tests.iter().find(|case| case.id() == *id),
-            Proof::Model(end) => by_end(&self.models, end).map(|at| &self.models[at]),
-            Proof::Portable(end) => {
-                by_end(&self.portable, end).map(|at| &self.portable[at])
-            }
-            Proof::Checked(end) => by_end(&self.checked, end).map(|at| &self.checked[at]),
-            Proof::Free(end) => by_end(&self.free, end).map(|at| &self.free[at]),
-            Proof::Bench(end) => {
-                by_end(&self.bench_tests, end).map(|at| &self.bench_tests[at])
-            }
-            Proof::Mutant(_) | Proof::Compiles(_) | Proof::Issue(_) => None,
-        }
+        self.cases.get(self.step(proof)?)?.iter().find(is_named)
     }
 
     /// Returns true if a test runs only on request.
@@ -226,18 +186,17 @@ impl Stage {
     }
 
     fn exists(&self, proof: &Proof) -> bool {
-        match proof {
-            // Its bound is in the table of bounds.
-            Proof::Bench(name) if !name.contains("::") => true,
-            Proof::Mutant(name) => self.mutants.contains(name),
-            // Known only by compiling, which `run` does.
-            Proof::Compiles(_) => true,
-            _ => self.case(proof).is_some(),
+        match proof.kind {
+            "mutant" => self.mutants.contains(&proof.name),
+            // The target is known only by compiling, which `run` does.
+            "issue" | "compiles" => true,
+            // The bounds of a case are in the table of bounds.
+            _ => proof.is_case() || self.case(proof).is_some(),
         }
     }
 
     /// Returns every existing proof: as passed, unless an earlier step of this run has skipped it.
-    fn names(&self, named: &BTreeSet<&Proof>) -> BTreeMap<Proof, Seen> {
+    fn names(&self, named: &BTreeSet<&Proof>) -> Outcomes {
         let here = named.iter().filter(|proof| self.exists(proof));
         let missing = |proof: &Proof| skips::missing_for(&self.case(proof)?.id());
         here.map(|proof| {
@@ -247,43 +206,48 @@ impl Stage {
         .collect()
     }
 
-    /// Returns every existing proof, with the outcome of its test.
+    /// Runs the proofs; adds their outcomes.
     fn run(
         &self,
         named: &BTreeSet<&Proof>,
         options: &Options,
-    ) -> Result<BTreeMap<Proof, Seen>, String> {
-        let mut seen = self.names(named);
-        let (proofs, chosen): (Vec<&Proof>, Vec<Case>) = named
+        seen: &mut Outcomes,
+    ) -> Result<(), String> {
+        let with_cases = named
             .iter()
-            .filter_map(|p| Some((*p, self.case(p)?.clone())))
-            .unzip();
-        let (tally, endings) = run(&chosen, suite::how(options)?)?;
+            .filter_map(|proof| Some((*proof, self.case(proof)?.clone())));
+        let (proofs, chosen): (Vec<&Proof>, Vec<Case>) = with_cases.unzip();
+        let (tally, endings) = run(&chosen, Run::default().with(options)?)?;
         println!("    tests and models: {tally}");
         for (proof, ending) in proofs.into_iter().zip(endings) {
-            let how = match ending.missing {
+            let outcome = match ending.missing {
                 Some(missing) => Seen::Skipped(missing),
                 None if ending.passed => Seen::Green,
                 None => Seen::Red,
             };
-            seen.insert(proof.clone(), how);
+            seen.insert(proof.clone(), outcome);
         }
         for proof in named.iter().filter(|proof| self.exists(proof)) {
-            let ok = match proof {
-                Proof::Compiles(target) => targets::compiles(target)?,
-                Proof::Mutant(name) => model::is_caught(name)?,
+            let ok = match proof.kind {
+                "compiles" => targets::compiles(&proof.name)?,
+                "mutant" => model::is_caught(&proof.name)?,
                 _ => continue,
             };
-            let how = if ok { Seen::Green } else { Seen::Red };
-            seen.insert((*proof).clone(), how);
+            let outcome = if ok { Seen::Green } else { Seen::Red };
+            seen.insert((*proof).clone(), outcome);
         }
-        Ok(seen)
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn proof(kind: &'static str, name: &str) -> Proof {
+        let name = name.to_owned();
+        Proof { kind, name }
+    }
 
     fn row(proofs: Vec<Proof>) -> Row {
         Row {
@@ -295,28 +259,34 @@ mod tests {
 
     #[test]
     fn a_row_holds_only_with_green_proofs() {
-        let (good, bad) = (Proof::Test("a b".into()), Proof::Test("a c".into()));
+        let (good, bad) = (proof("test", "a b"), proof("test", "a c"));
         let seen =
             BTreeMap::from([(good.clone(), Seen::Green), (bad.clone(), Seen::Red)]);
         assert!(verdict(&row(vec![good.clone()]), &seen).is_empty());
-        assert!(verdict(&row(vec![Proof::Issue(3)]), &seen).is_empty());
         assert_eq!(verdict(&row(vec![]), &seen), ["pending"]);
-        assert_eq!(verdict(&row(vec![good, bad]), &seen).len(), 1);
-        assert_eq!(
-            verdict(&row(vec![Proof::Model("m".into())]), &seen).len(),
-            1
-        );
+        assert_eq!(verdict(&row(vec![good, bad]), &seen), ["`a c` is red"]);
+        let said = verdict(&row(vec![proof("model", "m")]), &seen);
+        assert_eq!(said, ["`model m` does not exist"]);
     }
 
     #[test]
     fn a_row_whose_proof_was_skipped_is_open() {
-        let (good, lame) = (Proof::Test("a b".into()), Proof::Test("a c".into()));
+        let (good, lame) = (proof("test", "a b"), proof("test", "a c"));
         let skipped = Seen::Skipped("no strace".to_owned());
         let seen = BTreeMap::from([(good.clone(), Seen::Green), (lame.clone(), skipped)]);
         let both = row(vec![good.clone(), lame]);
         assert!(verdict(&both, &seen).is_empty());
         assert_eq!(unmeasured(&both, &seen).len(), 1);
         assert!(unmeasured(&row(vec![good]), &seen).is_empty());
+    }
+
+    #[test]
+    fn only_tests_need_a_case() {
+        let tests = Tests::default();
+        assert!(tests.exists(&proof("issue", "3")));
+        assert!(tests.exists(&proof("bench", "steal")));
+        assert!(!tests.exists(&proof("bench", "base::steal")));
+        assert!(!tests.exists(&proof("test", "a b")));
     }
 
     #[test]

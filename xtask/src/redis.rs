@@ -101,11 +101,8 @@ fn verdict(load: &str, quotient: f64) -> String {
 /// Builds kv; returns its path.
 fn build() -> Result<PathBuf, String> {
     let target = repo::target(Some("programs"));
-    let mut cargo = command::cargo();
-    cargo.args(["build", "--quiet", "--release", "--bin", "kv"]);
-    cargo
-        .arg("--manifest-path")
-        .arg(repo::root().join("programs/Cargo.toml"));
+    let mut cargo = command::cargo("build --quiet --release --bin kv");
+    cargo.args(["--manifest-path", "programs/Cargo.toml"]);
     command::run(cargo.env("CARGO_TARGET_DIR", &target))?;
     Ok(target.join("release/kv"))
 }

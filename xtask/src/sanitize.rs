@@ -8,67 +8,62 @@
 //! A checker that finds nothing may be ineffective: tests named `seeded_…` plant a leak or a race,
 //! run in a process of their own, and must be reported.
 
-use crate::command;
+use std::slice;
+
 use crate::harness::{Build, Case, Run, cases, run};
 use crate::options::Options;
-use crate::repo;
-use crate::rust_src;
-use crate::suite;
 use crate::tally::Tally;
+use crate::{command, repo, rust_src};
 
 /// One run may miss a seeded race: a switch is an ordering too.
 const TRIES: usize = 20;
 
-/// One sanitizer.
-#[derive(Debug, Clone, Copy)]
-enum Lane {
+/// The tests of a quick run.
+const QUICK: &str = "--lib --test it --test machine";
+
+/// Tests that a run under ThreadSanitizer without names leaves out: the wheel uses no threads, and
+/// the text of a backtrace has no race; each would take half a minute.
+const WITHOUT_RACES: [&str; 2] = ["timer::", "stacks::ordinary_work_fits_a_stack"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sanitizer {
     Address,
     Thread,
 }
 
-impl Lane {
+impl Sanitizer {
     fn name(self) -> &'static str {
         match self {
-            Lane::Address => "asan",
-            Lane::Thread => "tsan",
+            Sanitizer::Address => "asan",
+            Sanitizer::Thread => "tsan",
         }
-    }
-
-    /// Returns true if the lane, when no tests are named, leaves this one out: the wheel uses no
-    /// threads, and the text of a backtrace has no race; each would take half a minute.
-    fn skips(self, case: &Case) -> bool {
-        let of_one_thread = ["timer::", "stacks::ordinary_work_fits_a_stack"];
-        matches!(self, Lane::Thread)
-            && of_one_thread
-                .iter()
-                .any(|start| case.name.starts_with(start))
     }
 
     /// The beginning of its report on a seeded bug.
     fn reports(self) -> &'static [&'static str] {
         match self {
-            Lane::Address => &["ERROR: AddressSanitizer", "ERROR: LeakSanitizer"],
-            Lane::Thread => &["WARNING: ThreadSanitizer"],
+            Sanitizer::Address => &["ERROR: AddressSanitizer", "ERROR: LeakSanitizer"],
+            Sanitizer::Thread => &["WARNING: ThreadSanitizer"],
         }
     }
 
-    /// The build of these targets. For a quick run a report names functions, not lines: lines are a fifth of the build,
-    /// and each backtrace in an instrumented program reads all of them.
-    fn build(self, targets: &[&str], quick: bool) -> Result<Build, String> {
+    /// The build of these targets. For a quick run a report names functions, not lines: lines are a
+    /// fifth of the build, and each backtrace in an instrumented program reads all of them.
+    fn build(self, targets: &str, quick: bool) -> Result<Build, String> {
+        let build_std = match self {
+            Sanitizer::Address => "",
+            Sanitizer::Thread => "-Zbuild-std",
+        };
         let host = host()?;
-        let mut args = vec!["--package", "pirn", "--target", &host];
-        args.extend_from_slice(targets);
-        if let Lane::Thread = self {
-            args.push("-Zbuild-std");
-        }
+        let args = format!("--package pirn --target {host} {targets} {build_std}");
         // A backtrace takes an instrumented std half a minute.
         let build = Build::new(&args)
             .debug(if quick { "none" } else { "line-tables-only" })
             .env("RUSTC_BOOTSTRAP", "1")
             .env("RUST_BACKTRACE", "0");
         Ok(match self {
-            Lane::Address => build
-                .lane("asan", "-Zsanitizer=address --cfg pirn_asan")
+            Sanitizer::Address => build
+                .flags("asan", "-Zsanitizer=address --cfg pirn_asan")
                 // Variables stay on their stacks; otherwise memory referenced from a parked fiber
                 // is reported as a leak
                 // (docs/design/02-stacks-and-switch.md#no-search-for-uses-after-return).
@@ -77,8 +72,8 @@ impl Lane {
                     "detect_leaks=1:detect_stack_use_after_return=0",
                 )
                 .env("LSAN_OPTIONS", lsan_options()),
-            Lane::Thread => build
-                .lane("tsan", "-Zsanitizer=thread --cfg pirn_tsan")
+            Sanitizer::Thread => build
+                .flags("tsan", "-Zsanitizer=thread --cfg pirn_tsan")
                 // No wait of a second at the end of each process for its threads: for 700 tests
                 // that is most of the time.
                 .env("TSAN_OPTIONS", "atexit_sleep_ms=10")
@@ -97,7 +92,7 @@ fn lsan_options() -> String {
 /// # Errors
 /// When they do not build, or nothing ran.
 pub(crate) fn asan(options: &Options) -> Result<Tally, String> {
-    lane(Lane::Address, options)
+    sanitize(Sanitizer::Address, options)
 }
 
 /// Runs the tests under ThreadSanitizer.
@@ -105,7 +100,7 @@ pub(crate) fn asan(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When they do not build, or nothing ran.
 pub(crate) fn tsan(options: &Options) -> Result<Tally, String> {
-    lane(Lane::Thread, options)
+    sanitize(Sanitizer::Thread, options)
 }
 
 /// Returns the build of a quick run of [`asan`].
@@ -113,7 +108,7 @@ pub(crate) fn tsan(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When the compiler does not report its host target.
 pub(crate) fn asan_build() -> Result<Build, String> {
-    Lane::Address.build(&QUICK, true)
+    Sanitizer::Address.build(QUICK, true)
 }
 
 /// Returns the build of a quick run of [`tsan`].
@@ -121,59 +116,51 @@ pub(crate) fn asan_build() -> Result<Build, String> {
 /// # Errors
 /// As [`asan_build`], and when there are no sources of the library.
 pub(crate) fn tsan_build() -> Result<Build, String> {
-    Lane::Thread.build(&QUICK, true)
+    Sanitizer::Thread.build(QUICK, true)
 }
 
-/// The sources of a quick run's tests.
-const QUICK: [&str; 5] = ["--lib", "--test", "it", "--test", "machine"];
-
-fn lane(lane: Lane, options: &Options) -> Result<Tally, String> {
-    let quick = options.has("quick");
-    let all = cases(&lane.build(&QUICK, quick)?.binaries()?)?;
-    let (seeded, plain): (Vec<_>, Vec<_>) = all
-        .into_iter()
-        .filter(|case| options.picks(&case.name))
-        .partition(|case| case.name.contains("seeded_"));
-    let chosen: Vec<_> = plain
-        .into_iter()
-        .filter(|case| {
-            !(case.ignored.is_some() || quick && (case.is_alone() || case.is_storm()))
-        })
-        .filter(|case| !(options.words.is_empty() && lane.skips(case)))
-        .collect();
-    let (mut tally, _) = run(&chosen, suite::how(options)?)?;
-    println!("    {}: {tally}", lane.name());
-    tally += caught(lane, &seeded)?;
+fn sanitize(sanitizer: Sanitizer, options: &Options) -> Result<Tally, String> {
+    let (name, quick) = (sanitizer.name(), options.has("quick"));
+    let how = Run::default().with(options)?;
+    let mut chosen = cases(&sanitizer.build(QUICK, quick)?)?;
+    chosen.retain(|case| options.picks(&case.name));
+    let is_seeded = |case: &Case| case.name.contains("seeded_");
+    let (seeded, mut plain): (Vec<_>, Vec<_>) = chosen.into_iter().partition(is_seeded);
+    plain.retain(|case| {
+        let takes_long = case.is_alone() || case.is_storm();
+        let is_unnamed = options.words.is_empty() && sanitizer == Sanitizer::Thread;
+        let has_no_race = WITHOUT_RACES
+            .iter()
+            .any(|start| case.name.starts_with(start));
+        case.ignored.is_none() && !(quick && takes_long) && !(is_unnamed && has_no_race)
+    });
+    let (mut tally, _) = run(&plain, how)?;
+    println!("    {name}: {tally}");
+    tally += caught(sanitizer, &seeded)?;
     if !quick {
-        let mut storms = cases(
-            &lane
-                .build(&["--release", "--test", "stress"], quick)?
-                .binaries()?,
-        )?;
+        let mut storms = cases(&sanitizer.build("--release --test stress", quick)?)?;
         storms.retain(|storm| options.picks(&storm.name));
-        let (storms, _) = run(&storms, suite::how(options)?)?;
-        println!("    {} storms: {storms}", lane.name());
+        let (storms, _) = run(&storms, how)?;
+        println!("    {name} storms: {storms}");
         tally += storms;
     }
-    tally.nonzero(lane.name())
+    tally.nonzero(name)
 }
 
 /// Runs the seeded bugs; each must be reported.
-fn caught(lane: Lane, seeded: &[Case]) -> Result<Tally, String> {
+fn caught(sanitizer: Sanitizer, seeded: &[Case]) -> Result<Tally, String> {
+    let how = Run {
+        quiet: true,
+        ..Run::default()
+    };
+    let is_report = |line: &str| sanitizer.reports().iter().any(|r| line.contains(r));
     let mut tally = Tally::default();
     for case in seeded {
         let mut found = None;
         for attempt in 1..=TRIES {
-            let how = Run {
-                quiet: true,
-                ..Run::default()
-            };
-            let (_, endings) = run(std::slice::from_ref(case), how)?;
-            let is_report = |line: &str| lane.reports().iter().any(|r| line.contains(r));
-            if endings
-                .iter()
-                .any(|e| !e.passed && e.output.lines().any(is_report))
-            {
+            let (_, endings) = run(slice::from_ref(case), how)?;
+            let is_reported = |output: &str| output.lines().any(is_report);
+            if endings.iter().any(|e| !e.passed && is_reported(&e.output)) {
                 found = Some(attempt);
                 break;
             }

@@ -2,53 +2,47 @@
 //! `cargo xtask timing`: the others.
 //!
 //! Unit, integration and compile-fail tests of every crate, each in its own process, and doc tests.
-//! With `--all`, as in CI: crossbeam-channel's tests on pirn's channels; the thread-local suite
-//! again in the most optimized profile; the platform-dependent modules again in their portable
-//! version; the features `diagnostics` and `tracing`. These take as long again, most of it to
-//! build.
+//! With `--all`, as in CI: crossbeam-channel's tests on pirn's channels, and the tests of other
+//! builds (`jobs`). These take as long again, most of it to build.
 //!
 //! A test with `alone_` in its name bounds a time or needs the whole machine. It runs in the
-//! lane `timing`, after everything else, one at a time. Other processes can delay such a test, so
+//! step `timing`, after everything else, one at a time. Other processes can delay such a test, so
 //! one that fails is tried again (`on_time`), and the summary counts it.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::command;
 use crate::harness::{Build, Case, Run, cases, run};
 use crate::on_time::in_time;
 use crate::options::Options;
 use crate::parallel::processors;
-use crate::processor;
-use crate::skips;
 use crate::tally::{Tally, seconds};
+use crate::{command, jobs, processor, skips};
 
 /// Runs all tests, or those with one of the words in their names.
 ///
 /// # Errors
 /// When something does not build, or nothing ran.
 pub(crate) fn all(options: &Options) -> Result<Tally, String> {
-    let package: Option<String> = options.value("package")?;
-    if !options.words.is_empty() || package.is_some() {
-        return unit_and_integration(options);
+    if !options.words.is_empty() || options.has("package") {
+        return tests(options);
     }
-    let build = if options.has("all") {
-        workspace_build()
+    println!("    tests that bound times: `cargo xtask timing`");
+    let mut tally = if options.has("all") {
+        let mut tally = tests(options)?;
+        for step in ["fat", "portable", "checked"] {
+            tally += job(step, options)?;
+        }
+        tally
     } else {
         println!(
             "    crossbeam's tests and tests of other builds: `cargo xtask test --all`"
         );
         // Line tables suffice for the reports of failures.
-        Build::new(&["--workspace", "--exclude", "pirn-crossbeam-suite"])
-            .debug("line-tables-only")
+        let build = Build::new("--workspace --exclude pirn-crossbeam-suite");
+        let build = build.debug("line-tables-only");
+        picked("tests", &build, options, |case| !case.is_alone())?
     };
-    println!("    tests that bound times: `cargo xtask timing`");
-    let mut tally = lane_of("tests", &build, options, |case| !case.is_alone())?;
-    if options.has("all") {
-        tally += fat(options)?;
-        tally += portable(options)?;
-        tally += checked(options)?;
-    }
-    tally += doc()?;
+    tally += doc(options)?;
     tally.nonzero("tests")
 }
 
@@ -56,9 +50,9 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
 ///
 /// # Errors
 /// When something does not build, or nothing ran.
-pub(crate) fn unit_and_integration(options: &Options) -> Result<Tally, String> {
+pub(crate) fn tests(options: &Options) -> Result<Tally, String> {
     let picks = |case: &Case| !options.words.is_empty() || !case.is_alone();
-    lane_of("tests", &chosen_build(options)?, options, picks)
+    picked("tests", &chosen_build(options)?, options, picks)
 }
 
 /// Runs the tests that bound times, or those with one of the words in their names, one at a time.
@@ -66,221 +60,59 @@ pub(crate) fn unit_and_integration(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When something does not build, or nothing ran.
 pub(crate) fn timing(options: &Options) -> Result<Tally, String> {
-    lane_of("timing", &chosen_build(options)?, options, Case::is_alone)
+    picked("timing", &chosen_build(options)?, options, Case::is_alone)
 }
 
 fn chosen_build(options: &Options) -> Result<Build, String> {
-    Ok(match options.value::<String>("package")? {
-        Some(package) => Build::new(&["--package", &package]),
-        None => workspace_build(),
-    })
-}
-
-/// Returns the build of [`unit_and_integration`].
-pub(crate) fn workspace_build() -> Build {
-    Build::new(&["--workspace"])
-}
-
-/// Runs the tests of optimised code, under fat LTO: no optimisation may carry an address of a
-/// thread-local over a suspension point, and no operation may exceed its number of
-/// read-modify-writes.
-///
-/// # Errors
-/// When it does not build, or nothing ran.
-pub(crate) fn fat(options: &Options) -> Result<Tally, String> {
-    lane("optimised code, fat LTO", &fat_build(), options)
-}
-
-/// Returns the build of [`fat`].
-pub(crate) fn fat_build() -> Build {
-    Build::new(&[
-        "--package",
-        "pirn",
-        "--test",
-        "thread_locals",
-        "--test",
-        "rmw",
-        "--profile",
-        "fat",
-    ])
-}
-
-/// Runs the tests of stacks, parking and spawning again on the portable switch and the portable
-/// parker, which other systems would use.
-///
-/// # Errors
-/// When it does not build, or nothing ran.
-pub(crate) fn portable(options: &Options) -> Result<Tally, String> {
-    let mut chosen = options.clone();
-    if chosen.words.is_empty() {
-        let rooms = [
-            "context::",
-            "parker",
-            " sockets::",
-            " socket_faults::",
-            " socket_waits::",
-            "readiness::",
-            " park::",
-            " spawn::",
-            " panics::",
-            " stacks::",
-        ];
-        chosen.words = rooms.map(str::to_owned).to_vec();
+    match options.value::<String>("package")? {
+        Some(package) => Ok(Build::new(&format!("--package {package}"))),
+        None => jobs::build("test"),
     }
-    lane(
-        "portable switch, parker and poller",
-        &portable_build(),
-        &chosen,
-    )
 }
 
-/// Runs the tests of the features `diagnostics` and `tracing`, and tests that must pass with them
-/// too.
+/// Runs the tests of a step with a build of its own.
 ///
 /// # Errors
 /// When it does not build, or nothing ran.
-pub(crate) fn checked(options: &Options) -> Result<Tally, String> {
-    let mut chosen = options.clone();
-    if chosen.words.is_empty() {
-        let rooms = [
-            " checks::",
-            " spans::",
-            " environment::",
-            " frames::",
-            " panics::",
-            " spawn::",
-            " stacks::",
-            " unwinding::",
-        ];
-        chosen.words = rooms.map(str::to_owned).to_vec();
+pub(crate) fn job(step: &str, options: &Options) -> Result<Tally, String> {
+    let mut options = options.clone();
+    if options.words.is_empty() {
+        let names = jobs::names(step).split('|').map(str::to_owned);
+        options.words = names.filter(|name| !name.is_empty()).collect();
     }
-    lane("with diagnostics and tracing", &checked_build(), &chosen)
+    picked(step, &jobs::build(step)?, &options, |_| true)
 }
 
-/// Returns the build of [`checked`]. Debuggers inspect it: it has full debug information, unlike
-/// other lanes.
-pub(crate) fn checked_build() -> Build {
-    Build::new(&[
-        "--package",
-        "pirn",
-        "--features",
-        "diagnostics,tracing",
-        "--test",
-        "machine",
-    ])
-    .debug("full")
-}
-
-/// Runs the library's tests of waits and their ends again where fibers may migrate.
-///
-/// # Errors
-/// When it does not build, or nothing ran.
-pub(crate) fn free(options: &Options) -> Result<Tally, String> {
-    let mut chosen = options.clone();
-    if chosen.words.is_empty() {
-        let rooms = [
-            " cancel::",
-            " channel_storm::",
-            " deadline::",
-            " deadlock ",
-            " elastic::",
-            " futures",
-            " idle ",
-            " join::",
-            " loans::",
-            " par_",
-            " park::",
-            " reports::",
-            " scope::",
-            " select::",
-            " shutdown::",
-            " sockets::",
-            " socket_faults::",
-            " socket_waits::",
-            " structure::",
-            " timers::",
-        ];
-        chosen.words = rooms.map(str::to_owned).to_vec();
-    }
-    lane("fibers that may migrate", &free_build(), &chosen)
-}
-
-/// Returns the build of [`free`].
-pub(crate) fn free_build() -> Build {
-    let args = &[
-        "--package",
-        "pirn",
-        "--test",
-        "it",
-        "--test",
-        "machine",
-        "--test",
-        "idle",
-        "--test",
-        "deadlock",
-    ];
-    Build::new(args)
-        .lane("free", "--cfg pirn_free")
-        .debug("none")
-}
-
-/// Returns the build of [`portable`].
-pub(crate) fn portable_build() -> Build {
-    let args = &[
-        "--package",
-        "pirn",
-        "--features",
-        "corosensei",
-        "--lib",
-        "--test",
-        "machine",
-    ];
-    Build::new(args)
-        .lane("portable", "--cfg pirn_condvar --cfg pirn_polling")
-        .debug("none")
-}
-
-/// Builds a lane and runs its chosen tests that are not ignored.
-fn lane(what: &str, build: &Build, options: &Options) -> Result<Tally, String> {
-    lane_of(what, build, options, |_| true)
-}
-
-/// As [`lane`], for tests that `picks` also accepts.
-fn lane_of(
+/// Runs the tests of a build that the options and `picks` choose.
+fn picked(
     what: &str,
     build: &Build,
     options: &Options,
     picks: impl Fn(&Case) -> bool,
 ) -> Result<Tally, String> {
     let (begun, before) = (Instant::now(), processor::of_children());
-    let all = cases(&build.binaries()?)?;
+    let mut chosen = cases(build)?;
     println!(
         "    {what}: built in {}, by processors in {}",
         seconds(begun.elapsed()),
         processor::since(before)
     );
-    let (chosen, rest): (Vec<_>, Vec<_>) = all
-        .into_iter()
-        .filter(|case| options.picks(&case.id()) && picks(case))
-        .partition(|case| {
-            let is_asked_for = !is_twin(case) || !options.words.is_empty();
-            case.ignored.is_none()
-                && is_asked_for
-                && (!reads_frames(case) || build.tells_all())
-        });
+    let mut tally = Tally::default();
+    chosen.retain(|case| {
+        let is_picked = options.picks(&case.id()) && picks(case);
+        let reason = why_left_out(case, build, !options.words.is_empty());
+        if let Some(reason) = reason.as_ref().filter(|_| is_picked) {
+            tally += skips::leave_out(case.id(), reason);
+        }
+        is_picked && reason.is_none()
+    });
     let is_crossbeams = |case: &Case| case.id().starts_with(CROSSBEAM);
     let (crossbeams, own): (Vec<_>, Vec<_>) = chosen.into_iter().partition(is_crossbeams);
-    let mut tally = run_all(own, how(options)?)?;
-    for case in rest {
-        tally += skips::leave_out(case.id(), &why_left_out(&case));
-    }
+    let how = Run::default().with(options)?;
+    tally += run_all(own, how)?;
     println!("    {what}: {tally}");
     if !crossbeams.is_empty() {
-        let (timed, others): (Vec<_>, Vec<_>) =
-            crossbeams.into_iter().partition(is_timed);
-        let how = side_by_side(how(options)?);
-        let (mut more, _) = run(&others, how)?;
-        more += in_time(&timed, how)?;
+        let more = run_crossbeams(crossbeams, how)?;
         println!("    crossbeam's tests: {more}");
         tally += more;
     }
@@ -298,14 +130,20 @@ pub(crate) fn run_all(cases: Vec<Case>, how: Run) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// More at a time: crossbeam-channel's own tests spend most of their time asleep.
-fn side_by_side(how: Run) -> Run {
-    let jobs = if how.jobs == 0 {
-        6 * processors()
-    } else {
-        how.jobs
+/// The beginning of the names of crossbeam-channel's tests.
+const CROSSBEAM: &str = "crossbeam-suite::";
+
+/// Runs crossbeam-channel's tests, more at a time: they spend most of their time asleep.
+fn run_crossbeams(cases: Vec<Case>, how: Run) -> Result<Tally, String> {
+    let (timed, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(is_timed);
+    let jobs = match how.jobs {
+        0 => 6 * processors(),
+        jobs => jobs,
     };
-    Run { jobs, ..how }
+    let how = Run { jobs, ..how };
+    let (mut tally, _) = run(&others, how)?;
+    tally += in_time(&timed, how)?;
+    Ok(tally)
 }
 
 /// Returns true for tests that must be on time within 50 ms, and so run separately from those that
@@ -317,68 +155,44 @@ fn is_timed(case: &Case) -> bool {
         || waits.iter().any(|word| name.contains(word)) && !name.contains("linearizable")
 }
 
-/// Returns true for crossbeam tests of about ten seconds that duplicate another one: with the
-/// function in place of the macro, or on fibers in place of threads. They run when they are named.
-fn is_twin(case: &Case) -> bool {
-    let twins = [
-        "threads select::loop_try",
-        "threads select_macro::loop_try",
-        "fibers select_macro::loop_try",
-        "threads select_macro::linearizable_default",
-        "threads select_macro::linearizable_timeout",
-    ];
-    let id = case.id();
-    id.strip_prefix(CROSSBEAM)
-        .is_some_and(|name| twins.contains(&name))
-}
+/// Tests of crossbeam-channel of about ten seconds that duplicate another one: with the function in
+/// place of the macro, or on fibers in place of threads. They run when they are named.
+const TWINS: [&str; 5] = [
+    "crossbeam-suite::threads select::loop_try",
+    "crossbeam-suite::threads select_macro::loop_try",
+    "crossbeam-suite::fibers select_macro::loop_try",
+    "crossbeam-suite::threads select_macro::linearizable_default",
+    "crossbeam-suite::threads select_macro::linearizable_timeout",
+];
 
-/// Returns the reason why [`lane_of`] does not run it.
-fn why_left_out(case: &Case) -> String {
-    match &case.ignored {
-        Some(reason) => reason.clone(),
-        None if is_twin(case) => "the same as another test".to_owned(),
-        None => "run by the lane `checked`, with all debug information".to_owned(),
+/// Tests that read the frames of fibers by the paths of their functions, or with a debugger. With
+/// less than full debug information they would fail.
+const FRAMES: [&str; 2] = ["frames::frames_are_told", "frames::gdb_knows_fibers"];
+
+/// Returns the reason why a test is left out of a run, if it is.
+fn why_left_out(case: &Case, build: &Build, is_named: bool) -> Option<String> {
+    let reads_frames = FRAMES.contains(&case.name.as_str());
+    if let Some(reason) = &case.ignored {
+        Some(reason.clone())
+    } else if !is_named && TWINS.contains(&case.id().as_str()) {
+        Some("the same as another test".to_owned())
+    } else if reads_frames && !build.has_full_debug() {
+        Some("run by the step `checked`, with all debug information".to_owned())
+    } else {
+        None
     }
-}
-
-/// Returns true for tests that read the frames of fibers by the paths of their functions, or with a
-/// debugger. With less debug information they would fail; the lane `checked` runs them.
-fn reads_frames(case: &Case) -> bool {
-    let tests = ["frames::frames_are_reported", "frames::gdb_knows_fibers"];
-    tests.contains(&case.name.as_str())
-}
-
-/// The beginning of the names of crossbeam's tests.
-const CROSSBEAM: &str = "crossbeam-suite::";
-
-/// Returns the settings of a run, from the options.
-///
-/// # Errors
-/// When a value cannot be read.
-pub(crate) fn how(options: &Options) -> Result<Run, String> {
-    let mut how = Run {
-        verbose: options.has("verbose"),
-        ..Run::default()
-    };
-    if let Some(seconds) = options.value("timeout")? {
-        how.timeout = Duration::from_secs(seconds);
-    }
-    if let Some(jobs) = options.value("jobs")? {
-        how.jobs = jobs;
-    }
-    Ok(how)
 }
 
 /// Runs the doc tests through cargo: rustdoc builds and runs them.
 ///
 /// # Errors
 /// When nothing ran.
-pub(crate) fn doc() -> Result<Tally, String> {
+pub(crate) fn doc(_: &Options) -> Result<Tally, String> {
     // The crossbeam suite's macros have the documentation of another crate, and its `doctest =
     // false` applies only without `--doc`.
-    let which = ["--workspace", "--exclude", "pirn-crossbeam-suite"];
-    let mut cargo = command::cargo();
-    let (ok, text) = command::outcome(cargo.args(["test", "--doc"]).args(which))?;
+    let mut cargo =
+        command::cargo("test --doc --workspace --exclude pirn-crossbeam-suite");
+    let (ok, text) = command::outcome(&mut cargo)?;
     let mut tally = summed(&text);
     if !ok {
         print!("{text}");
@@ -394,11 +208,8 @@ fn summed(text: &str) -> Tally {
     for line in text.lines().filter(|line| line.starts_with("test result:")) {
         let number = |what: &str| -> usize {
             let before = line.split(what).next().unwrap_or_default();
-            before
-                .split_whitespace()
-                .next_back()
-                .and_then(|n| n.parse().ok())
-                .unwrap_or(0)
+            let word = before.split_whitespace().next_back();
+            word.and_then(|word| word.parse().ok()).unwrap_or(0)
         };
         tally += Tally {
             passed: number(" passed;"),
@@ -418,14 +229,12 @@ mod tests {
     fn sums_the_results() {
         let text = "test result: ok. 3 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out\n\
             noise\ntest result: ok. 4 passed; 0 failed; 0 ignored; 0 measured\n";
-        assert_eq!(
-            summed(text),
-            Tally {
-                passed: 7,
-                failed: 1,
-                left_out: 2,
-                ..Tally::default()
-            }
-        );
+        let expected = Tally {
+            passed: 7,
+            failed: 1,
+            left_out: 2,
+            ..Tally::default()
+        };
+        assert_eq!(summed(text), expected);
     }
 }

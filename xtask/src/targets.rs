@@ -3,11 +3,9 @@
 //! Only compilation is promised for them. `std` is built from source, so no other toolchain is
 //! needed.
 
-use crate::command;
 use crate::options::Options;
-use crate::repo;
-use crate::rust_src;
 use crate::tally::Tally;
+use crate::{command, repo, rust_src};
 
 const TARGETS: &[&str] = &["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
 
@@ -18,9 +16,7 @@ const TARGETS: &[&str] = &["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
 pub(crate) fn targets(options: &Options) -> Result<Tally, String> {
     let mut tally = Tally::default();
     for target in TARGETS.iter().filter(|target| options.picks(target)) {
-        let ok = compiles(target)?;
-        println!("    {} {target}", if ok { "compiles" } else { "FAILED  " });
-        tally += Tally::check(ok);
+        tally += Tally::printed(compiles(target)?, target);
     }
     tally.nonzero("targets")
 }
@@ -30,16 +26,8 @@ pub(crate) fn targets(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When Rust's library sources are not available.
 pub(crate) fn compiles(target: &str) -> Result<bool, String> {
-    let mut cargo = command::cargo();
-    cargo.args([
-        "check",
-        "--quiet",
-        "--package",
-        "pirn",
-        "-Zbuild-std",
-        "--target",
-        target,
-    ]);
+    let mut cargo = command::cargo("check --quiet --package pirn -Zbuild-std --target");
+    cargo.arg(target);
     cargo.env("CARGO_TARGET_DIR", repo::target(Some("targets")));
     cargo.env("RUSTC_BOOTSTRAP", "1");
     cargo.env("__CARGO_TESTS_ONLY_SRC_ROOT", rust_src::library()?);

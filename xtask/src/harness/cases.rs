@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::rc::Rc;
+use std::sync::Arc;
 
-use super::build::Binary;
+use super::build::{Binary, Build};
 use crate::command;
 
 /// One test of one binary.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
-    pub(crate) binary: Rc<Binary>,
+    pub(crate) binary: Arc<Binary>,
     /// The test's path inside the binary.
     pub(crate) name: String,
     /// The reason of its `#[ignore]`, if it has one: it runs only on request.
@@ -57,10 +57,8 @@ impl Case {
 
     /// Returns the command that runs only this test.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(&self.binary.path);
-        command.current_dir(&self.binary.home);
+        let mut command = program(&self.binary);
         command.env("CARGO_MANIFEST_DIR", &self.binary.home);
-        command.envs(self.binary.env.iter().map(|(k, v)| (k, v)));
         command.args(["--exact", &self.name, "--test-threads=1"]);
         if self.marked {
             command.arg("--ignored");
@@ -69,27 +67,32 @@ impl Case {
     }
 }
 
-/// Lists the tests of every binary.
+/// Builds, and lists the tests of every binary.
 ///
 /// # Errors
-/// When a binary cannot be run.
-pub(crate) fn cases(binaries: &[Rc<Binary>]) -> Result<Vec<Case>, String> {
+/// When it does not build, or a binary cannot be run.
+pub(crate) fn cases(build: &Build) -> Result<Vec<Case>, String> {
     let mut all = Vec::new();
-    for binary in binaries {
-        let ignored = reasons(binary)?;
-        for name in list(binary, &[])? {
+    for binary in build.binaries()? {
+        let ignored = reasons(&binary)?;
+        for name in list(&binary, &[])? {
             let reason = ignored.get(&name);
-            let marked = reason.is_some();
-            let ignored = reason.filter(|reason| !reason.starts_with(ALONE)).cloned();
             all.push(Case {
-                binary: Rc::clone(binary),
+                binary: Arc::clone(&binary),
                 name,
-                ignored,
-                marked,
+                ignored: reason.filter(|reason| !reason.starts_with(ALONE)).cloned(),
+                marked: reason.is_some(),
             });
         }
     }
     Ok(all)
+}
+
+fn program(binary: &Binary) -> Command {
+    let mut command = Command::new(&binary.path);
+    command.current_dir(&binary.home);
+    command.envs(binary.env.iter().map(|(name, value)| (name, value)));
+    command
 }
 
 /// Returns the tests that are marked `#[ignore]`, with the reasons. A binary reports a reason only
@@ -99,12 +102,8 @@ fn reasons(binary: &Binary) -> Result<BTreeMap<String, String>, String> {
     if ignored.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let mut command = Command::new(&binary.path);
-    command
-        .current_dir(&binary.home)
-        .args(["--exact", "--test-threads=1"])
-        .args(&ignored);
-    command.envs(binary.env.iter().map(|(k, v)| (k, v)));
+    let mut command = program(binary);
+    command.args(["--exact", "--test-threads=1"]).args(&ignored);
     let said = command::output(&mut command)?;
     let reason = |name: String| {
         let reason = reason_in(&said, &name).to_owned();
@@ -123,21 +122,14 @@ fn reason_in<'a>(said: &'a str, name: &str) -> &'a str {
 }
 
 fn list(binary: &Binary, which: &[&str]) -> Result<Vec<String>, String> {
-    let mut command = Command::new(&binary.path);
-    command
-        .current_dir(&binary.home)
-        .args(["--list", "--format", "terse"])
-        .args(which);
-    command.envs(binary.env.iter().map(|(k, v)| (k, v)));
+    let mut command = program(binary);
+    command.args(["--list", "--format", "terse"]).args(which);
     Ok(names(&command::output(&mut command)?))
 }
 
 fn names(listing: &str) -> Vec<String> {
-    listing
-        .lines()
-        .filter_map(|l| l.strip_suffix(": test"))
-        .map(str::to_owned)
-        .collect()
+    let names = listing.lines().filter_map(|l| l.strip_suffix(": test"));
+    names.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -3,52 +3,19 @@
 //! loom models are unit tests named `model_…`; shuttle models are unit tests named
 //! `shuttle_…` and everything in `tests/model`. Both are built optimised, with assertions
 //! on, each in a target directory of its own.
+//!
+//! A quick run explores less: two preemptions in place of three, a twentieth of the schedules.
 
 use std::time::Duration;
 
 use super::{mutants, spin};
 use crate::harness::{Build, Case, Run, cases, run};
 use crate::options::Options;
-use crate::repo;
 use crate::tally::Tally;
-
-/// The part of the state space that a run explores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Depth {
-    /// Two preemptions; fixed seeds, few schedules.
-    Quick,
-    /// Three preemptions; many schedules.
-    Full,
-}
-
-impl Depth {
-    fn of(options: &Options) -> Depth {
-        if options.has("quick") {
-            Depth::Quick
-        } else {
-            Depth::Full
-        }
-    }
-
-    fn preemptions(self) -> &'static str {
-        match self {
-            Depth::Quick => "2",
-            Depth::Full => "3",
-        }
-    }
-
-    /// The factor for a shuttle model's own number of schedules.
-    fn effort(self) -> &'static str {
-        match self {
-            Depth::Quick => "1",
-            Depth::Full => "20",
-        }
-    }
-}
 
 /// The checker of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
+pub(super) enum Engine {
     Loom,
     Shuttle,
     /// Shuttle, where fibers may migrate.
@@ -57,129 +24,131 @@ pub(crate) enum Engine {
     Native,
 }
 
+/// The engines that run models, with their names in docs/models.md and on the command line.
+const ENGINES: [(&str, Engine); 3] = [
+    ("loom", Engine::Loom),
+    ("shuttle", Engine::Shuttle),
+    ("shuttle-free", Engine::Migrating),
+];
+
 impl Engine {
     /// Returns the engine with this name in docs/models.md.
-    pub(crate) fn named(name: &str) -> Option<Engine> {
-        match name {
-            "loom" => Some(Engine::Loom),
-            "shuttle" => Some(Engine::Shuttle),
-            "shuttle-free" => Some(Engine::Migrating),
-            "native" => Some(Engine::Native),
-            _ => None,
-        }
+    pub(super) fn named(name: &str) -> Option<Engine> {
+        let mut known = ENGINES.into_iter().chain([("native", Engine::Native)]);
+        let found = known.find(|(known, _)| *known == name);
+        found.map(|(_, engine)| engine)
     }
 
-    /// Returns the build of the library under this engine, with additional `--cfg`s for every
-    /// crate.
-    pub(crate) fn build(self, depth: Depth, targets: &[&str], cfgs: &str) -> Build {
-        let mut args = vec!["--package", "pirn"];
-        args.extend_from_slice(targets);
-        let build = Build::new(&args)
+    /// Returns the build of the library's targets under this engine, with additional flags for
+    /// every crate.
+    pub(super) fn build(self, quick: bool, targets: &str, flags: &str) -> Build {
+        let effort = if quick { "1" } else { "20" };
+        let build = Build::new(&format!("--package pirn {targets}"))
             .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
             .env("RUST_BACKTRACE", "0");
         match self {
             Engine::Loom => build
-                .lane("loom", &format!("--cfg loom{cfgs}"))
-                .env("LOOM_MAX_PREEMPTIONS", depth.preemptions()),
+                .flags("loom", &format!("--cfg loom {flags}"))
+                .env("LOOM_MAX_PREEMPTIONS", if quick { "2" } else { "3" }),
             Engine::Shuttle => build
-                .lane("shuttle", &format!("--cfg shuttle{cfgs}"))
-                .env("PIRN_MODEL_EFFORT", depth.effort()),
+                .flags("shuttle", &format!("--cfg shuttle {flags}"))
+                .env("PIRN_MODEL_EFFORT", effort),
             Engine::Migrating => build
-                .lane(
+                .flags(
                     "shuttle-free",
-                    &format!("--cfg shuttle --cfg pirn_free{cfgs}"),
+                    &format!("--cfg shuttle --cfg pirn_free {flags}"),
                 )
-                .env("PIRN_MODEL_EFFORT", depth.effort()),
-            Engine::Native => build.lane("native", cfgs.trim()),
+                .env("PIRN_MODEL_EFFORT", effort),
+            Engine::Native => build.flags("native", flags),
         }
     }
 
-    /// Returns true for a test that is one of this engine's models.
-    fn owns(self, case: &Case) -> bool {
-        match self {
+    /// Returns the build of this engine's models.
+    fn models_build(self, quick: bool) -> Build {
+        let targets = match self {
+            Engine::Shuttle | Engine::Migrating => "--release --lib --test model",
+            Engine::Loom | Engine::Native => "--release --lib",
+        };
+        self.build(quick, targets, "")
+    }
+
+    /// Builds this engine's models.
+    fn models(self, quick: bool) -> Result<Vec<Case>, String> {
+        let is_model = |case: &Case| match self {
             Engine::Loom => case.name.contains("model_"),
             Engine::Shuttle | Engine::Migrating => {
                 case.name.contains("shuttle_") || case.binary.id == "pirn::model"
             }
             Engine::Native => false,
-        }
-    }
-
-    /// Builds this engine's models.
-    ///
-    /// # Errors
-    /// When they do not build.
-    pub(crate) fn models(self, depth: Depth) -> Result<Vec<Case>, String> {
-        let mut all = cases(&self.whole_build(depth).binaries()?)?;
-        all.retain(|case| self.owns(case) && case.ignored.is_none());
-        Ok(all)
-    }
-
-    /// The build of [`models`](Self::models).
-    fn whole_build(self, depth: Depth) -> Build {
-        let whole = repo::root().join("crates/pirn/tests/model").exists();
-        let targets: &[&str] = match self {
-            Engine::Shuttle | Engine::Migrating if whole => {
-                &["--release", "--lib", "--test", "model"]
-            }
-            _ => &["--release", "--lib"],
         };
-        self.build(depth, targets, "")
+        let mut models = cases(&self.models_build(quick))?;
+        models.retain(|case| is_model(case) && case.ignored.is_none());
+        Ok(models)
+    }
+
+    /// Runs this engine's models, or those with one of the words in their names. A model may take
+    /// ten minutes in a quick run, an hour otherwise.
+    fn run(self, options: &Options) -> Result<Tally, String> {
+        let quick = options.has("quick");
+        let mut models = self.models(quick)?;
+        models.retain(|case| options.picks(&case.name));
+        let how = Run {
+            timeout: Duration::from_secs(60 * if quick { 10 } else { 60 }),
+            verbose: true,
+            ..Run::default()
+        };
+        let (tally, _) = run(&models, how.with(options)?)?;
+        println!("    {self:?}: {tally}");
+        Ok(tally)
     }
 }
 
-/// Returns the builds of a quick run of [`engines`].
+/// Returns the build of the loom models of a quick run.
 pub(crate) fn loom_build() -> Build {
-    Engine::Loom.whole_build(Depth::Quick)
+    Engine::Loom.models_build(true)
 }
 
-/// Returns the builds of a quick run of [`shuttle`].
+/// Returns the build of the shuttle models of a quick run.
 pub(crate) fn shuttle_build() -> Build {
-    Engine::Shuttle.whole_build(Depth::Quick)
+    Engine::Shuttle.models_build(true)
 }
 
 /// Runs every model of every checker, or those with one of the words in their names; with
 /// `--mutants`, the seeded bugs instead.
 ///
 /// # Errors
-/// When something does not build, or nothing ran.
+/// When nothing ran.
 pub(crate) fn model(options: &Options) -> Result<Tally, String> {
     if options.has("mutants") {
         return mutants(options);
     }
     let only: Option<String> = options.value("engine")?;
+    let is_chosen = |name: &str| only.as_ref().is_none_or(|only| only == name);
     let mut tally = Tally::default();
-    for (name, engine) in ENGINES {
-        if only.as_ref().is_some_and(|only| only != name) {
-            continue;
-        }
-        // One that does not build must not stop the others.
-        tally += engine(options).unwrap_or_else(|said| {
+    // One that does not build must not stop the others.
+    let mut add = |name: &str, ended: Result<Tally, String>| {
+        tally += ended.unwrap_or_else(|said| {
             println!("    FAILED  {name}: {said}");
             Tally::check(false)
         });
+    };
+    for (name, engine) in ENGINES.iter().filter(|(name, _)| is_chosen(name)) {
+        add(name, engine.run(options));
+    }
+    if is_chosen("spin") {
+        add("spin", spin::spin(options));
     }
     tally.nonzero("models")
 }
-
-/// Runs one checker.
-type Lane = fn(&Options) -> Result<Tally, String>;
-
-const ENGINES: &[(&str, Lane)] = &[
-    ("loom", |options| lane(Engine::Loom, options)),
-    ("shuttle", |options| lane(Engine::Shuttle, options)),
-    ("shuttle-free", |options| lane(Engine::Migrating, options)),
-    ("spin", spin::spin),
-];
 
 /// Builds every model of loom and shuttle for a quick run.
 ///
 /// # Errors
 /// When they do not build.
-pub(crate) fn every() -> Result<Vec<Case>, String> {
-    let mut models = Engine::Loom.models(Depth::Quick)?;
-    models.extend(Engine::Shuttle.models(Depth::Quick)?);
+pub(crate) fn models() -> Result<Vec<Case>, String> {
+    let mut models = Engine::Loom.models(true)?;
+    models.extend(Engine::Shuttle.models(true)?);
     Ok(models)
 }
 
@@ -187,8 +156,8 @@ pub(crate) fn every() -> Result<Vec<Case>, String> {
 ///
 /// # Errors
 /// When something does not build, or nothing ran.
-pub(crate) fn engines(options: &Options) -> Result<Tally, String> {
-    let mut tally = lane(Engine::Loom, options)?.nonzero("loom")?;
+pub(crate) fn exhaustive(options: &Options) -> Result<Tally, String> {
+    let mut tally = Engine::Loom.run(options)?.nonzero("loom")?;
     tally += spin::spin(options)?;
     Ok(tally)
 }
@@ -198,25 +167,5 @@ pub(crate) fn engines(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When something does not build, or nothing ran.
 pub(crate) fn shuttle(options: &Options) -> Result<Tally, String> {
-    lane(Engine::Shuttle, options)?.nonzero("shuttle")
-}
-
-fn lane(engine: Engine, options: &Options) -> Result<Tally, String> {
-    let mut models = engine.models(Depth::of(options))?;
-    models.retain(|case| options.picks(&case.name));
-    let (tally, _) = run(&models, how(options)?)?;
-    println!("    {engine:?}: {tally}");
-    Ok(tally)
-}
-
-/// Timeout of a model: ten minutes in a quick run, an hour otherwise.
-fn how(options: &Options) -> Result<Run, String> {
-    let minutes = if options.has("quick") { 10 } else { 60 };
-    let seconds = options.value("timeout")?.unwrap_or(minutes * 60);
-    Ok(Run {
-        timeout: Duration::from_secs(seconds),
-        jobs: options.value("jobs")?.unwrap_or(0),
-        verbose: true,
-        quiet: false,
-    })
+    Engine::Shuttle.run(options)?.nonzero("shuttle")
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::engines::{Depth, Engine};
+use super::engines::Engine;
 use crate::harness::{Case, Run, cases, run};
 use crate::markdown::{quoted, table};
 use crate::options::Options;
@@ -33,23 +33,17 @@ struct Mutant {
 /// # Errors
 /// When the table cannot be read, or no mutant is chosen.
 pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
-    let depth = if options.has("quick") {
-        Depth::Quick
-    } else {
-        Depth::Full
-    };
     let mut tally = Tally::default();
-    for mutant in parse(&repo::read(PATH)?)?
-        .iter()
-        .filter(|m| options.picks(&m.name))
-    {
-        let (ok, said) = match caught(mutant, depth) {
-            Ok(Some(catcher)) => (true, format!("caught  {} by {catcher}", mutant.name)),
-            Ok(None) => (false, format!("MISSED  {}: all green", mutant.name)),
-            Err(said) => (false, format!("FAILED  {}: {said}", mutant.name)),
-        };
-        println!("    {said}");
-        tally += Tally::check(ok);
+    let mutants = parse(&repo::read(PATH)?)?;
+    for mutant in mutants.iter().filter(|m| options.picks(&m.name)) {
+        let name = &mutant.name;
+        let caught = mutant.caught(options.has("quick"));
+        match &caught {
+            Ok(Some(catcher)) => println!("    caught  {name} by {catcher}"),
+            Ok(None) => println!("    MISSED  {name}: all green"),
+            Err(said) => println!("    FAILED  {name}: {said}"),
+        }
+        tally += Tally::check(matches!(caught, Ok(Some(_))));
     }
     println!("    mutants: {tally}");
     tally.nonzero("mutants")
@@ -60,10 +54,8 @@ pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When it cannot be read.
 pub(crate) fn mutant_names() -> Result<BTreeSet<String>, String> {
-    Ok(parse(&repo::read(PATH)?)?
-        .into_iter()
-        .map(|mutant| mutant.name)
-        .collect())
+    let mutants = parse(&repo::read(PATH)?)?;
+    Ok(mutants.into_iter().map(|mutant| mutant.name).collect())
 }
 
 /// Returns true when a test fails on the mutant of this name.
@@ -74,58 +66,47 @@ pub(crate) fn is_caught(name: &str) -> Result<bool, String> {
     let all = parse(&repo::read(PATH)?)?;
     let mutant = all.iter().find(|mutant| mutant.name == name);
     let mutant = mutant.ok_or_else(|| format!("no mutant {name}"))?;
-    Ok(caught(mutant, Depth::Quick)?.is_some())
+    Ok(mutant.caught(true)?.is_some())
 }
 
-/// Builds and runs one mutant; returns the test that failed on it, if one did.
-fn caught(mutant: &Mutant, depth: Depth) -> Result<Option<String>, String> {
-    let how = Run {
-        timeout: Duration::from_secs(120),
-        quiet: true,
-        ..Run::default()
-    };
-    let (_, endings) = run(&build(mutant, depth)?, how)?;
-    Ok(endings
-        .into_iter()
-        .find(|ending| !ending.passed)
-        .map(|ending| ending.id))
-}
-
-/// Builds one mutant; returns the tests that should catch it.
-fn build(mutant: &Mutant, depth: Depth) -> Result<Vec<Case>, String> {
-    let cfg = format!("pirn_mutant=\"{}\"", mutant.name);
-    let build = match mutant.engine {
-        // The whole runtime is tested by an integration test: every crate gets the flag.
-        Engine::Shuttle | Engine::Migrating => {
-            let targets = &["--release", "--lib", "--test", "model"];
-            mutant
-                .engine
-                .build(depth, targets, &format!(" --cfg {cfg}"))
-        }
-        // Only the library is rebuilt: its dependencies are unchanged.
-        Engine::Loom | Engine::Native => {
-            // Unoptimised: a mutant's models are small, and building takes most of the time.
-            let plain = "profile.bench.package.pirn.opt-level=0";
-            let targets = ["--lib", "--profile", "bench", "--config", plain];
-            let mut build = mutant.engine.build(depth, &targets, "");
-            build.cfgs.push(cfg);
-            build
-        }
-    };
-    let mut chosen = cases(&build.binaries()?)?;
-    chosen.retain(|case| {
-        mutant
-            .catchers
-            .iter()
-            .any(|catcher| fits(catcher, &case.name))
-    });
-    if chosen.is_empty() {
-        return Err(format!(
-            "mutant {}: no such test: {:?}",
-            mutant.name, mutant.catchers
-        ));
+impl Mutant {
+    /// Builds and runs it; returns the test that failed on it, if one did.
+    fn caught(&self, quick: bool) -> Result<Option<String>, String> {
+        let how = Run {
+            timeout: Duration::from_secs(120),
+            quiet: true,
+            ..Run::default()
+        };
+        let (_, endings) = run(&self.tests(quick)?, how)?;
+        let failed = endings.into_iter().find(|ending| !ending.passed);
+        Ok(failed.map(|ending| ending.id))
     }
-    Ok(chosen)
+
+    /// Builds it; returns the tests that should catch it.
+    fn tests(&self, quick: bool) -> Result<Vec<Case>, String> {
+        let cfg = format!("pirn_mutant=\"{}\"", self.name);
+        let build = match self.engine {
+            // The whole runtime is tested by an integration test: every crate gets the flag.
+            Engine::Shuttle | Engine::Migrating => {
+                let targets = "--release --lib --test model";
+                self.engine.build(quick, targets, &format!("--cfg {cfg}"))
+            }
+            // Only the library is rebuilt: its dependencies are unchanged. Unoptimised: a mutant's
+            // models are small, and building takes most of the time.
+            Engine::Loom | Engine::Native => {
+                let plain = "profile.bench.package.pirn.opt-level=0";
+                let targets = format!("--lib --profile bench --config {plain}");
+                self.engine.build(quick, &targets, "").cfg(&cfg)
+            }
+        };
+        let mut chosen = cases(&build)?;
+        chosen.retain(|case| self.catchers.iter().any(|c| fits(c, &case.name)));
+        if chosen.is_empty() {
+            let (name, catchers) = (&self.name, &self.catchers);
+            return Err(format!("mutant {name}: no such test: {catchers:?}"));
+        }
+        Ok(chosen)
+    }
 }
 
 /// Returns true when a test of this path matches: `…end`, or `start*` of its last part.

@@ -3,8 +3,7 @@
 //! an issue.
 
 use super::tree::{Finding, Tree};
-use crate::features;
-use crate::model;
+use crate::{features, model};
 
 const README: &str = "README.md";
 const CHAPTERS: &str = "docs/design/";

@@ -19,7 +19,6 @@ mod tree;
 mod unsafe_list;
 mod words;
 
-pub(crate) use report::report;
 pub(crate) use rules::tidy;
 
 #[cfg(test)]

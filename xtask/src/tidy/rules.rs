@@ -1,7 +1,9 @@
 //! `cargo xtask tidy`: every rule over the whole repository.
 
+use super::report::report;
 use super::tree::{Finding, Tree};
 use super::{budget, comments, docs, facade, layers, reasons, unsafe_list, words};
+use crate::options::Options;
 use crate::repo;
 use crate::tally::Tally;
 
@@ -22,11 +24,14 @@ const RULES: &[(&str, Rule)] = &[
     ("documents keep up", docs::check),
 ];
 
-/// Runs every rule; prints the findings.
+/// Runs every rule and prints the findings; with `--report`, prints figures instead.
 ///
 /// # Errors
-/// When the files cannot be read.
-pub(crate) fn tidy() -> Result<Tally, String> {
+/// When the files cannot be read or parsed.
+pub(crate) fn tidy(options: &Options) -> Result<Tally, String> {
+    if options.has("report") {
+        return report();
+    }
     let tree = Tree::new(repo::files()?)?;
     println!(
         "    {} files, {} of them Rust",

@@ -1,0 +1,69 @@
+//! The builds of tests with other features or flags, and which of their tests run.
+//!
+//! A build has the name of the step of `ci` that runs its tests.
+
+use crate::harness::Build;
+use crate::{model, programs, sanitize};
+
+/// Returns the build of a step.
+///
+/// # Errors
+/// When the step has none, or needs something that the machine lacks.
+pub(crate) fn build(step: &str) -> Result<Build, String> {
+    Ok(match step {
+        // The tests of every crate, as `cargo test` builds them.
+        "test" | "timing" => Build::new("--workspace"),
+        // Optimised code: no optimisation may carry an address of a thread-local over a suspension
+        // point, and no operation may exceed its number of read-modify-writes.
+        "fat" => {
+            Build::new("--package pirn --test thread_locals --test rmw --profile fat")
+        }
+        // The portable switch, parker and poller, which other systems would use.
+        "portable" => {
+            Build::new("--package pirn --features corosensei --lib --test machine")
+                .flags("portable", "--cfg pirn_condvar --cfg pirn_polling")
+                .debug("none")
+        }
+        // Waits and their ends where fibers may migrate.
+        "free" => Build::new(
+            "--package pirn --test it --test machine --test idle --test deadlock",
+        )
+        .flags("free", "--cfg pirn_free")
+        .debug("none"),
+        // The features `diagnostics` and `tracing`. Debuggers inspect it.
+        "checked" => {
+            Build::new("--package pirn --features diagnostics,tracing --test machine")
+                .debug("full")
+        }
+        "bench" | "rows" => Build::new("--manifest-path bench/Cargo.toml")
+            .flags("bench", "")
+            .debug("none"),
+        "stress" => Build::new("--package pirn --release --test stress"),
+        "programs" => programs::build(),
+        "model" => model::loom_build(),
+        "shuttle" => model::shuttle_build(),
+        "asan" => sanitize::asan_build()?,
+        "tsan" => sanitize::tsan_build()?,
+        _ => return Err(format!("no build {step}")),
+    })
+}
+
+/// Returns the parts of the names of the tests that a step runs unless others are named, separated
+/// by `|`; all if it is empty.
+pub(crate) fn names(step: &str) -> &'static str {
+    match step {
+        "portable" => {
+            "context::|parker| sockets::| socket_faults::| socket_waits::|readiness::| park::\
+             | spawn::| panics::| stacks::"
+        }
+        "free" => {
+            " cancel::| channel_storm::| deadline::| deadlock | elastic::| futures| idle | join::\
+             | loans::| par_| park::| reports::| scope::| select::| shutdown::| sockets::\
+             | socket_faults::| socket_waits::| structure::| timers::"
+        }
+        "checked" => {
+            " checks::| spans::| environment::| frames::| panics::| spawn::| stacks::| unwinding::"
+        }
+        _ => "",
+    }
+}
