@@ -37,7 +37,7 @@ pub(crate) fn rows(options: &Options) -> Result<Tally, String> {
         }
     };
     fail(orphans(&rows, &bounds));
-    let open = bounds::open(&bounds, bounds::age);
+    let open = bounds::open(&bounds, &bounds::history()?);
     fail(bounds::docs(&bounds, &open, options.has("write"))?);
     rows.retain(|row| options.words.is_empty() || options.words.contains(&row.id));
     let named: BTreeSet<_> = rows.iter().flat_map(|row| &row.proofs).collect();

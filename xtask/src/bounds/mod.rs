@@ -11,7 +11,7 @@ mod record;
 mod table;
 
 pub(crate) use docs::docs;
-pub(crate) use open::{age, complaints, open};
+pub(crate) use open::{complaints, history, open};
 pub(crate) use record::record;
 pub(crate) use table::{Bound, PATH, read};
 #[cfg(test)]

@@ -7,33 +7,30 @@ use crate::command;
 use super::table::{Bound, PATH, Verdict};
 
 /// Number of commits for which a verdict is valid.
-pub(super) const OLD: u32 = 60;
+pub(super) const OLD: usize = 60;
 
 /// The open rows, by reason.
 pub(crate) type Open = BTreeMap<String, Vec<String>>;
 
-/// Returns the number of commits between this one and HEAD; none if it is not in HEAD's history.
-pub(crate) fn age(commit: &str) -> Option<u32> {
-    let commit = commit.trim_end_matches('+');
-    let mut known = command::program("git");
-    known.args(["merge-base", "--is-ancestor", commit, "HEAD"]);
-    let mut count = command::program("git");
-    count.args(["rev-list", "--count", &format!("{commit}..HEAD")]);
-    let answer = |git| command::outcome(git).ok().filter(|(ok, _)| *ok);
-    answer(&mut known)?;
-    answer(&mut count)?.1.trim().parse().ok()
+/// Returns the commits of HEAD's history, one a line, the newest first.
+///
+/// # Errors
+/// When git fails.
+pub(crate) fn history() -> Result<String, String> {
+    command::output(command::program("git").args(["rev-list", "HEAD"]))
+}
+
+/// Returns the number of commits after this one; none if it is not in the history.
+fn age(history: &str, commit: &str) -> Option<usize> {
+    let start = commit.trim_end_matches('+');
+    history.lines().position(|commit| commit.starts_with(start))
 }
 
 /// Returns the open rows.
-pub(crate) fn open(bounds: &[Bound], age: impl Fn(&str) -> Option<u32>) -> Open {
-    let mut ages = BTreeMap::new();
-    let mut age = |commit: &str| {
-        let known = ages.entry(commit.to_owned());
-        *known.or_insert_with_key(|commit| age(commit))
-    };
+pub(crate) fn open(bounds: &[Bound], history: &str) -> Open {
     let mut open = Open::new();
     for bound in bounds {
-        if let Some(why) = bound.open(&mut age) {
+        if let Some(why) = bound.open(history) {
             let reasons = open.entry(bound.row.clone()).or_default();
             if !reasons.contains(&why) {
                 reasons.push(why);
@@ -45,46 +42,36 @@ pub(crate) fn open(bounds: &[Bound], age: impl Fn(&str) -> Option<u32>) -> Open 
 
 /// Returns the problems of a row's bounds: lost ones, and cases without any.
 pub(crate) fn complaints(bounds: &[Bound], row: &str, cases: &[&str]) -> Vec<String> {
-    let of_row = || bounds.iter().filter(|bound| bound.row == row);
-    let mut said = Vec::new();
-    for bound in of_row().filter(|bound| bound.is_lost()) {
-        let Bound {
-            line,
-            case,
-            ratio,
-            last_kept,
-            ..
-        } = bound;
-        said.push(format!(
-            "{PATH}:{line}: `{case}` MISSES `{}`, with {ratio} of it, and kept it at \
-             {last_kept}: find the change between, or measure again on a quiet machine",
-            bound.bound
-        ));
-    }
-    for case in cases {
-        if !of_row().any(|bound| bound.case == *case) {
-            said.push(format!(
-                "`bench {case}` has no bound: add its lines to {PATH}, with the verdict none"
-            ));
-        }
-    }
-    for bound in of_row().filter(|bound| !cases.contains(&&*bound.case)) {
+    let of_row: Vec<_> = bounds.iter().filter(|bound| bound.row == row).collect();
+    let lost = of_row.iter().filter(|bound| bound.is_lost()).map(|bound| {
+        format!(
+            "{PATH}:{}: `{}` MISSES `{}`, with {} of it, and kept it at {}: \
+             find the change between, or measure again on a quiet machine",
+            bound.line, bound.case, bound.bound, bound.ratio, bound.last_kept
+        )
+    });
+    let has_bound = |case: &str| of_row.iter().any(|bound| bound.case == case);
+    let unbounded = cases.iter().filter(|case| !has_bound(case)).map(|case| {
+        format!(
+            "`bench {case}` has no bound: add its lines to {PATH}, with the verdict none"
+        )
+    });
+    let is_named = |bound: &Bound| cases.contains(&bound.case.as_str());
+    let unnamed = of_row.iter().filter(|bound| !is_named(bound)).map(|bound| {
         let Bound { line, case, .. } = bound;
-        said.push(format!(
-            "{PATH}:{line}: the row does not name `bench {case}`: add it to the row's proofs"
-        ));
-    }
-    said
+        format!("{PATH}:{line}: the row does not name `bench {case}`: add it to the row's proofs")
+    });
+    lost.chain(unbounded).chain(unnamed).collect()
 }
 
 impl Bound {
     /// Returns the reason why the bound leaves its row open, if it does.
-    fn open(&self, age: &mut dyn FnMut(&str) -> Option<u32>) -> Option<String> {
+    fn open(&self, history: &str) -> Option<String> {
         let Bound { case, ratio, .. } = self;
         match self.verdict {
             Verdict::Missed => Some(format!("{case} MISSED {ratio} × `{}`", self.bound)),
             Verdict::None => Some(format!("{case} never measured")),
-            Verdict::Kept => match age(&self.commit) {
+            Verdict::Kept => match age(history, &self.commit) {
                 Some(age) if age <= OLD => None,
                 Some(age) => Some(format!("{case} measured {age} commits ago")),
                 None => Some(format!("{case} measured at {}, not found", self.commit)),
