@@ -167,7 +167,7 @@ const TWINS: [&str; 5] = [
 
 /// Tests that read the frames of fibers by the paths of their functions, or with a debugger. With
 /// less than full debug information they would fail.
-const FRAMES: [&str; 2] = ["frames::frames_are_told", "frames::gdb_knows_fibers"];
+const FRAMES: [&str; 2] = ["frames::frames_are_reported", "frames::gdb_knows_fibers"];
 
 /// Returns the reason why a test is left out of a run, if it is.
 fn why_left_out(case: &Case, build: &Build, is_named: bool) -> Option<String> {
