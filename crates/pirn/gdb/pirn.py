@@ -57,12 +57,12 @@ def fibers():
         worker = worker_of(gdb.newest_frame())
         if worker is None:
             continue
-        lists = [worker["started"]]
-        shared = word(place(worker["commons"]))
+        lists = [worker["queues"]["started"]]
+        shared = word(place(worker["shared_queues"]))
         if shared:
             # Where fibers may migrate.
-            commons = gdb.lookup_type("pirn::sched::migrate::shared_queues::Commons").pointer()
-            lists.append(gdb.Value(shared).cast(commons).dereference()["started"])
+            queues = gdb.lookup_type("pirn::sched::migrate::shared_queues::SharedQueues").pointer()
+            lists.append(gdb.Value(shared).cast(queues).dereference()["started"])
         for started in lists:
             at = word(place(find(started, "head")))
             while at:
