@@ -243,7 +243,8 @@ impl Flags {
 /// Bytes from the start of a header to its payload.
 pub(crate) const PAYLOAD_OFFSET: usize = size_of::<Header>();
 
-/// A pointer that may be dereferenced for atomics at any time (H1).
+/// A pointer to a header, which is never freed (H1). Dereferencing it is safe; its plain fields are the
+/// owner's only (H2), which no type checks.
 pub(crate) type FiberPtr = NodePtr<Header>;
 
 impl FiberPtr {
@@ -257,15 +258,27 @@ impl FiberPtr {
 impl List<Header> {
     /// Returns the fibers of the list, oldest first.
     pub(crate) fn fibers(&self) -> impl Iterator<Item = FiberPtr> {
-        // SAFETY: H1: every header in a list comes from the slab.
-        self.iter().map(|header| unsafe { FiberPtr::new(header) })
+        self.iter().map(|header| {
+            // SAFETY: H1: `push_fiber` puts only headers of the slab into a list.
+            unsafe { FiberPtr::new(header) }
+        })
+    }
+
+    /// Appends a fiber.
+    ///
+    /// # Safety
+    /// The fiber is in no list of this kind.
+    pub(crate) unsafe fn push_fiber(&mut self, fiber: FiberPtr) {
+        // SAFETY: a header is never freed (H1); the rest is the caller's promise.
+        unsafe { self.push_back(fiber.as_non_null()) };
     }
 
     /// Removes and returns the oldest fiber.
     pub(crate) fn pop_fiber(&mut self) -> Option<FiberPtr> {
-        // SAFETY: H1: every header in a list comes from the slab.
-        self.pop_front()
-            .map(|header| unsafe { FiberPtr::new(header) })
+        self.pop_front().map(|header| {
+            // SAFETY: H1: `push_fiber` puts only headers of the slab into a list.
+            unsafe { FiberPtr::new(header) }
+        })
     }
 }
 

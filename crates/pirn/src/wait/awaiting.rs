@@ -1,6 +1,6 @@
 //! A case of a choice as a future: tried, published and withdrawn from poll to poll.
 //!
-//! Owns: the rounds of one case that an [`FutureWaiter`] waits for. Does not own: the agent, the case, or
+//! Owns: the rounds of one case that a [`FutureWaiter`] waits for. Does not own: the agent, the case, or
 //! the public future (`channel`, `join`).
 //!
 //! A poll withdraws the case if the agent has been claimed, and then works in rounds. It tries the
@@ -10,7 +10,7 @@
 //! in any select.
 //!
 //! # Invariants
-//! * AW1. From the first poll until it is dropped it is pinned (by contract of `poll`). While `out`
+//! * AW1. From the first poll until it is dropped it is pinned (`poll` takes a pin). While `out`
 //!   holds a ticket, the case is published with it. Meanwhile only the methods that a published
 //!   case allows are called, through shared references.
 

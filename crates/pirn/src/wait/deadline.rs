@@ -81,7 +81,7 @@ fn has_no_limits(header: &Header) -> bool {
 }
 
 fn limit_of(fiber: FiberPtr) -> Option<LimitRef> {
-    // SAFETY: H1, H2: the caller's own header.
+    // H2: the caller's own header.
     let region = fiber.header().region.get().region();
     region.and_then(|region| region.get().limit())
 }
@@ -100,7 +100,7 @@ pub(crate) fn pending() -> Option<Interrupt> {
 #[inline]
 pub(crate) fn in_force() -> Option<RegionRef> {
     let fiber = current::known(current::local())?;
-    // SAFETY: H1, H2: the caller's own header.
+    // H2: the caller's own header.
     fiber.header().region.get().region()
 }
 

@@ -12,7 +12,7 @@
 //! polled elsewhere, or the party when it stops polling.
 //!
 //! # Invariant
-//! * DE1. The poll_timers in a thread's record is null, or that of a fiber with a poll in progress on the
+//! * DE1. The pointer in a thread's record is null, or that of a fiber with a poll in progress on the
 //!   stack that the thread runs. `polling` sets it for the poll and restores the previous value on
 //!   every path out. A fiber that leaves its stack in a poll, because it unwinds, sets it to null
 //!   (`park`). A thread that drives fibers by hand does so with none (`polling::apart`).

@@ -7,7 +7,7 @@
 //! stack, and a later claim enqueues it behind the thread's next step.
 //!
 //! *Free*: any thread may resume it, so it parks when it is off its stack: it leaves with a
-//! [`AfterSwitch`], which is fulfilled on the next stack. That step also finds an earlier claim and then
+//! [`AfterSwitch`], which is completed on the next stack. That step also finds an earlier claim and then
 //! enqueues the fiber, and its header records that the claim was early. The timer is on the wheel
 //! of the thread that was left. That wheel is locked, and the timer is removed from it.
 //!

@@ -7,8 +7,10 @@
 //! * B1. A slot holds a waiter iff that waiter has joined a queue and has not been taken out of the slot
 //!   again. All access is through a shared reference, since a party with the queue's lock may access the
 //!   waiter meanwhile.
-//! * B2. The slot of a waiter stays in place: it is pinned, and the process ends if it is dropped. The queue
-//!   outlives the waiter, since the case borrows the queue's object or has a reference to it.
+//! * B2. The slot of a waiter stays in place: it is pinned, and the process ends if it is dropped.
+//! * B3. `link` gets a queue inside of a lock, of an object that the case borrows or has a reference to. So
+//!   the queue stays in place, outlives the waiter, and is accessed under its lock. This is checked where
+//!   `link` is called: in the cases of `channel`, `cancel`, `join` and `readiness`.
 
 use std::marker::PhantomPinned;
 use std::pin::Pin;
@@ -29,7 +31,7 @@ pub(crate) struct WaiterSlot<P> {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: B1: only the owner accesses an empty slot. One with a waiter stays in place (`link`),
+// SAFETY: B1: only the owner accesses an empty slot. One with a waiter stays in place (B2),
 // and the waiter is accessed under the queue's lock, so it does not matter which thread owns the
 // slot.
 unsafe impl<P: Send> Send for WaiterSlot<P> {}
@@ -64,7 +66,7 @@ impl<P> WaiterSlot<P> {
         // SAFETY: B1: empty, so no other code accesses it.
         let place = unsafe { (*self.waiter.get()).insert(waiter) };
         let place = NonNull::from(place);
-        // SAFETY: the lock is held, since `queue` is borrowed; W2: B2.
+        // SAFETY: the lock is held (B3); W2: B2.
         unsafe { queue.push(place) };
     }
 
@@ -73,11 +75,8 @@ impl<P> WaiterSlot<P> {
     /// # Panics
     /// If the slot is empty, or its waiter has joined another queue.
     pub(crate) fn unlink(self: Pin<&Self>, queue: &mut WaitQueue<P>) -> P {
-        assert_eq!(
-            self.queue.get(),
-            address(queue),
-            "the queue that was joined"
-        );
+        let joined = self.queue.get() == address(queue);
+        assert!(joined, "a case was withdrawn from another queue");
         // SAFETY: B1: there is a waiter. Its links are reached through this pointer only.
         let place = unsafe { (*self.waiter.get()).as_ref() }.map(NonNull::from);
         if let Some(place) = place {
@@ -108,6 +107,7 @@ impl<P> Drop for WaiterSlot<P> {
     fn drop(&mut self) {
         if !self.is_empty() {
             // B2: a waker could access freed memory.
+            eprintln!("pirn: a waiter was dropped while it was in a queue");
             abort();
         }
     }

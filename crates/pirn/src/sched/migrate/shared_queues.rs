@@ -231,8 +231,8 @@ impl SharedQueues {
     /// Adds a fiber that has started on this worker. On its own thread.
     pub(in crate::sched) fn enter(&self, fiber: FiberPtr, settled: &Gauge) {
         let mut started = self.started.lock();
-        // SAFETY: a header is pinned (H1), and unlinked in `leave`.
-        unsafe { started.push_back(fiber.as_non_null()) };
+        // SAFETY: a fiber starts once.
+        unsafe { started.push_fiber(fiber) };
         settled.add(1);
     }
 
@@ -262,8 +262,8 @@ impl SharedQueues {
             let Some(fiber) = started.pop_fiber() else {
                 return i;
             };
-            // SAFETY: a header is pinned (H1), and in no list now.
-            unsafe { started.push_back(fiber.as_non_null()) };
+            // SAFETY: it has just been removed from its list.
+            unsafe { started.push_fiber(fiber) };
             f(fiber);
         }
         n

@@ -24,7 +24,6 @@ use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::report::snapshot::{Descriptions, Question, Snapshot, WorkerInfo};
 use crate::sched::report::walk::{Counted, Want};
-use crate::sched::worker::run::header;
 use crate::shim::atomic::Ordering;
 
 /// A parked fiber that the asker holds.
@@ -233,7 +232,7 @@ impl Found {
 /// Releases the fiber.
 impl Drop for Held {
     fn drop(&mut self) {
-        let header = header(self.fiber);
+        let header = self.fiber.header();
         if let Parked::Claimed(_) = header.state.put_down(self.hold) {
             header.flags.set_claimed_early();
             Wake::of(self.fiber).enqueue();

@@ -9,7 +9,7 @@
 //! blocks or computes delays only the fiber that it runs.
 //!
 //! 1. The fiber finds its successor, leaves its pointer and its [`AfterSwitch`], and switches.
-//! 2. The successor on this thread first fulfils the wish: parks the fiber, or queues it. From then on
+//! 2. The successor on this thread first completes the wish: parks the fiber, or queues it. From then on
 //!    another thread may be on the stack that was left.
 //! 3. A waker on a worker of the pool puts the fiber there; any other waker pushes it to the injector
 //!    and wakes a worker.
@@ -82,7 +82,7 @@ impl Worker {
         unsafe { self.succeed(local, fiber) }
     }
 
-    /// Step 2: fulfils the wish of a fiber that has just been left here.
+    /// Step 2: completes the wish of a fiber that has just been left here.
     #[inline(never)]
     pub(in crate::sched) fn complete(
         &self,

@@ -27,7 +27,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::ptr::{self};
+use std::ptr;
 use std::time::Instant;
 
 use crate::base::list::{Fifo, Linked, NodePtr, set_next};
@@ -113,7 +113,7 @@ impl<T: Linked> Inbox<T> {
         }
     }
 
-    /// *Owner.* Takes everything, oldest first, and flags the owner awake. Empty and awake: one load.
+    /// *Owner.* Takes everything, oldest first, and marks the owner awake. Empty and awake: one load.
     #[inline]
     pub(crate) fn drain(&self) -> Fifo<T> {
         let inbox = &self.door.inbox;
@@ -130,7 +130,7 @@ impl<T: Linked> Inbox<T> {
         newest(self.door.inbox.load(Ordering::Relaxed)).is_none()
     }
 
-    /// *Owner.* Flags the owner asleep, so that a push wakes it. False if the inbox holds fibers: drain
+    /// *Owner.* Marks the owner asleep, so that a push wakes it. False if the inbox holds fibers: drain
     /// them.
     pub(crate) fn prepare_sleep(&self) -> bool {
         if mutant!("mailbox_sleep_unchecked") {
@@ -152,7 +152,7 @@ impl<T: Linked> Inbox<T> {
             .is_ok()
     }
 
-    /// *Owner.* Flags the owner awake again; fibers pushed meanwhile stay in the inbox.
+    /// *Owner.* Marks the owner awake again; fibers pushed meanwhile stay in the inbox.
     pub(crate) fn cancel_sleep(&self) {
         // A failure means awake already, or a push has cleared the mark.
         let _ = self.door.inbox.compare_exchange(
@@ -205,11 +205,11 @@ impl<T> fmt::Debug for Inbox<T> {
 /// The chain that starts at this word.
 #[inline]
 fn newest<T: Linked>(word: *mut T) -> Option<NodePtr<T>> {
-    // SAFETY: the word is null, the mark, or a node that was pushed (T1).
-    match word == asleep() {
-        true => None,
-        false => unsafe { NodePtr::from_raw(word) },
+    if word == asleep() {
+        return None;
     }
+    // SAFETY: null, or a node that was pushed (T1).
+    unsafe { NodePtr::from_raw(word) }
 }
 
 /// Not a fiber: headers are aligned.

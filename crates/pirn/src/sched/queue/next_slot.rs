@@ -22,7 +22,7 @@
 //! differs and the CAS fails.
 
 use std::fmt;
-use std::ptr::{self};
+use std::ptr;
 
 use crate::base::list::{Linked, NodePtr};
 use crate::base::mutant::{mutant, or_relaxed};

@@ -73,7 +73,7 @@ pub enum Outcome {
     Handed(Handed),
 }
 
-/// The proof that the waker of a case has finished.
+/// The proof that the waker of a case has finished. A case passes it to the slot that it was claimed in.
 #[expect(unnameable_types, reason = "cases are made here only")]
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct Handed(());
