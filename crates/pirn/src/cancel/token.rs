@@ -109,7 +109,7 @@ impl Token {
     pub fn current() -> Token {
         let local = current::local();
         let region = current::known(local)
-            // SAFETY: H1, H2: the caller's own header.
+            // H2: the caller's own header.
             .and_then(|fiber| fiber.header().region.get().region());
         if let Some(region) = region {
             if let Some(node) = region.get().token_in_force() {

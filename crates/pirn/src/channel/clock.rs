@@ -13,7 +13,7 @@ use crate::wait::deadline_in;
 
 /// Opens a channel on which one value arrives after `duration`: the moment at which it was due.
 ///
-/// One receiver gets it. Deferred that the channel stays empty, but is not closed. If the clock cannot
+/// One receiver gets it. After that the channel stays empty, but is not closed. If the clock cannot
 /// express the moment, no value ever arrives.
 ///
 /// # Cancellation

@@ -402,7 +402,7 @@ impl<T> Sender<T> {
 
     /// Returns the number of values in the buffer.
     ///
-    /// Deferred a close it may exceed the capacity, because the values of waiting senders are
+    /// After a close it may exceed the capacity, because the values of waiting senders are
     /// admitted.
     ///
     /// # Examples

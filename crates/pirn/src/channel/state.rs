@@ -27,7 +27,7 @@
 //!   makes the channel ready. It has no claim on the value or the room.
 
 // Owns: every transition of the state that the two ends share. Does not own: the lock, the work
-// that remains after unlocking (`pipe`), or waiting (`sending`, `receiving`, `case`).
+// that remains after unlocking (`shared`), or waiting (`sending`, `receiving`, `case`).
 
 use std::error::Error;
 use std::mem;

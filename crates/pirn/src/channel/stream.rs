@@ -55,7 +55,7 @@ impl<T> Receiver<T> {
     ///
     /// While a poll has found no value, the stream is in the queue of waiting receivers, as with
     /// [`recv_async`](Receiver::recv_async). A value handed to it is kept until its next poll, and
-    /// goes to the next receiver if the stream is dropped. Deferred a poll that yielded a value, the
+    /// goes to the next receiver if the stream is dropped. After a poll that yielded a value, the
     /// stream is in no queue until the next poll.
     ///
     /// The stream may be moved. It costs one allocation, regardless of the number of values.

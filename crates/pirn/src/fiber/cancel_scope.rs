@@ -539,7 +539,7 @@ fn whole_token(header: &Header) -> Option<Arc<Node>> {
 /// Returns the token that is cancelled with `owner`, for the jobs that it promotes. It replaces the token of
 /// the owner's outermost region, which is cancelled with it.
 fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
-    // SAFETY: H1, H2: the caller's own header.
+    // H2: the caller's own header.
     let header = owner.header();
     if let Some(made) = whole_token(header) {
         return made;
@@ -568,6 +568,6 @@ fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
 }
 
 fn in_force(owner: FiberPtr) -> CurrentScope {
-    // SAFETY: H1, H2: the caller's own header.
+    // H2: the caller's own header.
     owner.header().region.get()
 }

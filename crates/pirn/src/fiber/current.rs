@@ -109,7 +109,7 @@ pub(crate) struct Local {
     allowance: Budget,
     /// The [`unusual`] states of the thread.
     unusual: Cell<u8>,
-    /// The poll_timers of the party that polls here (`wait::poll_timers`); null if none polls.
+    /// The timers of the party that polls here (`wait::poll_timers`); null if none polls.
     poll_timers: Cell<*const ()>,
     /// This worker's stack for polls, while no poll uses it (`wait::poll_stack`).
     spare: Cell<Option<Stack>>,

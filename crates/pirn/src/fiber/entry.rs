@@ -105,7 +105,7 @@ pub(crate) unsafe fn fresh<F: FnOnce() -> T, T>(
     f: F,
 ) -> FiberPtr {
     let fiber = slab::alloc(local, Types::<F, T>::CLASS, location, 2);
-    // SAFETY: H1, H2: just allocated.
+    // H2: just allocated.
     fiber.header().vtable.set(&Types::<F, T>::TABLE);
     // SAFETY: H5: a fresh header's payload is free.
     unsafe { put(fiber, f) };
@@ -247,7 +247,7 @@ pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
 /// Called once for each fiber, by the fiber itself.
 #[inline(always)]
 pub(crate) unsafe fn live(fiber: FiberPtr) {
-    // SAFETY: H1, H2: the fiber's own header.
+    // H2: the fiber's own header.
     let header = fiber.header();
     match header.region.get().region() {
         // SAFETY: the caller's promise.

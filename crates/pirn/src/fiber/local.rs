@@ -288,7 +288,7 @@ impl<T> fmt::Debug for FiberLocal<T> {
 /// code.
 fn map<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
     let fiber = current::identity(current::local());
-    // SAFETY: H1, H2: the running fiber owns its header.
+    // H2: the running fiber owns its header.
     let header = fiber.header();
     let mut locals = header
         .locals
@@ -350,7 +350,7 @@ impl Inheritance {
     #[inline]
     pub(crate) fn copy(local: &Local) -> Inheritance {
         match local.fiber() {
-            // SAFETY: H1, H2: the caller's own header.
+            // H2: the caller's own header.
             Some(fiber) if fiber.header().locals.get().is_none() => Inheritance::none(),
             Some(fiber) => Inheritance::from(fiber, copy),
             None => current::known(local)
@@ -367,7 +367,7 @@ impl Inheritance {
     pub(crate) fn copy_here() -> (Inheritance, &'static Local) {
         let local = current::local();
         match local.fiber() {
-            // SAFETY: H1, H2: the caller's own header.
+            // H2: the caller's own header.
             Some(fiber) if fiber.header().locals.get().is_none() => {
                 (Inheritance::none(), local)
             }
@@ -389,7 +389,7 @@ impl Inheritance {
 
     #[cold]
     fn from(fiber: FiberPtr, copy: fn(Inherit, &dyn Any) -> Box<dyn Any>) -> Inheritance {
-        // SAFETY: H1, H2: the caller's own header.
+        // H2: the caller's own header.
         let copies = copies(fiber.header(), copy);
         Inheritance((!copies.is_empty()).then(|| Box::new(Locals(copies))))
     }

@@ -1,12 +1,12 @@
-//! Hunger: a fresh fiber finds no stack, and the waiters for its end may borrow one for it.
+//! Fibers without a stack: a fresh fiber finds none, and the waiters for its end may borrow one for it.
 //!
 //! Owns: which waiters are notified that a fiber is hungry, and that it no longer is. Does not own: the list
 //! of such fibers (`sched::pool::stack_waiters`), or the loan (`sched::worker::stacks`).
 //!
 //! A fiber's end is waited for in two places: at the fiber (its `join`), and at its end hook, by the scope or
 //! group that has spawned it. Each keeps, under its own lock, a mark whether its fiber or children are
-//! hungry. The two functions here change the flags. They are called under the lock of the list, so the list
-//! and the flags agree whenever that lock is free.
+//! hungry. The two functions here change the marks. They are called under the lock of the list, so the list
+//! and the marks agree whenever that lock is free.
 //!
 //! LIVENESS: a waiter checks the mark in the critical section in which it joins the queue. If the mark comes
 //! first, the waiter finds it and tries to borrow. If the waiter comes first, setting the mark claims it. A
@@ -34,7 +34,7 @@ pub(crate) enum StackOwner {
 /// The hungry fibers for which a waiter borrows a stack.
 #[derive(Debug, Copy, Clone)]
 pub(crate) enum BorrowTarget {
-    /// This fiber's.
+    /// This fiber.
     Fiber(FiberPtr),
     /// Any fiber with an end hook that has this data: a child of this scope or group.
     ChildOf(*const ()),

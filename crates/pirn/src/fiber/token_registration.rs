@@ -66,7 +66,7 @@ impl TokenRegistration {
 /// RG1: it leaves the region ([`leave`]) before the region moves or ends.
 #[inline]
 pub(crate) unsafe fn enter(fiber: FiberPtr, region: &CancelScope) {
-    // SAFETY: H1, H2: the caller's own header.
+    // H2: the caller's own header.
     let header = fiber.header();
     if matches!(region.kind, Kind::Shield) {
         deregister_outer(header, region);
@@ -91,7 +91,7 @@ fn deregister_outer(header: &Header, shield: &CancelScope) {
 /// outside again.
 #[inline]
 pub(crate) fn leave(fiber: FiberPtr, region: &CancelScope) {
-    // SAFETY: H1, H2: the caller's own header.
+    // H2: the caller's own header.
     let header = fiber.header();
     region.stand_up();
     let outermost = matches!(
@@ -133,7 +133,7 @@ pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
     if let Some(seat) = bottom.seat.get() {
         seat.give_up();
     }
-    // SAFETY: H1, H2: the caller's own header.
+    // H2: the caller's own header.
     let header = fiber.header();
     header.region.set(CurrentScope::NONE);
     if header.state.is_revoked() {
@@ -178,7 +178,7 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: CurrentScope) -> 
 /// its closure is not run (`entry`).
 #[inline(always)]
 pub(super) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
-    // SAFETY: H1, H2: the fiber's own header.
+    // H2: the fiber's own header.
     let header = fiber.header();
     if outer.get().is_cancelled() && !header.flags.must_run() {
         // Its own bit, while it runs: there is no fiber to wake.

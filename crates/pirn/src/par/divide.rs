@@ -1,6 +1,6 @@
 //! How a run of items is cut, and which worker processes which part.
 //!
-//! Owns: the tree of [`halved`], the pieces of a [`Cuts`], and [`divide`], for work with
+//! Owns: the tree of [`halved`], the pieces of a [`Cuts`], and [`spread`], for work with
 //! results that may be combined along any cuts. Does not own: the work on items, or jobs
 //! (`Scope`).
 //!
@@ -171,7 +171,7 @@ pub(super) fn spread<S: Split, R: Send>(
     halved(scope, items, cuts, &leaf, both)
 }
 
-/// Like [`divide`], for the rest of a block when a heartbeat is due.
+/// Like [`spread`], for the rest of a block when a heartbeat is due.
 pub(super) fn spread_rest<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     rest: S,

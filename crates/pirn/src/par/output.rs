@@ -1,6 +1,6 @@
 //! Results that each worker writes directly to their final places, in order.
 //!
-//! Owns: [`output`], the slots that are cut along with the items, and the record of which
+//! Owns: [`filled`], the slots that are cut along with the items, and the record of which
 //! are full. Does not own: the code that fills them (`map`, `reduce`).
 //!
 //! # Invariants
@@ -8,7 +8,7 @@
 //!   outlives `'buffer`; they are uninitialized and belong to this value alone.
 //! * PF2: a [`Filled`] is the first `made` places from `start` on of what one or several
 //!   neighboring [`Slots`] were; they are initialized, and the results are its own.
-//! * PF3: the lifetime `'buffer` belongs to one call of [`output`] only, and is
+//! * PF3: the lifetime `'buffer` belongs to one call of [`filled`] only, and is
 //!   invariant. So every value with it belongs to that call's buffer.
 
 use std::any::type_name;
@@ -93,7 +93,7 @@ impl<'buffer, R> Slots<'buffer, R> {
             made: 0,
             buffer: self.buffer,
         };
-        // UNWIND: `output` drops the results made so far.
+        // UNWIND: `filled` drops the results made so far.
         for (at, result) in (0..self.len).zip(make) {
             // SAFETY: PF1: `at` is less than `len`.
             let slot = unsafe { self.start.add(at) };

@@ -169,7 +169,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     unsafe { inherited.give_to(fiber) };
     // SAFETY: RG1: freed by `finish`, which waits for the fiber's end.
     let region = unsafe { RegionRef::new(&promoted.region) };
-    // SAFETY: H1, H2: as above.
+    // H2: as above.
     let header = fiber.header();
     header.region.set(CurrentScope::of(region));
     // The first half may wait for it.
@@ -182,7 +182,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
 
 /// Copies the inherited locals of `owner`, the running fiber. Does not unwind.
 fn inheritance(local: &Local, owner: FiberPtr) -> Inheritance {
-    // SAFETY: H1, H2: the running fiber's own header.
+    // H2: the running fiber's own header.
     if owner.header().locals.get().is_none() {
         return Inheritance::none();
     }

@@ -267,7 +267,7 @@ where
     let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
     if let Some(outer) = deadline::in_force() {
         let inherited = CurrentScope::of(outer);
-        // SAFETY: H1, H2: not published yet.
+        // H2: not published yet.
         let header = fiber.header();
         // RG1: the wait below ends after the fiber.
         header.region.set(match pool.shares_clock(local) {

@@ -144,7 +144,7 @@ impl Members {
 
     /// Adds `fiber`, which has been counted and not published, to the group.
     pub(super) fn adopt(self: &Arc<Self>, fiber: FiberPtr) {
-        // SAFETY: H1, H2: not published yet.
+        // H2: not published yet.
         let header = fiber.header();
         // SAFETY: RG1, GR1: the region is in the value that the fiber keeps alive until it has
         // ended.
@@ -158,7 +158,7 @@ impl Members {
 
     /// Undoes [`adopt`](Members::adopt) for a fiber that will not be published.
     pub(super) fn disown(self: &Arc<Self>, fiber: FiberPtr) {
-        // SAFETY: H1, H2: never published.
+        // H2: never published.
         let header = fiber.header();
         if let Some(EndHook { data, .. }) = header.on_end.take() {
             // SAFETY: GR1: the reference made in `adopt`.
@@ -269,7 +269,7 @@ unsafe fn hunger(data: *const (), hungry: bool, wakes: &mut Vec<Wake>) {
 unsafe fn member_ended(data: *const (), fiber: FiberPtr, ending: Ending) {
     // SAFETY: GR1.
     let members = unsafe { Arc::from_raw(data.cast::<Members>()) };
-    // SAFETY: H1, GR2: no handle was made, so the outcome is still there.
+    // GR2: no handle was made, so the outcome is still there.
     let outcome = fiber.header().outcome.get();
     let counted =
         members.counts && !ending.panicked && outcome == crate::fiber::Outcome::Value;

@@ -373,7 +373,7 @@ impl<'scope> Scope<'scope, '_> {
         let inherited = Inheritance::copy(current::local());
         let placement = builder.placement();
         let fiber = self.fresh_at(current::local(), location, inherited, builder, f);
-        // SAFETY: H1, H2: not published yet.
+        // H2: not published yet.
         fiber.header().flags.set_must_run(true);
         match self.publish(fiber, placement) {
             Ok(()) => {

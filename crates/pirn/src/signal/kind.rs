@@ -11,7 +11,7 @@ use crate::sys::SIGNALS;
 /// ```
 /// use pirn::signal::Signal;
 ///
-/// assert_eq!(Signal::TERM.to_string(), "TERM");
+/// assert_eq!(Signal::TERM.to_string(), "SIGTERM");
 /// assert_eq!(Signal::from_raw(Signal::TERM.as_raw()), Signal::TERM);
 /// ```
 #[doc(alias = "SignalKind")]

@@ -373,7 +373,7 @@ impl Drop for Unqueued {
 pub(crate) unsafe fn take_back<F>(fiber: FiberPtr) -> F {
     // SAFETY: the caller's promise.
     let f = unsafe { entry::take::<F>(fiber) };
-    // SAFETY: H1, H2: in no queue.
+    // H2: in no queue.
     local::destroy(fiber.header());
     for _ in 0..2 {
         // SAFETY: the runtime's reference and the handle's; there is no other one.

@@ -266,7 +266,7 @@ impl<T> Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        // Deferred unlocking: the value's destructor is user code.
+        // After unlocking: the value's destructor is user code.
         drop(self.slot.end_receiving());
     }
 }

@@ -5,7 +5,7 @@
 //!   waiter, or with the receiver. It moves under the lock, and into the waiter only by the sender
 //!   that claimed it. A future that is dropped with the value puts it back into the slot.
 //! * OS2. The receiver waits only while the slot is empty and the sender exists. A sender that
-//!   fills the slot claims the waiter in the same critical section. Deferred the sender is gone no
+//!   fills the slot claims the waiter in the same critical section. After the sender is gone no
 //!   waiter joins.
 
 use crate::fiber::ticket::Wake;

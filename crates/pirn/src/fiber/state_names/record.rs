@@ -29,7 +29,7 @@ impl Life {
         self.0.store(State::Init.number(), Ordering::Relaxed);
     }
 
-    /// Flags the record as that of a plain thread.
+    /// Marks the record as that of a plain thread.
     pub(crate) fn exempt(&self) {
         self.0.store(THREAD, Ordering::Relaxed);
     }

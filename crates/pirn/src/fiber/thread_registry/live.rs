@@ -144,7 +144,7 @@ pub(crate) fn plain_threads() -> Vec<PlainThread> {
     register.values().map(tell).collect()
 }
 
-/// Flags the calling thread, which has borrowed `fiber`, as asleep while it is in `sleep`.
+/// Marks the calling thread, which has borrowed `fiber`, as asleep while it is in `sleep`.
 pub(crate) fn waiting<T>(fiber: FiberPtr, timed: bool, sleep: impl FnOnce() -> T) -> T {
     let mark = mark_of(fiber);
     mark.store(if timed { TIMED } else { ENDLESS }, Ordering::SeqCst);

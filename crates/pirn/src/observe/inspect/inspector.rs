@@ -4,7 +4,7 @@
 //! repeats large requests, delays other clients for a limited time only. A client that sends no
 //! request delays none. A worker describes its fibers in pieces (`sched::report::walk`) of less than a
 //! millisecond each. The thread sleeps while there is no request, and counts as idle then
-//! (`vigil::rest`), so it neither wakes an idle process nor hides a deadlock.
+//! (`thread_registry::rest`), so it neither wakes an idle process nor hides a deadlock.
 //!
 //! It ends when the alarm is dropped, which ends all its waits, also one for a client. `close`
 //! waits for the rest: for a snapshot, 50 ms at most, or for names of functions that are being

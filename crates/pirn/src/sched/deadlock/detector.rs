@@ -17,7 +17,7 @@
 //! | state | period | until |
 //! |---|---|---|
 //! | watching | 1 s | two looks in a row show that nothing has run in between |
-//! | stopped | none | a worker or a plain thread goes to sleep, or wakes (`vigil::attend`) |
+//! | stopped | none | a worker or a plain thread goes to sleep, or wakes (`thread_registry::attend`) |
 //!
 //! So it causes no wake-ups in an idle process. LIVENESS: it announces that it stops and then looks
 //! whether anything has run since its last look. Anything that begins later rings. A ring may be missed

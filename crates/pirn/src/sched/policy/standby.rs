@@ -79,6 +79,7 @@ impl Role {
         }
     }
 
+    #[inline(always)]
     pub(in crate::sched) fn is_draining(&self) -> bool {
         self.draining.get()
     }
@@ -90,6 +91,7 @@ impl Role {
     }
 
     /// Returns true if the thread has been idle for so long that it ends.
+    #[inline(always)]
     pub(in crate::sched) fn is_leaving(&self) -> bool {
         self.leaving.get()
     }
@@ -116,6 +118,7 @@ impl Role {
     }
 
     /// Sets the phase that the worker acts on now; returns the one before.
+    #[inline(always)]
     pub(in crate::sched) fn see(&self, phase: Phase) -> Phase {
         self.seen.replace(phase)
     }

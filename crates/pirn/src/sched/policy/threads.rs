@@ -5,7 +5,7 @@
 //! `Remote::launched` distinguishes the two.
 //!
 //! A member's thread that leaves for lack of work has taken back its bit first, so no thread can claim
-//! it any more (if one had, it stays). Then it flags itself as gone, and only then announces the worker
+//! it any more (if one had, it stays). Then it marks itself as gone, and only then announces the worker
 //! as asleep once more, as its last act: a thread that claims the worker from then on finds no thread
 //! and starts one. The leaving thread looks for what was published before that announcement after it,
 //! as every worker does that goes to sleep (S4 of `idle`).

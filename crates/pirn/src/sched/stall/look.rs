@@ -30,7 +30,6 @@ use super::reporter::Reporter;
 use super::sample;
 use crate::base::clock;
 use crate::base::diagnostics_enabled::TELLS;
-use crate::report::fiber_info::FiberInfo;
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::placement::lines::Spread;
 use crate::sched::pool::remote::Remote;

@@ -1,4 +1,4 @@
-//! A walk in pieces: the work of one round, and the flags of fibers that no round has reached.
+//! A walk in pieces: the work of one round, and the marks of fibers that no round has reached.
 
 use std::thread;
 use std::time::Duration;

@@ -17,7 +17,10 @@ pub(crate) mod enqueue;
 pub(crate) mod heartbeat;
 pub(super) mod intervals;
 pub(super) mod next_fiber;
-#[expect(unsafe_code, reason = "the worker's own generator behind its thread")]
+#[expect(
+    unsafe_code,
+    reason = "the buffer of events that only the worker's own thread reaches"
+)]
 pub(super) mod park;
 #[expect(
     unsafe_code,

@@ -64,11 +64,13 @@ impl Maintenance {
     }
 
     /// Makes a service due, and returns the dispatches that were left.
+    #[inline(always)]
     pub(in crate::sched) fn make_due(&self) -> u32 {
         self.ticks_to_maintenance.replace(0)
     }
 
     /// Sets the dispatches until the next service.
+    #[inline(always)]
     pub(in crate::sched) fn set_left(&self, dispatches: u32) {
         self.ticks_to_maintenance.set(dispatches);
     }

@@ -76,11 +76,13 @@ impl Search {
     }
 
     /// Sets whether `Idle` counts the worker as searching.
+    #[inline(always)]
     pub(in crate::sched) fn set_active(&self, active: bool) {
         self.active.set(active);
     }
 
     /// Ends the search here; returns whether `Idle` has counted it.
+    #[inline(always)]
     pub(in crate::sched) fn end(&self) -> bool {
         self.active.replace(false)
     }

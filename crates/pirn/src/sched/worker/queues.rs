@@ -45,6 +45,7 @@ impl Queues {
     }
 
     /// Returns true if a fiber is to run before anything else.
+    #[inline(always)]
     pub(super) fn has_first(&self) -> bool {
         self.first.get().is_some()
     }
@@ -59,11 +60,13 @@ impl Queues {
 impl Worker {
     /// Makes `fiber`, which has settled here, run before anything else. Returns the one that was to do so
     /// before.
+    #[inline(always)]
     pub(super) fn replace_first(&self, fiber: FiberPtr) -> Option<FiberPtr> {
         self.queues.first.replace(Some(fiber))
     }
 
     /// Takes the fiber that is to run before anything else.
+    #[inline(always)]
     pub(in crate::sched) fn take_first(&self) -> Option<FiberPtr> {
         self.queues.first.take()
     }
@@ -73,8 +76,8 @@ impl Worker {
     pub(super) fn link_started(&self, fiber: FiberPtr) {
         // SAFETY: K1.
         let started = unsafe { &mut *self.queues.started.get() };
-        // SAFETY: a header is pinned (H1), and is unlinked in `unlink_started`.
-        unsafe { started.push_back(fiber.as_non_null()) };
+        // SAFETY: a fiber starts once.
+        unsafe { started.push_fiber(fiber) };
     }
 
     /// Removes a fiber that has ended, and started here.
@@ -87,16 +90,18 @@ impl Worker {
     }
 
     /// Counts a fresh fiber that is put behind started ones. False if there were `most` in a row.
+    #[inline(always)]
     pub(in crate::sched) fn defer(&self, most: u32) -> bool {
         let deferred = self.queues.deferred.get();
         let defers = deferred < most;
-        self.queues
-            .deferred
-            .set(if defers { deferred + 1 } else { 0 });
+        if defers {
+            self.queues.deferred.set(deferred + 1);
+        }
         defers
     }
 
     /// Ends a row of fresh fibers that were put behind started ones.
+    #[inline(always)]
     pub(in crate::sched) fn end_deferrals(&self) {
         self.queues.deferred.set(0);
     }
@@ -195,8 +200,8 @@ impl Worker {
         // SAFETY: K1.
         let started = unsafe { &mut *self.queues.started.get() };
         let fiber = started.pop_fiber()?;
-        // SAFETY: a header is pinned (H1), and in no list now.
-        unsafe { started.push_back(fiber.as_non_null()) };
+        // SAFETY: it has just been removed from its list.
+        unsafe { started.push_fiber(fiber) };
         Some(fiber)
     }
 

@@ -435,9 +435,3 @@ impl Worker {
         self.role.is_draining() || (self.pool.config.exclusive && self.has_started())
     }
 }
-
-#[inline(always)]
-pub(in crate::sched) fn header(fiber: FiberPtr) -> &'static Header {
-    // headers are never freed.
-    fiber.header()
-}

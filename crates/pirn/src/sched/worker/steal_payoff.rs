@@ -1,4 +1,4 @@
-//! StealPayoff: the worth of other workers' jobs to a worker that had nothing to do.
+//! Whether fork-join work of other workers pays for a worker that had nothing to do.
 //!
 //! A worker that is woken for a job costs others some 50 µs, and so does one that watches for the next
 //! job as long as that. Whether it pays is judged by the jobs it has had: not by the last one alone,
