@@ -22,7 +22,6 @@
 //! assert_eq!(reader.join().unwrap(), 0);
 //! ```
 
-#[expect(unsafe_code, reason = "the contract of a case")]
 mod case;
 mod deadline;
 mod shield;

@@ -40,7 +40,6 @@ mod buffer;
 mod case;
 mod clock;
 mod error;
-#[expect(unsafe_code, reason = "polls what is pinned with the future")]
 mod futures;
 mod iter;
 pub mod oneshot;

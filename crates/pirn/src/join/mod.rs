@@ -4,10 +4,6 @@
 // Owns: the common part of all join handles. The handles themselves are where fibers are spawned
 // (`spawn`, `scope`).
 
-#[expect(
-    unsafe_code,
-    reason = "joins the queue of a fiber's end from a waiter slot"
-)]
 mod case;
 mod error;
 mod fiber;

@@ -65,7 +65,6 @@
 
 mod accepting;
 mod address;
-#[expect(unsafe_code, reason = "the contract of a case")]
 mod case;
 #[cfg(feature = "hyper")]
 #[expect(unsafe_code, reason = "reads into memory that is not initialized")]

@@ -69,7 +69,6 @@ mod source;
 mod table;
 // Used by `net`, which models do not contain.
 #[cfg(all(unix, not(any(loom, shuttle))))]
-#[expect(unsafe_code, reason = "the contract of a case")]
 mod watching;
 
 #[cfg(shuttle)]

@@ -31,7 +31,6 @@
 mod case;
 mod dynamic;
 mod fixed;
-#[expect(unsafe_code, reason = "the contract of a case")]
 mod parked;
 
 pub use case::Case;

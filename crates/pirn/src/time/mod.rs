@@ -6,11 +6,9 @@
 //! virtual. So compare only with moments of [`now`], not with those of `Instant::now`. See
 //! [the guide](crate::guide::time).
 
-#[expect(unsafe_code, reason = "the contract of a case")]
 mod case;
 mod interval;
 mod sleep;
-#[expect(unsafe_code, reason = "the contract of a case")]
 mod tick_case;
 mod timeout;
 

@@ -43,7 +43,6 @@
 //
 // Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
 
-#[expect(unsafe_code, reason = "publishes a case that lies in a future")]
 pub(crate) mod awaiting;
 pub(crate) mod choice;
 pub(crate) mod clock;
@@ -77,7 +76,6 @@ pub(crate) mod spin;
 mod stack_borrow;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 mod suspend;
-#[expect(unsafe_code, reason = "the contract of a case")]
 mod wait_case;
 #[expect(unsafe_code, reason = "a notice lies in the frame that waits")]
 pub(crate) mod wait_info;

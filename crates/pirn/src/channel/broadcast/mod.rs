@@ -20,10 +20,8 @@
 //! ```
 
 mod buffer;
-#[expect(unsafe_code, reason = "joins the row's queue from a waiter slot")]
 mod case;
 mod error;
-#[expect(unsafe_code, reason = "polls what is pinned with the future")]
 mod future;
 mod receiver;
 mod sender;

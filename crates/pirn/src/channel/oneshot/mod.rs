@@ -16,9 +16,7 @@
 //! assert_eq!(rx.recv(), Err(RecvError::Disconnected));
 //! ```
 
-#[expect(unsafe_code, reason = "joins the slot's queue from a waiter slot")]
 mod case;
-#[expect(unsafe_code, reason = "polls what is pinned with the future")]
 mod future;
 mod receiver;
 mod sender;

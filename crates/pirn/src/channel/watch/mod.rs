@@ -22,9 +22,7 @@
 //! ```
 
 mod board;
-#[expect(unsafe_code, reason = "joins the board's queue from a waiter slot")]
 mod case;
-#[expect(unsafe_code, reason = "polls what is pinned with the future")]
 mod future;
 mod receiver;
 mod sender;

@@ -24,7 +24,7 @@ use crate::base::drop_guard::end_caught;
 use crate::context::{self, Context, StackCache};
 use crate::fiber::current::{self, Local};
 use crate::fiber::state_names::State;
-use crate::fiber::{AfterSwitch, FiberPtr, Header, Ticket};
+use crate::fiber::{AfterSwitch, FiberPtr, Ticket};
 use crate::sched::config::Hook;
 use crate::sched::deterministic::seeded::Seeded;
 use crate::sched::events::Trace;
