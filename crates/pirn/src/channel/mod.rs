@@ -53,7 +53,6 @@ mod sending;
 mod shared;
 mod state;
 #[cfg(feature = "futures")]
-#[expect(unsafe_code, reason = "polls what is pinned in the stream's box")]
 mod stream;
 // The value is protected by a lock of `sync`, which does not exist under loom.
 #[cfg(not(loom))]

@@ -229,8 +229,10 @@ pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
 /// # Safety
 /// `arg` is a fresh fiber's header; the caller is a worker that has just switched here.
 pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
-    // SAFETY: the worker passes a header, which comes from the slab.
-    let mut fiber = unsafe { FiberPtr::new(NonNull::new_unchecked(arg.cast())) };
+    // SAFETY: the worker passes a header.
+    let header = unsafe { NonNull::new_unchecked(arg.cast()) };
+    // SAFETY: H1: it comes from the slab.
+    let mut fiber = unsafe { FiberPtr::new(header) };
     fiber.header().home().on_arrival(current::local());
     loop {
         // SAFETY: called once, on the fiber.
