@@ -14,7 +14,7 @@
 //! | [`watch::channel`] | the latest value | all receivers |
 //! | [`broadcast::channel`] | the last values | all receivers |
 //! | [`ordered()`] | results of fibers, in the order of submission | one receiver |
-//! | [`after`], [`tick`], [`never`] | a moment, when it is due | one receiver |
+//! | [`after`], [`tick`], [`never()`] | a moment, when it is due | one receiver |
 //!
 //! A receive or send that waits parks a fiber and blocks a plain thread. Inside the
 //! [poll](crate::future#inside-a-poll) of a future on a fiber it panics; the methods ending in

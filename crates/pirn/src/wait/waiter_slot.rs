@@ -72,11 +72,13 @@ impl<P> WaiterSlot<P> {
 
     /// Unlinks the waiter from `queue`, unless that was done already, and returns the payload.
     ///
+    /// B3: `queue` is the one that was joined.
+    ///
     /// # Panics
-    /// If the slot is empty, or its waiter has joined another queue.
+    /// If the slot is empty.
     pub(crate) fn unlink(self: Pin<&Self>, queue: &mut WaitQueue<P>) -> P {
         let joined = self.queue.get() == address(queue);
-        assert!(joined, "a case was withdrawn from another queue");
+        debug_assert!(joined, "a case was withdrawn from another queue");
         // SAFETY: B1: there is a waiter. Its links are reached through this pointer only.
         let place = unsafe { (*self.waiter.get()).as_ref() }.map(NonNull::from);
         if let Some(place) = place {
