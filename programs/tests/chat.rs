@@ -113,7 +113,7 @@ fn pings_go_both_ways() {
 
 /// A client that sends nothing is pinged amid the messages that it receives, and stays.
 #[test]
-fn who_only_listens_stays() {
+fn a_client_that_only_listens_stays() {
     let (_server, address) = serve(&["--ping", "2"]);
     let mut listener = enter(address, "room");
     let mut speaker = enter(address, "room");
@@ -131,7 +131,7 @@ fn who_only_listens_stays() {
 }
 
 #[test]
-fn who_is_silent_is_taken_for_gone() {
+fn a_silent_client_is_taken_for_gone() {
     let (_server, address) = serve(&["--ping", "1"]);
     let mut client = enter(address, "room");
     // It reads, and answers nothing.

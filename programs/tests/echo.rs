@@ -99,7 +99,7 @@ fn a_server_that_ends_serves_present_clients() {
 }
 
 #[test]
-fn who_does_not_end_is_cut_off() {
+fn a_client_that_does_not_end_is_cut_off() {
     let (server, address) = serve(&["--grace", "1"]);
     let mut stream = connect(address);
     exchange(&mut stream, "before");

@@ -135,7 +135,7 @@ fn limits_end_requests_and_connections() {
 }
 
 #[test]
-fn who_is_cut_amid_a_body_leaves_the_site() {
+fn a_client_cut_amid_a_body_leaves_the_site() {
     on_fibers(|client, site| {
         for _ in 0..10 {
             let mut response = get(client, &site.page("half"))?;

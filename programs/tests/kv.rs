@@ -186,7 +186,7 @@ fn requests_come_together_or_in_pieces() {
 }
 
 #[test]
-fn who_does_not_read_costs_no_memory() {
+fn a_client_that_does_not_read_costs_no_memory() {
     let (server, address) = serve();
     let mut stream = connect(address);
     let value = "v".repeat(1 << 20);

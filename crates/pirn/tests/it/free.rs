@@ -53,7 +53,7 @@ fn block(gate: &AtomicBool) {
 
 /// B11. A fiber with a thread blocked by another fiber resumes elsewhere when it is woken.
 #[test]
-fn who_is_woken_behind_a_blocked_fiber_goes_on() {
+fn a_fiber_woken_behind_a_blocked_one_resumes() {
     for scheduler in SCHEDULERS {
         let runtime = free(2, scheduler);
         let woken = Arc::new(Event::manual());
@@ -222,7 +222,7 @@ fn a_thread_local_is_another_one_afterwards() {
 
 /// While it unwinds a fiber stays on its thread, in every wait of its destructors.
 #[test]
-fn who_unwinds_stays() {
+fn a_fiber_that_unwinds_stays() {
     struct Waits {
         on: ThreadId,
         gate: Arc<Event>,

@@ -141,7 +141,7 @@ fn an_interrupt_drops_the_future() {
 
 /// A future that wakes itself without end lets other fibers run.
 #[test]
-fn who_wakes_itself_gives_way() {
+fn a_future_that_wakes_itself_yields() {
     alone(|| {
         let stop = Arc::new(AtomicBool::new(false));
         let other = pirn::spawn({

@@ -120,7 +120,7 @@ fn a_stack_of_its_own_size_serves_for_polls() {
 }
 
 #[inline(never)]
-fn who_waits_for_it<F: Future>(future: F) -> F::Output {
+fn is_waited_for<F: Future>(future: F) -> F::Output {
     let output = block_on(future);
     black_box(());
     output
@@ -131,14 +131,14 @@ fn who_waits_for_it<F: Future>(future: F) -> F::Output {
 fn a_poll_is_called_by_its_fiber() {
     for runtime in [runtime(1), free(1)] {
         runtime.run(|| {
-            let trace = who_waits_for_it(async {
+            let trace = is_waited_for(async {
                 give_way(1).await;
                 Backtrace::force_capture().to_string()
             });
-            assert!(trace.contains("who_waits_for_it"), "{trace}");
+            assert!(trace.contains("is_waited_for"), "{trace}");
             for _ in 0..3 {
                 let raised = catch_unwind(|| {
-                    who_waits_for_it(async {
+                    is_waited_for(async {
                         give_way(1).await;
                         panic!("so");
                     })
@@ -206,7 +206,7 @@ impl Drop for Receives<'_> {
 /// A fiber that has to wait during a poll since it unwinds keeps the stack that it is on: others poll on
 /// another one meanwhile.
 #[test]
-fn who_leaves_amid_a_poll_takes_the_stack_along() {
+fn a_fiber_that_leaves_amid_a_poll_takes_the_stack_along() {
     for runtime in [runtime(1), runtime(2), free(1), free(2)] {
         for round in 0..scaled(4) as u64 {
             let (tx, rx) = bounded(0);

@@ -76,7 +76,7 @@ fn a_mutex_of_one_word() {
 }
 
 #[test]
-fn who_has_nothing_to_wait_for_does_not_wait() {
+fn a_group_with_nothing_to_wait_for_does_not_wait() {
     let mut looks = 0;
     let looked = park_on(1, || {
         looks += 1;

@@ -124,8 +124,8 @@ fn what_is_given_back_hides_nothing() {
 /// not.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
-fn who_has_gone_leaves_the_default() {
-    let ended = apart("listen::who_has_gone_leaves_the_default", &[], || {
+fn a_thread_that_has_ended_leaves_the_default() {
+    let ended = apart("listen::a_thread_that_has_ended_leaves_the_default", &[], || {
         let first = listen(&[Signal::TERM]).unwrap();
         let second = listen(&[Signal::TERM]).unwrap();
         send("-TERM");

@@ -117,7 +117,7 @@ fn a_stream_of_small_requests_lets_a_large_one_through() {
 
 /// Two are free and a waiter needs three; when it leaves, a waiter for one gets it.
 #[test]
-fn who_stands_first_and_gives_up_lets_those_behind_go_on() {
+fn the_first_that_gives_up_lets_those_behind_resume() {
     for workers in [1, 2] {
         for crew in CREWS {
             let semaphore = Semaphore::new(3);
@@ -156,7 +156,7 @@ fn who_stands_first_and_gives_up_lets_those_behind_go_on() {
 }
 
 #[test]
-fn who_is_cancelled_in_front_lets_those_behind_go_on() {
+fn the_first_that_is_cancelled_lets_those_behind_resume() {
     alone(|| {
         let semaphore = Semaphore::new(1);
         let (arrived, passed) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -188,7 +188,7 @@ fn semaphores() {
 /// A request for more permits than will exist gives up, and lets the requests behind it pass:
 /// nothing else would.
 #[test]
-fn who_gives_up_lets_others_pass() {
+fn a_waiter_that_gives_up_lets_others_pass() {
     again_and_again(100, |runtime, seed| {
         let semaphore = Semaphore::new(2);
         let shared = RwLock::new(());

@@ -420,7 +420,7 @@ fn reports_tell_of_sockets() {
 
 /// A fiber that unwinds blocks its thread, and receives its socket's events all the same.
 #[test]
-fn who_unwinds_can_wait_for_a_socket() {
+fn a_fiber_that_unwinds_can_wait_for_a_socket() {
     struct Farewell(TcpStream);
     impl Drop for Farewell {
         fn drop(&mut self) {

@@ -192,7 +192,7 @@ fn events_that_another_thread_fetches() {
 /// Another thread polls in place of a sleeping worker: the wake for a fiber from outside still
 /// reaches that worker.
 #[test]
-fn who_asks_for_a_worker_leaves_it_its_wake() {
+fn a_poll_for_a_worker_leaves_it_its_wake() {
     explore_with(&[1], |world| {
         let asker = Asker::new();
         let runtime = world.runtime();

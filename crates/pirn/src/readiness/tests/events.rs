@@ -117,7 +117,7 @@ fn a_site_is_two_lines() {
 }
 
 #[test]
-fn who_finds_it_ready_does_not_park() {
+fn a_caller_that_finds_it_ready_does_not_park() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let source = Source::new().unwrap();
     let until = deadline_in(Duration::from_millis(5));

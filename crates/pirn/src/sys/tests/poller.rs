@@ -6,7 +6,7 @@ use crate::shim;
 use crate::sys::poller::{Driver, Events};
 
 #[test]
-fn who_asks_in_place_of_the_owner_leaves_it_the_wake() {
+fn a_poll_in_place_of_the_owner_leaves_it_the_wake() {
     let driver = Driver::new();
     driver.made().unwrap();
     driver.wake();

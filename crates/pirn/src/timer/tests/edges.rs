@@ -182,7 +182,7 @@ fn a_million_timers_fire_once_each_at_their_tick() {
 }
 
 #[test]
-fn who_looks_regularly_never_moves_many_at_once() {
+fn a_regular_look_never_moves_many_at_once() {
     const TIMERS: usize = 20_000;
     let mut rig = Rig::new(0, TIMERS);
     let mut rng = Rng::new(1);
