@@ -38,7 +38,6 @@ pub(crate) struct Comment {
 }
 
 /// A parsed file.
-#[derive(Debug)]
 pub(crate) struct Source {
     /// Path from the root, with forward slashes.
     pub(crate) path: String,

@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn every_form_of_a_path_is_read() {
         let text = "use crate::{a::{b as c, self}, d::*};\nuse super::super::e;\n\
-            fn f() { m! { self::g::<u8>() }; $crate::h() }\n#[cfg(test)]\nuse crate::i;\n";
+            fn f() { m! { self::g::<u8>(); $crate::h() } }\n#[cfg(test)]\nuse crate::i;\n";
         let tree = Tree::of(&[("crates/pirn/src/x/y.rs", text)]);
         let found = paths(&tree.sources[0]).into_iter();
         let found: Vec<_> = found.map(|path| path.segments.join("::")).collect();

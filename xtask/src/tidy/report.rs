@@ -7,7 +7,7 @@ use syn::{Attribute, ImplItem, Item, TraitItem, Visibility};
 use super::rings::{production, rings};
 use super::tree::{LIBRARY, Tree};
 use super::{attributes, docs, layers, unsafe_list};
-use crate::repo;
+use crate::repo::{self, File};
 use crate::source::{Source, is_word};
 use crate::tally::Tally;
 
@@ -127,19 +127,22 @@ fn structs(tree: &Tree) -> Vec<Figure> {
 
 /// The words for persons, by kind of text.
 fn words(tree: &Tree) -> Vec<Figure> {
-    let is_guide = |source: &&Source| source.path.starts_with("crates/pirn/src/guide/");
-    let (guide, code): (Vec<_>, Vec<_>) = tree.sources.iter().partition(is_guide);
-    let comments = |sources: Vec<&Source>| {
-        let texts = sources.into_iter().flat_map(|source| &source.comments);
-        density(texts.map(|comment| comment.text.as_str()))
-    };
-    let docs = tree.files.iter().filter(|file| file.path.ends_with(".md"));
+    let comments = tree.sources.iter().flat_map(|source| &source.comments);
+    let is_guide = |file: &&File| file.path.starts_with("crates/pirn/guide/");
+    let texts = tree.files.iter().filter(|file| file.path.ends_with(".md"));
+    let (guide, docs): (Vec<_>, Vec<_>) = texts.partition(is_guide);
     let messages = production(tree).flat_map(Source::code);
     let messages = messages.filter(|token| token.text.ends_with(['"', '#']));
     [
-        ("comments", comments(code)),
-        ("guide", comments(guide)),
-        ("docs", density(docs.map(|file| file.text.as_str()))),
+        (
+            "comments",
+            density(comments.map(|comment| comment.text.as_str())),
+        ),
+        (
+            "guide",
+            density(guide.iter().map(|file| file.text.as_str())),
+        ),
+        ("docs", density(docs.iter().map(|file| file.text.as_str()))),
         (
             "messages",
             density(messages.map(|token| token.text.as_str())),

@@ -19,13 +19,14 @@ pub(super) fn rings(tree: &Tree) -> Vec<BTreeSet<&str>> {
     let mut graph = Graph::default();
     for source in production(tree).filter(|source| !is_facade(source)) {
         for path in paths(source) {
-            for target in modules.files(&[], &path.segments, DEPTH) {
-                if target.path != source.path {
-                    graph.add(
-                        &source.path[LIBRARY.len()..],
-                        &target.path[LIBRARY.len()..],
-                    );
-                }
+            let targets = modules.files(&[], &path.segments, DEPTH);
+            // The other files of its own module are never built with it.
+            if targets.iter().any(|target| target.path == source.path) {
+                continue;
+            }
+            for target in targets {
+                let target = &target.path[LIBRARY.len()..];
+                graph.add(&source.path[LIBRARY.len()..], target);
             }
         }
     }

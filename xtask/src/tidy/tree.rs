@@ -9,7 +9,6 @@ use crate::source::Source;
 pub(super) const LIBRARY: &str = "crates/pirn/src/";
 
 /// The repository: every text file, and every Rust file parsed.
-#[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) files: Vec<File>,
     pub(crate) sources: Vec<Source>,

@@ -19,11 +19,10 @@ pub(super) const LIST: &str = "docs/unsafe.md";
 /// Compares the expectations in the sources with the list.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let listed = listed(tree);
-    let mut expected = BTreeSet::new();
+    let (listed, expected) = (listed(tree), expected(tree));
     for source in &tree.sources {
         for lint in lints(source) {
-            let said = match (lint.module, lint.level) {
+            let said = match (&lint.module, lint.level) {
                 (_, "allow") => {
                     "`allow(unsafe_code)`: use `expect` on the `mod` line".to_owned()
                 }
@@ -31,14 +30,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
                 (None, "expect") => {
                     "`expect(unsafe_code)` belongs on a `mod` line".to_owned()
                 }
-                (Some(name), "expect") => {
-                    let is_listed = listed.contains(&name);
-                    let said = format!("module `{name}` is not in {LIST}");
-                    expected.insert(name);
-                    if is_listed {
-                        continue;
-                    }
-                    said
+                (Some(name), "expect") if !listed.contains(name) => {
+                    format!("module `{name}` is not in {LIST}")
                 }
                 _ => continue,
             };
