@@ -125,22 +125,26 @@ fn what_is_given_back_hides_nothing() {
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn a_thread_that_has_ended_leaves_the_default() {
-    let ended = apart("listen::a_thread_that_has_ended_leaves_the_default", &[], || {
-        let first = listen(&[Signal::TERM]).unwrap();
-        let second = listen(&[Signal::TERM]).unwrap();
-        send("-TERM");
-        assert_eq!(first.recv(), Ok(Signal::TERM));
-        assert_eq!(second.recv(), Ok(Signal::TERM));
-        drop(first);
-        send("-TERM");
-        assert_eq!(second.recv(), Ok(Signal::TERM));
-        let closed = listen(&[Signal::TERM]).unwrap();
-        closed.close();
-        assert_eq!(closed.recv(), Err(RecvError::Disconnected));
-        drop(second);
-        send("-TERM");
-        std::thread::sleep(Duration::from_secs(60));
-    });
+    let ended = apart(
+        "listen::a_thread_that_has_ended_leaves_the_default",
+        &[],
+        || {
+            let first = listen(&[Signal::TERM]).unwrap();
+            let second = listen(&[Signal::TERM]).unwrap();
+            send("-TERM");
+            assert_eq!(first.recv(), Ok(Signal::TERM));
+            assert_eq!(second.recv(), Ok(Signal::TERM));
+            drop(first);
+            send("-TERM");
+            assert_eq!(second.recv(), Ok(Signal::TERM));
+            let closed = listen(&[Signal::TERM]).unwrap();
+            closed.close();
+            assert_eq!(closed.recv(), Err(RecvError::Disconnected));
+            drop(second);
+            send("-TERM");
+            std::thread::sleep(Duration::from_secs(60));
+        },
+    );
     if let Some(ended) = ended {
         assert_eq!(ended.status.signal(), Some(15), "{}", ended.stderr);
     }

@@ -62,7 +62,10 @@ fn what_waits_never_names_the_scheduler() {
     let found = check(&Tree::of(&[
         (LAW, table),
         ("crates/pirn/src/sched/mod.rs", ""),
-        ("crates/pirn/src/channel/mod.rs", "use crate::sched::worker::enqueue;"),
+        (
+            "crates/pirn/src/channel/mod.rs",
+            "use crate::sched::worker::enqueue;",
+        ),
     ]));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].message.contains("must not know"), "{found:?}");

@@ -136,16 +136,16 @@ fn worker(
     counters: Option<&Counters>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mood = match glance.mood {
+    let state = match glance.thread {
         ThreadState::Gone => "gone",
         ThreadState::Awake => "awake",
         ThreadState::Asleep => "asleep",
         ThreadState::Timed => "timed",
     };
-    let there = walked.filter(|_| glance.mood != ThreadState::Gone);
+    let there = walked.filter(|_| glance.thread != ThreadState::Gone);
     let mut line = Line::of("worker")
         .raw("worker", glance.worker)
-        .text("state", mood)
+        .text("state", state)
         .raw("member", glance.member)
         .raw("answered", there.is_some_and(|walked| walked.answered))
         .raw("started", glance.started)

@@ -3,7 +3,7 @@
 //! Where a fiber is spawned or woken, and where fibers move between workers, a hook is a test of the
 //! worker's byte `watch`; the rest is out of line. Where fibers switch to each other there is none. A
 //! worker that is watched, or is about to time a run, has every fiber return to the worker's own stack
-//! ([`Worker::dispatch_watched`]), by the same counter that ends a round for a service. So a switch
+//! ([`Worker::dispatch_watched`]), by the same counter that ends a round for maintenance. So a switch
 //! from fiber to fiber costs the same as without hooks.
 
 use std::cell::Cell;
@@ -39,7 +39,7 @@ const SAMPLES: u32 = 4 * MAINTENANCE_INTERVAL;
 pub(in crate::sched) struct Trace {
     /// Flags; zero if the worker is not watched.
     watch: Cell<u8>,
-    /// The dispatches left until a service, while a watched fiber runs.
+    /// The dispatches left until maintenance, while a watched fiber runs.
     round_left: Cell<u32>,
     /// Dispatches until a run is timed.
     until_sample: Cell<u32>,
@@ -54,7 +54,7 @@ impl Trace {
         }
     }
 
-    /// Makes a service due when the watched fiber returns.
+    /// Makes maintenance due when the watched fiber returns.
     #[inline(always)]
     pub(in crate::sched) fn forget_round(&self) {
         self.round_left.set(0);

@@ -17,7 +17,7 @@
 //! | `placed` queue | by | when |
 //! |---|---|---|
 //! | push | the worker that is about to start the fiber | another member is the better one, or the fiber starts apart (`holders`) |
-//! | pop | its owner | at each service, and before it looks at the injector |
+//! | pop | its owner | at each maintenance, and before it looks at the injector |
 //! | pop | an idle holder of the same kind | the owner is a stuck holder |
 //! | take all | the monitor | a member runs one fiber for [`STUCK`]; a holder blocks for `RISE`; any owner has not popped for `ABSENT` |
 //! | take all | the pusher, or the owner | the owner leaves the members, or gets no thread |

@@ -23,7 +23,7 @@
 //!
 //! Every change but the worker's own from ACTIVE to DRAINING is made under the lock of `Threads`. So a
 //! worker that is called in is not about to end, and one that ends is not called in. A worker reads its
-//! duty whenever it serves or rests. The thread that changes it unparks the worker after that, and the
+//! duty at each maintenance and before it rests. The thread that changes it unparks the worker after that, and the
 //! token of that unpark remains if the worker is on its way to sleep.
 //!
 //! LIVENESS: nothing relies on a worker apart: no publisher counts it among the searchers or sleepers.

@@ -73,7 +73,7 @@ pub(crate) struct Remote {
     /// Whether the worker sleeps, and for how long, as the constants of `detector`. Written by the worker.
     pub(in crate::sched) sleep: AtomicU32,
     /// The worker's state, for reports. Written by the worker.
-    pub(in crate::sched) standing: StateCell,
+    pub(in crate::sched) state: StateCell,
     /// The worker has completed its last step.
     pub(in crate::sched) ended: AtomicBool,
     /// The levels of the worker's timers, for other threads. Written by the worker when it starts.
@@ -186,7 +186,7 @@ impl Remote {
             in_place: AtomicU32::new(0),
             thread: ThreadProbe::new(),
             sleep: AtomicU32::new(0),
-            standing: StateCell::new(),
+            state: StateCell::new(),
             ended: AtomicBool::new(false),
             timers: Mutex::new(None),
             stands_since: AtomicU64::new(0),

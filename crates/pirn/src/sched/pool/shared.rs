@@ -401,7 +401,7 @@ impl Pool {
     pub(crate) fn worker_states(&self) -> Vec<WorkerState> {
         self.remotes
             .iter()
-            .map(|remote| remote.standing.get())
+            .map(|remote| remote.state.get())
             .collect()
     }
 

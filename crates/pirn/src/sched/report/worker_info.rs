@@ -15,7 +15,7 @@ use crate::shim::atomic::Ordering;
 #[derive(Debug)]
 pub(crate) struct WorkerGlance {
     pub(crate) worker: usize,
-    pub(crate) mood: ThreadState,
+    pub(crate) thread: ThreadState,
     /// It counts towards the size that the pool is meant to have.
     pub(crate) member: bool,
     /// The fiber that it runs.
@@ -50,7 +50,7 @@ impl Pool {
 fn look(worker: usize, remote: &Remote) -> WorkerGlance {
     let there =
         remote.launched.load(Ordering::Acquire) && !remote.ended.load(Ordering::Acquire);
-    let mood = match remote.sleep.load(Ordering::Acquire) {
+    let thread = match remote.sleep.load(Ordering::Acquire) {
         _ if !there => ThreadState::Gone,
         ASLEEP => ThreadState::Asleep,
         TIMED => ThreadState::Timed,
@@ -59,10 +59,10 @@ fn look(worker: usize, remote: &Remote) -> WorkerGlance {
     let started = remote.settled.get();
     // Where fibers may migrate, it may be one that has started elsewhere.
     let has_some = started > 0 || remote.shared_queues.is_some();
-    let running = mood == ThreadState::Awake && has_some;
+    let running = thread == ThreadState::Awake && has_some;
     WorkerGlance {
         worker,
-        mood,
+        thread,
         member: remote.member.load(Ordering::Relaxed),
         running: running.then(|| remote.describe_running(worker)).flatten(),
         started,

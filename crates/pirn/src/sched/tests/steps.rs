@@ -350,10 +350,10 @@ fn fifo(mut batch: Fifo<Header>) -> Vec<FiberPtr> {
     std::iter::from_fn(|| batch.pop_front()).collect()
 }
 
-/// A service measures how long fibers have run since the one before. If that was long, the next looks
+/// Maintenance measures how long fibers have run since the one before. If that was long, the next looks
 /// at the injector come sooner.
 #[test]
-fn a_service_notes_the_time_of_a_round() {
+fn maintenance_notes_the_time_of_a_round() {
     let mut stage = Stage::new(1);
     let before = stage.worker.maintenance.intervals.injector_interval();
     // A run in this round.
@@ -436,8 +436,8 @@ fn surplus_wakes_a_sleeper() {
 /// whichever queue it has found it.
 #[test]
 fn the_last_search_is_passed_on() {
-    let find = |stage: &Stage, service: bool| {
-        stage.worker.maintenance.set_left(u32::from(!service));
+    let find = |stage: &Stage, maintenance: bool| {
+        stage.worker.maintenance.set_left(u32::from(!maintenance));
         stage.worker.maintenance.pretend_injector(1_000);
         stage.worker.find().expect("there is one")
     };
@@ -457,12 +457,12 @@ fn the_last_search_is_passed_on() {
     let found = find(&stage, false);
     assert_eq!(stage.woken(), 1);
     stage.end([found]);
-    // Among the fibers that have arrived: by its share, and as a service.
-    for service in [false, true] {
+    // Among the fibers that have arrived: by its share, and in maintenance.
+    for maintenance in [false, true] {
         let mut stage = Stage::searching(4);
         stage.inject(2);
-        let found = find(&stage, service);
-        assert_eq!(stage.woken(), 1, "service: {service}");
+        let found = find(&stage, maintenance);
+        assert_eq!(stage.woken(), 1, "maintenance: {maintenance}");
         stage.end([found]);
     }
     // Nothing is left.

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-/// Dispatches between two services (timers, inbox, own shard): as in Tokio and Go, a prime so that it
+/// Dispatches between two rounds of maintenance (timers, inbox, own shard): as in Tokio and Go, a prime so that it
 /// does not fall in step with the fibers' own periods.
 pub(in crate::sched) const MAINTENANCE_INTERVAL: u32 = 61;
 

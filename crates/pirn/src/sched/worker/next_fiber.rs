@@ -1,6 +1,6 @@
 //! Finding a worker's next fiber, while it has something of its own to look at.
 //!
-//! Order: every n dispatches the injector, every [`MAINTENANCE_INTERVAL`] dispatches a service. Otherwise the `next`
+//! Order: every n dispatches the injector, every [`MAINTENANCE_INTERVAL`] dispatches the maintenance. Otherwise the `next`
 //! slot (at most three in a row), then ready list and ring in alternation. Then the inbox, the timers,
 //! what others have placed here (`balance`), the own injector shard, any shard. Stealing and sleeping
 //! are in `park`.
@@ -33,7 +33,7 @@ const OLDEST: u64 = 1_000_000;
 pub(in crate::sched) struct Maintenance {
     /// How long fibers run here.
     pub(in crate::sched) intervals: Intervals,
-    /// Dispatches until the next service.
+    /// Dispatches until the next maintenance.
     ticks_to_maintenance: Cell<u32>,
     /// The value of `ticks_to_maintenance` when the intervals were last measured.
     measured_at: Cell<u32>,
@@ -57,19 +57,19 @@ impl Maintenance {
         }
     }
 
-    /// Returns true if a service is due before another fiber runs.
+    /// Returns true if maintenance is due before another fiber runs.
     #[inline(always)]
     pub(in crate::sched) fn is_due(&self) -> bool {
         self.ticks_to_maintenance.get() == 0
     }
 
-    /// Makes a service due, and returns the dispatches that were left.
+    /// Makes maintenance due, and returns the dispatches that were left.
     #[inline(always)]
     pub(in crate::sched) fn make_due(&self) -> u32 {
         self.ticks_to_maintenance.replace(0)
     }
 
-    /// Sets the dispatches until the next service.
+    /// Sets the dispatches until the next maintenance.
     #[inline(always)]
     pub(in crate::sched) fn set_left(&self, dispatches: u32) {
         self.ticks_to_maintenance.set(dispatches);
@@ -107,7 +107,7 @@ impl Worker {
     /// Returns the next fiber to run, without looking at other workers. On the worker's own stack.
     pub(in crate::sched) fn find(&self) -> Option<FiberPtr> {
         if self.maintenance.is_due()
-            && let Some(fiber) = self.take_first().or_else(|| self.serve())
+            && let Some(fiber) = self.take_first().or_else(|| self.maintain())
         {
             return Some(fiber);
         }
@@ -157,7 +157,7 @@ impl Worker {
     /// Does the work due every round: the inbox, the timers, one fiber that was placed here or of the
     /// injector, and a look at the pool's phase.
     #[cold]
-    fn serve(&self) -> Option<FiberPtr> {
+    fn maintain(&self) -> Option<FiberPtr> {
         let interval = self.maintenance.intervals.injector_interval();
         let now = clock::now();
         let local = current::local();

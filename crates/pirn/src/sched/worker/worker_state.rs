@@ -112,6 +112,6 @@ impl Worker {
             true => WorkerState::Draining,
             false => state,
         };
-        self.remote().standing.set(state);
+        self.remote().state.set(state);
     }
 }
