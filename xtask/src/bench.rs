@@ -58,7 +58,7 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
 }
 
 /// Options with which the programs give no verdicts.
-const UNJUDGED: [&str; 4] = ["--list", "--bless", "--wall", "--inject-sleep"];
+const UNJUDGED: [&str; 5] = ["--list", "--page", "--bless", "--wall", "--inject-sleep"];
 
 /// Runs one of the programs, and records its verdicts unless `args` request something else.
 fn judged_unless_asked(program: &mut Command, args: &[String]) -> Result<Tally, String> {

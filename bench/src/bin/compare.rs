@@ -16,7 +16,7 @@ use pirn_bench::gzip;
 use pirn_bench::harness::{self, Machine, Plan, Programs};
 use pirn_bench::net;
 use pirn_bench::peers::{self, Peer, Program};
-use pirn_bench::report::{self, Sheet};
+use pirn_bench::report::{self, Layout, Sheet};
 use pirn_bench::tools;
 
 /// Runs pirn and its peers in turn and prints how they compare.
@@ -40,6 +40,12 @@ struct Options {
     /// Writes everything to this file as well.
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
+    /// Writes the figures to bench/results/NAME.tsv as well, and bench/RESULTS.md anew.
+    #[arg(long, value_name = "NAME")]
+    save: Option<String>,
+    /// Writes bench/RESULTS.md from the files of bench/results and ends.
+    #[arg(long)]
+    page: bool,
     /// Writes the verdicts on pirn's targets to this file.
     #[arg(long, value_name = "FILE")]
     verdicts: Option<String>,
@@ -54,17 +60,15 @@ fn main() -> ExitCode {
         return child(&arguments[1..]);
     }
     let options = Options::parse();
-    if options.list {
+    let outcome = if options.list {
         list();
-        return ExitCode::SUCCESS;
-    }
-    match compare(&options) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("compare: {message}");
-            ExitCode::FAILURE
-        }
-    }
+        Ok(())
+    } else if options.page {
+        report::write_page().map_err(|error| error.to_string())
+    } else {
+        compare(&options)
+    };
+    spoken("compare", outcome)
 }
 
 fn compare(options: &Options) -> Result<(), String> {
@@ -79,14 +83,17 @@ fn compare(options: &Options) -> Result<(), String> {
     machine.versions.extend(tools::versions(&programs));
     let results = harness::run(&plan, &programs, |line| eprintln!("{line}"));
     let sheet = Sheet::new(&plan, &results, machine);
-    let page = match options.markdown {
-        true => report::markdown(&sheet),
-        false => report::text(&sheet),
+    let layout = match options.markdown {
+        true => Layout::Markdown,
+        false => Layout::Text,
     };
-    println!("{page}");
+    println!("{}", report::report(&sheet, layout));
     if let Some(path) = &options.json {
-        fs::write(path, report::json(&sheet))
-            .map_err(|error| format!("{path}: {error}"))?;
+        let json = serde_json::to_string_pretty(&sheet).expect("a sheet is plain data");
+        fs::write(path, json).map_err(|error| format!("{path}: {error}"))?;
+    }
+    if let Some(name) = &options.save {
+        report::save(&sheet, name).map_err(|error| format!("{name}: {error}"))?;
     }
     if let Some(path) = &options.verdicts {
         let (lines, reasons) = report::verdicts(&sheet, &missing(&plan, &programs));
@@ -116,7 +123,6 @@ fn missing(plan: &Plan, programs: &Programs) -> Vec<&'static str> {
 
 /// Fetches and builds the peers of the plan, and reports unavailable ones.
 fn prepare(plan: &Plan) -> Programs {
-    let wants = |test: fn(&Peer) -> bool| plan.peers.iter().any(|peer| test(peer));
     let build = |name: &str, wanted: bool, how: fn() -> Result<PathBuf, String>| {
         if !wanted {
             return Err("not asked for".to_owned());
@@ -124,20 +130,16 @@ fn prepare(plan: &Plan) -> Programs {
         eprintln!("building: {name}");
         how().inspect_err(|reason| eprintln!("without {name}: {reason}"))
     };
-    let pgz_wanted = plan.cases.iter().any(|case| case.kind.is_gzip());
+    let mut peers = plan.peers.iter();
+    let go = peers
+        .clone()
+        .any(|peer| matches!(peer.program, Program::Go));
+    let boost = peers.any(|peer| matches!(peer.program, Program::Boost));
     Programs {
         here: env::current_exe().expect("a running program has a path"),
-        go: build(
-            "go",
-            wants(|peer| matches!(peer.program, Program::Go)),
-            tools::go,
-        ),
-        boost: build(
-            "boost",
-            wants(|peer| matches!(peer.program, Program::Boost)),
-            tools::boost,
-        ),
-        pgz: match pgz_wanted {
+        go: build("go", go, tools::go),
+        boost: build("boost", boost, tools::boost),
+        pgz: match plan.cases.iter().any(|case| case.kind.is_gzip()) {
             true => gzip::Setup::prepare()
                 .inspect_err(|reason| eprintln!("without pgz: {reason}")),
             false => Err("not asked for".to_owned()),
@@ -177,7 +179,7 @@ fn list() {
     }
 }
 
-/// Ends a child with an error message.
+/// Ends the program or a child, with an error message if there is one.
 fn spoken(name: &str, outcome: Result<(), String>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -189,38 +191,31 @@ fn spoken(name: &str, outcome: Result<(), String>) -> ExitCode {
 }
 
 fn child(arguments: &[String]) -> ExitCode {
-    match arguments {
-        [what] if what == "floors" => floors::run(),
-        [what, rest @ ..] if what == "gzip" => {
-            return spoken("gzip", gzip::child(rest));
+    let [what, rest @ ..] = arguments else {
+        return spoken("compare child", Err("say which".to_owned()));
+    };
+    let outcome = match what.as_str() {
+        "floors" => {
+            floors::run();
+            Ok(())
         }
-        [what, rest @ ..] if what == "serve" => {
-            return spoken("serve", net::serve_child(rest));
-        }
-        [what, rest @ ..] if what == "load" => {
-            return spoken("load", net::load_child(rest));
-        }
-        [name, job @ ..] => {
-            let peer = peers::all().iter().find(|peer| peer.name == name);
-            let (
-                Some(Peer {
-                    program: Program::Here(run),
-                    ..
-                }),
-                Some(job),
-            ) = (peer, Job::parse(job))
-            else {
-                eprintln!("no such child: {}", arguments.join(" "));
-                return ExitCode::FAILURE;
-            };
-            if let Err(Skip(reason)) = run(&job) {
-                println!("skip {reason}");
-            }
-        }
-        [] => {
-            eprintln!("compare child PEER CASE WORKERS N WARMUPS ROUNDS STACK");
-            return ExitCode::FAILURE;
-        }
+        "gzip" => gzip::child(rest),
+        "serve" => net::serve_child(rest),
+        "load" => net::load_child(rest),
+        peer => case_of(peer, rest),
+    };
+    spoken(what, outcome)
+}
+
+/// Runs `compare child PEER CASE WORKERS N WARMUPS ROUNDS STACK`.
+fn case_of(name: &str, job: &[String]) -> Result<(), String> {
+    let peer = peers::all().iter().find(|peer| peer.name == name);
+    let program = peer.map(|peer| peer.program);
+    let (Some(Program::Here(run)), Some(job)) = (program, Job::parse(job)) else {
+        return Err(format!("no such child: {}", job.join(" ")));
+    };
+    if let Err(Skip(reason)) = run(&job) {
+        println!("skip {reason}");
     }
-    ExitCode::SUCCESS
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Answer, Status, Summary};
 
 /// The results of one peer in one case, all repetitions together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Cell {
     /// The outcome of its last child; `None` before the first.
     pub status: Option<Status>,
@@ -13,14 +13,6 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns a cell before its first child.
-    pub fn new() -> Cell {
-        Cell {
-            status: None,
-            series: BTreeMap::new(),
-        }
-    }
-
     /// Adds the output of a child.
     pub fn add(&mut self, answer: Answer) {
         self.status = Some(answer.status);
@@ -47,28 +39,23 @@ impl Cell {
     }
 }
 
-impl Default for Cell {
-    fn default() -> Cell {
-        Cell::new()
-    }
-}
-
 /// The floors and one cell for each case and peer.
 #[derive(Clone, Debug)]
 pub struct Results {
     /// The floors, one series for each.
     pub floors: Cell,
-    cells: Vec<Vec<Cell>>,
+    /// By the places of case and peer in the plan.
+    pub cells: Vec<Vec<Cell>>,
     /// For each case the maximum of processors used by others before it.
-    others: Vec<Option<f64>>,
+    pub others: Vec<Option<f64>>,
 }
 
 impl Results {
     /// Empty cells for that many cases and peers.
     pub fn new(cases: usize, peers: usize) -> Results {
         Results {
-            floors: Cell::new(),
-            cells: vec![vec![Cell::new(); peers]; cases],
+            floors: Cell::default(),
+            cells: vec![vec![Cell::default(); peers]; cases],
             others: vec![None; cases],
         }
     }
@@ -77,20 +64,5 @@ impl Results {
     pub fn note_others(&mut self, case: usize, others: Option<f64>) {
         let most = [self.others[case], others].into_iter().flatten();
         self.others[case] = most.reduce(f64::max);
-    }
-
-    /// Returns the maximum of that number.
-    pub fn others(&self, case: usize) -> Option<f64> {
-        self.others[case]
-    }
-
-    /// The cell of a case and a peer, by their places in the plan.
-    pub fn cell(&self, case: usize, peer: usize) -> &Cell {
-        &self.cells[case][peer]
-    }
-
-    /// The same, to add to it.
-    pub fn cell_mut(&mut self, case: usize, peer: usize) -> &mut Cell {
-        &mut self.cells[case][peer]
     }
 }

@@ -47,9 +47,9 @@ pub fn run(plan: &Plan, programs: &Programs, progress: impl Fn(&str)) -> Results
             results.note_others(at, others);
             for turn in 0..plan.peers.len() {
                 let peer = (turn + repetition) % plan.peers.len();
-                if plan.peers[peer].fits(case) && results.cell(at, peer).wants_more() {
+                if plan.peers[peer].fits(case) && results.cells[at][peer].wants_more() {
                     let answer = one(plan, programs, case, plan.peers[peer]);
-                    results.cell_mut(at, peer).add(answer);
+                    results.cells[at][peer].add(answer);
                 }
             }
         }

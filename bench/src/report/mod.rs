@@ -1,17 +1,14 @@
-//! The report, as aligned text, Markdown or JSON.
+//! The report: aligned text, Markdown, JSON, or a file of `bench/results`.
 //!
-//! `sheet` turns results into words and numbers once; the three writers only lay them out.
+//! `sheet` turns results into words and numbers once; `layout` and `data` only write them.
 
-mod json;
-mod markdown;
+mod data;
+mod layout;
 mod sheet;
-mod text;
 mod verdict;
-mod verdicts;
+mod words;
 
-pub use json::json;
-pub use markdown::markdown;
-pub use sheet::{Block, FloorLine, Line, Sheet};
-pub use text::text;
-pub use verdict::{Limit, limits};
-pub use verdicts::{ENOUGH, verdicts};
+pub use data::{records, save, write_page};
+pub use layout::{Layout, report};
+pub use sheet::{Block, Line, Sheet};
+pub use verdict::{ENOUGH, Limit, limits, verdicts};

@@ -20,23 +20,12 @@ pub struct Sheet {
     pub quick: bool,
     /// Number of runs of each case.
     pub repetitions: usize,
-    /// The floors of this run.
-    pub floors: Vec<FloorLine>,
+    /// The floors of this run: name, description, nanoseconds.
+    pub floors: Vec<(&'static str, &'static str, Summary)>,
     /// One for each row of each case.
     pub blocks: Vec<Block>,
     /// Name and note of each peer.
     pub peers: Vec<(&'static str, &'static str)>,
-}
-
-/// One floor.
-#[derive(Debug, Serialize)]
-pub struct FloorLine {
-    /// Its name.
-    pub name: &'static str,
-    /// Its description.
-    pub title: &'static str,
-    /// In nanoseconds.
-    pub summary: Summary,
 }
 
 /// One row of one case with all peers.
@@ -67,7 +56,7 @@ pub struct Block {
     /// pirn's limits with their verdicts.
     pub limits: Vec<Limit>,
     /// Figures of peers on another machine, for comparison.
-    pub region: Vec<(&'static str, f64)>,
+    pub elsewhere: Vec<(&'static str, f64)>,
 }
 
 /// One peer in one row.
@@ -92,11 +81,7 @@ impl Sheet {
     pub fn new(plan: &Plan, results: &Results, machine: Machine) -> Sheet {
         let floors = FLOORS.iter().filter_map(|floor| {
             let summary = results.floors.summary(floor.name)?;
-            Some(FloorLine {
-                name: floor.name,
-                title: floor.title,
-                summary,
-            })
+            Some((floor.name, floor.title, summary))
         });
         let blocks = plan.cases.iter().enumerate().flat_map(|(at, case)| {
             case.rows
@@ -116,6 +101,36 @@ impl Sheet {
                 .collect(),
         }
     }
+
+    /// Returns the facts of the run, by name.
+    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
+        let machine = &self.machine;
+        let others = self.blocks.iter().filter_map(|block| block.others);
+        let others = match others.reduce(f64::max) {
+            Some(most) => {
+                let noisy = if is_quiet(most) { "" } else { ": NOT QUIET" };
+                format!("at most {most:.2} processors before a case{noisy}")
+            }
+            None => "not known".to_owned(),
+        };
+        let processors = format!("{} × {}", machine.processors, machine.processor);
+        let mut facts = vec![
+            ("machine", processors),
+            ("memory", format!("{} GiB", machine.memory_gib)),
+            ("kernel", format!("Linux {}", machine.kernel)),
+            ("load before", machine.load.clone()),
+            ("other processes", others),
+            ("compiler", machine.compiler.clone()),
+            ("peers", machine.versions.join(", ")),
+            ("commit", machine.commit.clone()),
+            ("command", machine.command.clone()),
+            ("repetitions", self.repetitions.to_string()),
+        ];
+        if self.quick {
+            facts.push(("quick", "sizes are a tenth of those named".to_owned()));
+        }
+        facts
+    }
 }
 
 fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> Block {
@@ -127,7 +142,7 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
         .enumerate()
         .filter(|(_, peer)| peer.fits(case))
     {
-        let cell = results.cell(at, place);
+        let cell = &results.cells[at][place];
         match (cell.summary(row.series), &cell.status) {
             (Some(_), _) if !has_requests(cell, row.series) => {
                 absent.push((peer.name, "too few requests in a run for it".to_owned()));
@@ -138,12 +153,9 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
                     summary,
                     times_best: None,
                     surely: None,
-                    samples: match case.kind {
-                        Kind::Tail(work) if work.is_program() => {
-                            cell.samples(row.series).to_vec()
-                        }
-                        Kind::Net(_) => cell.samples(row.series).to_vec(),
-                        _ => Vec::new(),
+                    samples: match case.kind.gives_one_sample() {
+                        true => cell.samples(row.series).to_vec(),
+                        false => Vec::new(),
                     },
                 });
             }
@@ -157,21 +169,21 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
         Kind::Net(_) => BARE,
         _ => &[],
     };
-    rank(&mut lines, row.unit.more_is_better(), bare);
+    rank(&mut lines, row.more_is_better(), bare);
     Block {
         case: case.name,
         title: case.title,
         row: row.title,
-        unit: row.unit.name(),
-        more_is_better: row.unit.more_is_better(),
+        unit: row.unit,
+        more_is_better: row.more_is_better(),
         workers: case.workers,
         tail: matches!(case.kind, Kind::Tail(work) if !work.is_program()),
         warmups: case.warmups,
         limits: limits(row, &lines, &results.floors),
         lines,
         absent,
-        others: results.others(at),
-        region: row.region.to_vec(),
+        others: results.others[at],
+        elsewhere: row.elsewhere.clone(),
     }
 }
 
@@ -191,20 +203,6 @@ fn has_requests(cell: &Cell, series: &str) -> bool {
     };
     let mut runs = cell.samples(&requests).iter();
     runs.all(|requests| gives(*requests as usize, per_mille))
-}
-
-impl Sheet {
-    /// Returns the load by other processes, for the head of a report.
-    pub(super) fn others(&self) -> String {
-        let most = self.blocks.iter().filter_map(|block| block.others);
-        match most.reduce(f64::max) {
-            Some(most) => {
-                let noisy = if is_quiet(most) { "" } else { ": NOT QUIET" };
-                format!("at most {most:.2} processors before a case{noisy}")
-            }
-            None => "not known".to_owned(),
-        }
-    }
 }
 
 impl Block {
@@ -263,7 +261,7 @@ mod tests {
 
     #[test]
     fn percentiles_of_a_run_need_its_requests() {
-        let mut cell = Cell::new();
+        let mut cell = Cell::default();
         cell.add(Answer::parse(
             "p99 1\nrequests 1000\np999-60 1\nrequests-60 9999\n",
         ));

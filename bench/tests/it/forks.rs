@@ -34,7 +34,7 @@ fn every_library_fills_every_row_of_fork_join() {
             let answer = one(peer.name, case, 50);
             let what = format!("{} {}: {answer:?}", case.name, peer.name);
             assert_eq!(answer.status, Status::Done, "{what}");
-            for row in case.rows {
+            for row in &case.rows {
                 let mut samples = answer.samples.iter();
                 assert!(samples.any(|(series, _)| series == row.series), "{what}");
             }

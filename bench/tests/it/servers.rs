@@ -85,7 +85,7 @@ fn every_server_answers_the_cases_of_tails() {
                 continue;
             }
             let answer = one(server, case.name);
-            for row in case.rows {
+            for row in &case.rows {
                 assert!(value(&answer, row.series) >= 0.0, "{server} {}", case.name);
             }
             let (low, high) = match net {

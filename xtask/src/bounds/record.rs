@@ -33,7 +33,8 @@ pub(super) fn updated(
 pub(crate) fn record(verdicts: &str) -> Result<(), String> {
     let ask = |name, args: &[&str]| command::output(command::program(name).args(args));
     let head = ask("git", &["rev-parse", "--short", "HEAD"])?;
-    let status = ["status", "--porcelain", "-uno", "--", ":(exclude)*.md"];
+    let mut status = vec!["status", "--porcelain", "-uno", "--"];
+    status.extend([":(exclude)*.md", ":(exclude)bench/results"]);
     let changed = !ask("git", &status)?.trim().is_empty();
     let commit = format!("{}{}", head.trim(), if changed { "+" } else { "" });
     let date = ask("date", &["-u", "+%F"])?;

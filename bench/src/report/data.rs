@@ -1,0 +1,257 @@
+//! The files of `bench/results`, one for each run, and the page of all of them, `bench/RESULTS.md`.
+//!
+//! A file has one record a line, with tabs between its fields; the first field is its kind:
+//!
+//! * `head NAME VALUE`, `note TEXT`, `floor NAME NS TITLE`, `case NAME TITLE WORKERS WARM-UPS`
+//! * `figure CASE ROW UNIT PEER MEDIAN P95 P99 P99.9 MAX SAMPLES TIMES-BEST SURELY`, the best peer
+//!   first; `-` for a number that there is not
+//! * `target CASE ROW VERDICT`, `without CASE ROW PEERS REASON`, `noise CASE ROW TEXT`
+//! * `peer NAME NOTE`
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use crate::peers;
+
+use super::sheet::{Block, Sheet};
+use super::words::{by_reason, number, verdict};
+
+/// Returns the records of a run.
+pub fn records(sheet: &Sheet) -> String {
+    let mut file = String::new();
+    let mut add = |fields: &[&str]| {
+        file.push_str(&fields.join("\t"));
+        file.push('\n');
+    };
+    for (name, value) in sheet.facts() {
+        add(&["head", name, &value]);
+    }
+    for (name, title, summary) in &sheet.floors {
+        add(&["floor", name, &plain(summary.median), title]);
+    }
+    let mut case = "";
+    for block in &sheet.blocks {
+        if block.case != case {
+            case = block.case;
+            let (workers, warmups) =
+                (block.workers.to_string(), block.warmups.to_string());
+            add(&["case", case, block.title, &workers, &warmups]);
+        }
+        figures(block, &mut add);
+        if let Some(said) = block.noise() {
+            add(&["noise", case, block.row, &said]);
+        }
+        for limit in &block.limits {
+            add(&["target", case, block.row, &verdict(limit, block.unit)]);
+        }
+        for (reason, peers) in by_reason(&block.absent) {
+            add(&["without", case, block.row, &peers.join(", "), reason]);
+        }
+    }
+    for (peer, note) in &sheet.peers {
+        add(&["peer", peer, note]);
+    }
+    file
+}
+
+fn figures(block: &Block, add: &mut impl FnMut(&[&str])) {
+    let percentile = |value: Option<f64>| value.map_or(NONE.to_owned(), plain);
+    let ratio = |value: Option<f64>| value.map_or(NONE.to_owned(), |v| format!("{v:.2}"));
+    let unit = if block.unit.is_empty() {
+        NONE
+    } else {
+        block.unit
+    };
+    for line in &block.lines {
+        let summary = line.summary;
+        add(&[
+            "figure",
+            block.case,
+            block.row,
+            unit,
+            line.peer,
+            &plain(summary.median),
+            &percentile(summary.p95),
+            &percentile(summary.p99),
+            &percentile(summary.p999),
+            &plain(summary.max),
+            &summary.samples.to_string(),
+            &ratio(line.times_best),
+            &ratio(line.surely),
+        ]);
+    }
+}
+
+const NONE: &str = "-";
+
+fn plain(value: f64) -> String {
+    number(value).replace(',', "")
+}
+
+/// Writes the records of a run to the file of that name, and the page.
+///
+/// # Errors
+/// Those of writing.
+pub fn save(sheet: &Sheet, name: &str) -> io::Result<()> {
+    fs::write(directory().join(format!("{name}.tsv")), records(sheet))?;
+    write_page()
+}
+
+/// Writes the page of all files.
+///
+/// # Errors
+/// Those of reading and writing.
+pub fn write_page() -> io::Result<()> {
+    fs::write(directory().with_file_name("RESULTS.md"), page(&files()?))
+}
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
+}
+
+/// Returns the names of all files and their texts.
+fn files() -> io::Result<Vec<(String, String)>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory())? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        files.push((name.into_owned(), fs::read_to_string(&path)?));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Returns the page of these files.
+fn page(files: &[(String, String)]) -> String {
+    let runs: Vec<_> = files
+        .iter()
+        .map(|(name, text)| Run::parse(name, text))
+        .collect();
+    let mut page = TITLE.to_owned();
+    let mut versions: Vec<(String, Vec<&str>)> = Vec::new();
+    for run in &runs {
+        let name = run.name;
+        let facts = [
+            "machine",
+            "memory",
+            "kernel",
+            "commit",
+            "repetitions",
+            "command",
+        ];
+        let [machine, memory, kernel, commit, repetitions, command] =
+            facts.map(|fact| run.head(fact).unwrap_or_default());
+        let _ = writeln!(
+            page,
+            "| [{name}](results/{name}.tsv) | {machine}, {memory} | {kernel} | `{commit}` | {repetitions} | `{command}` |"
+        );
+        let known = ["compiler", "peers"]
+            .iter()
+            .filter_map(|fact| run.head(fact));
+        let known = known.collect::<Vec<_>>().join(", ");
+        match versions.iter_mut().find(|(seen, _)| *seen == known) {
+            Some((_, names)) => names.push(name),
+            None => versions.push((known, vec![name])),
+        }
+    }
+    page.push('\n');
+    for (known, names) in versions {
+        let _ = writeln!(page, "* {}: {known}", names.join(", "));
+    }
+    page.push_str(TABLES);
+    runs.iter().for_each(|run| run.write(&mut page));
+    page
+}
+
+/// The records of one file.
+struct Run<'a> {
+    name: &'a str,
+    records: Vec<Vec<&'a str>>,
+}
+
+impl<'a> Run<'a> {
+    fn parse(name: &'a str, text: &'a str) -> Run<'a> {
+        let fields = |line: &'a str| line.split('\t').collect();
+        Run {
+            name,
+            records: text.lines().map(fields).collect(),
+        }
+    }
+
+    fn head(&self, fact: &str) -> Option<&'a str> {
+        self.records.iter().find_map(|record| match record[..] {
+            ["head", name, value] if name == fact => Some(value),
+            _ => None,
+        })
+    }
+
+    /// Adds the ratios in the first row of each case.
+    fn write(&self, page: &mut String) {
+        let mut peers = Vec::new();
+        // The case, its first row, the unit.
+        let mut rows: Vec<[&str; 3]> = Vec::new();
+        let mut ratios = BTreeMap::new();
+        let _ = writeln!(page, "\n## {}\n", self.name);
+        for record in &self.records {
+            match record[..] {
+                ["note", text] => {
+                    let _ = writeln!(page, "{text}\n");
+                }
+                ["figure", case, row, unit, peer, .., ratio, _] => {
+                    if !peers.contains(&peer) {
+                        peers.push(peer);
+                    }
+                    if rows.last().is_none_or(|[last, ..]| *last != case) {
+                        rows.push([case, row, unit]);
+                    }
+                    if rows.last() == Some(&[case, row, unit]) {
+                        ratios.insert((case, peer), ratio);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let place = |name: &&str| peers::all().iter().position(|peer| peer.name == *name);
+        peers.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
+        let rules = "---:|".repeat(peers.len());
+        let _ = writeln!(page, "| case | figure | {} |", peers.join(" | "));
+        let _ = writeln!(page, "|---|---|{rules}");
+        for [case, row, unit] in rows {
+            let ratio = |peer: &&str| *ratios.get(&(case, *peer)).unwrap_or(&"");
+            let ratios: Vec<_> = peers.iter().map(ratio).collect();
+            let unit = match unit {
+                NONE => String::new(),
+                unit => format!(", {unit}"),
+            };
+            let _ = writeln!(page, "| {case} | {row}{unit} | {} |", ratios.join(" | "));
+        }
+    }
+}
+
+const TITLE: &str = "# Results
+
+Written by `compare --page` from the files in [results](results), each of which has the figures of one run on one
+machine; [README.md](README.md) says how they are measured, [BOUNDS.md](BOUNDS.md) has the last verdicts.
+
+| run | machine | kernel | commit | repetitions | command |
+|---|---|---|---|---:|---|
+";
+
+const TABLES: &str = "
+The tables have the median of the first row of each case as a multiple of the best peer's, which is never pirn's nor,
+among servers, that of a server without a scheduler. More is better of `/s`, `M/s`, `MB/s` and `×`, less of all else.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_what_the_files_have() {
+        let written = include_str!("../../RESULTS.md");
+        let page = page(&files().unwrap());
+        assert!(page == written, "run `compare --page`");
+    }
+}
