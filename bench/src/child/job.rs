@@ -58,6 +58,14 @@ impl Job {
         })
     }
 
+    /// Returns the same job with `n` at most `most`.
+    pub fn at_most(&self, most: u64) -> Job {
+        Job {
+            n: self.n.min(most),
+            ..*self
+        }
+    }
+
     /// Returns the same job with rounds smaller by `factor`, for slower peers.
     pub fn smaller(&self, factor: u64) -> Job {
         Job {

@@ -25,6 +25,16 @@ impl Laps {
         }
     }
 
+    /// Times all rounds of `job`.
+    pub fn of(job: &Job, mut round: impl FnMut()) -> Laps {
+        let mut laps = Laps::new(job);
+        while laps.begin() {
+            round();
+            laps.end();
+        }
+        laps
+    }
+
     /// Starts the clock of the next round; false when all are done.
     pub fn begin(&mut self) -> bool {
         if self.times.len() as u64 == self.warmups + self.rounds {

@@ -1,9 +1,11 @@
 //! Single latencies: from an event on one thread to an event on another.
 
 use std::hint::spin_loop;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+
+use crate::case::Kind;
 
 use super::{Job, sample};
 
@@ -60,6 +62,23 @@ impl Stamp {
             spin_loop();
         }
     }
+
+    /// As [`Stamp::spin`] with the limit of a case.
+    pub fn spin_for(&self, job: &Job, from: u64) -> u64 {
+        let limit = match job.kind {
+            Kind::HandOver => 1_000_000,
+            _ => 10_000_000,
+        };
+        self.spin(from, limit)
+    }
+}
+
+/// Computes for a while if the job is of this kind: before a wake, so that the worker sleeps, and
+/// after the start of a child.
+pub fn rest_for(job: &Job, kind: Kind) {
+    if job.kind == kind {
+        spin_for(Duration::from_micros(300));
+    }
 }
 
 /// The latencies of a job, warm-up left out.
@@ -79,6 +98,23 @@ impl Latency {
             count,
             seen: Vec::with_capacity(count as usize),
         }
+    }
+
+    /// Prints the times of a job from a start to the first step of what was started, each at most
+    /// 10 ms, or 1 ms for a hand-over. `start` returns a closure that waits for the end.
+    pub fn of_starts<E: FnOnce()>(job: &Job, mut start: impl FnMut(Arc<Stamp>) -> E) {
+        let mut latency = Latency::new(job);
+        while latency.more() {
+            let stamp = Arc::new(Stamp::new());
+            let child = stamp.clone();
+            rest_for(job, Kind::Wake);
+            let from = now();
+            let end = start(child);
+            latency.push(stamp.spin_for(job, from));
+            rest_for(job, Kind::BusyChild);
+            end();
+        }
+        latency.print();
     }
 
     /// Returns true if more are needed.

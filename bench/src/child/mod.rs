@@ -9,7 +9,6 @@ mod compute;
 mod job;
 mod laps;
 mod latency;
-mod memory;
 mod outcome;
 mod usage;
 
@@ -17,7 +16,9 @@ pub use crate::base::sample;
 pub use compute::{calibrate, compute};
 pub use job::Job;
 pub use laps::Laps;
-pub use latency::{Latency, Stamp, spin_for};
-pub use memory::{Footprint, peak_mib, report_parked};
+pub use latency::{Latency, Stamp, rest_for, spin_for};
 pub use outcome::{Outcome, Skip, end, fail};
-pub use usage::{processor_time, thread_time};
+pub use usage::{
+    memory, memory_of, peak_mib, processor_time, processor_time_of, report_parked,
+    thread_time,
+};

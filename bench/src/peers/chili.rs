@@ -33,25 +33,21 @@ pub(super) fn pool(workers: usize) -> ThreadPool {
 fn spawn_join(job: &Job) {
     let pool = pool(job.workers);
     let mut scope = pool.scope();
-    let mut laps = Laps::new(job);
-    while laps.begin() {
+    let laps = Laps::of(job, || {
         for _ in 0..job.n {
             std::hint::black_box(scope.join(|_| {}, |_| {}));
         }
-        laps.end();
-    }
+    });
     laps.per_operation(job.n);
 }
 
 fn skynet(job: &Job) {
     let pool = pool(job.workers);
     let mut scope = pool.scope();
-    let mut laps = Laps::new(job);
-    while laps.begin() {
+    let laps = Laps::of(job, || {
         let sum = node(&mut scope, 0, job.n);
-        laps.end();
         assert_eq!(sum, job.n * (job.n - 1) / 2);
-    }
+    });
     laps.milliseconds(1.0);
 }
 

@@ -1,20 +1,17 @@
-//! crossbeam: threads that wait on a channel for closures, and the bare deque.
+//! crossbeam: threads that wait on a channel for closures, the bare deque, and its channels between
+//! plain threads.
 
 use std::hint::black_box;
-use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
-use crossbeam::channel::{Sender, bounded, unbounded};
+use crossbeam::channel::{Receiver, Sender, bounded, select, unbounded};
 use crossbeam::deque::{Steal, Worker};
 use crossbeam::sync::WaitGroup;
 
-use crate::case::Kind;
-use crate::child::{
-    Job, Laps, Latency, Outcome, Skip, Stamp, peak_mib, sample, spin_for,
-};
+use crate::case::{Kind, Talk};
+use crate::child::{Job, Laps, Latency, Outcome, Skip, Stamp, peak_mib, sample};
 
-use super::talk;
+use super::channel::{self, Crossbeam, any_of, choose};
 
 /// A note on the use of crossbeam.
 pub(super) const NOTE: &str = "threads fed with boxed closures by one channel; steal: the \
@@ -26,27 +23,27 @@ pub(super) fn run(job: &Job) -> Outcome {
     match job.kind {
         Kind::SpawnJoin => spawn_join(&job.smaller(10)),
         Kind::SpawnMany => spawn_many(job),
-        Kind::BusyChild => busy_child(job),
+        Kind::BusyChild => starts(job, job.workers),
         Kind::Steal => steal(job),
-        Kind::Wake => wake(job),
+        Kind::Wake => starts(job, 1),
         Kind::Throughput => throughput(job),
-        Kind::Yield(_)
-        | Kind::SpawnJoinYield
-        | Kind::Parked
-        | Kind::Skynet
-        | Kind::HandOver => {
-            return Err(Skip("a closure cannot wait"));
-        }
-        Kind::Talk(work) => return talk::crossbeam::run(job, work),
-        Kind::Fork(_)
-        | Kind::Tail(_)
-        | Kind::Net(_)
-        | Kind::Pgz { .. }
-        | Kind::Gunzip { .. } => {
-            return Err(Skip("no such case"));
-        }
+        Kind::Talk(work) => return talk(job, work),
+        _ => return Err(Skip("a closure cannot wait")),
     }
     Ok(())
+}
+
+fn talk(job: &Job, work: Talk) -> Outcome {
+    let rest = |receiver: &Receiver<u64>| receiver.try_recv().ok();
+    match work {
+        Talk::PingPong(_) | Talk::Messages(_) => channel::run::<Crossbeam>(job),
+        Talk::Select(2) => choose::<Crossbeam, 2>(job, false, any_of!(a, b), rest),
+        Talk::Select(_) => {
+            choose::<Crossbeam, 8>(job, false, any_of!(a, b, c, d, e, f, g, h), rest)
+        }
+        Talk::Crowd(_) => Err(Skip("no mutex")),
+        Talk::Timer | Talk::Sleepers => Err(Skip("no such case")),
+    }
 }
 
 fn start_workers(count: usize) -> Sender<Work> {
@@ -64,22 +61,19 @@ fn send(pool: &Sender<Work>, work: impl FnOnce() + Send + 'static) {
 
 fn spawn_join(job: &Job) {
     let pool = start_workers(job.workers);
-    let mut laps = Laps::new(job);
-    while laps.begin() {
+    let laps = Laps::of(job, || {
         for _ in 0..job.n {
             let (done, ended) = bounded(1);
             send(&pool, move || done.send(()).expect("the result is awaited"));
             ended.recv().expect("the work runs");
         }
-        laps.end();
-    }
+    });
     laps.per_operation(job.n);
 }
 
 fn spawn_many(job: &Job) {
     let pool = start_workers(job.workers);
-    let mut laps = Laps::new(job);
-    while laps.begin() {
+    let laps = Laps::of(job, || {
         let group = WaitGroup::new();
         for index in 0..job.n {
             let captured = [index; 4];
@@ -90,24 +84,17 @@ fn spawn_many(job: &Job) {
             });
         }
         group.wait();
-        laps.end();
-    }
+    });
     laps.cold_and_warm(job.n);
     sample("peak", peak_mib());
 }
 
-fn busy_child(job: &Job) {
-    let pool = start_workers(job.workers);
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        let stamp = Arc::new(Stamp::new());
-        let child = stamp.clone();
-        let from = Latency::now();
-        send(&pool, move || child.mark());
-        latency.push(stamp.spin(from, 10_000_000));
-        spin_for(Duration::from_micros(300));
-    }
-    latency.print();
+fn starts(job: &Job, workers: usize) {
+    let pool = start_workers(workers);
+    Latency::of_starts(job, |stamp| {
+        send(&pool, move || stamp.mark());
+        || {}
+    });
 }
 
 fn steal(job: &Job) {
@@ -131,26 +118,11 @@ fn steal(job: &Job) {
     latency.print();
 }
 
-fn wake(job: &Job) {
-    let pool = start_workers(1);
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        let stamp = Arc::new(Stamp::new());
-        let child = stamp.clone();
-        spin_for(Duration::from_micros(300));
-        let from = Latency::now();
-        send(&pool, move || child.mark());
-        latency.push(stamp.spin(from, 10_000_000));
-    }
-    latency.print();
-}
-
 fn throughput(job: &Job) {
     const BATCH: u64 = 1000;
     let pool = start_workers(job.workers);
     let batches = job.n / BATCH;
-    let mut laps = Laps::new(job);
-    while laps.begin() {
+    let laps = Laps::of(job, || {
         for _ in 0..batches {
             let group = WaitGroup::new();
             for _ in 0..BATCH {
@@ -159,7 +131,6 @@ fn throughput(job: &Job) {
             }
             group.wait();
         }
-        laps.end();
-    }
+    });
     laps.rate(batches * BATCH);
 }

@@ -4,11 +4,8 @@ use crate::case::{Case, Kind};
 use crate::child::{Job, Outcome};
 use crate::net;
 
-use super::fork;
-use super::pirn;
-use super::tail;
-use super::talk::{flume, kanal};
-use super::{chili, crossbeam, may, rayon, smol, threads, tokio};
+use super::channel::{self, Flume, Kanal};
+use super::{chili, crossbeam, fork, may, pirn, rayon, smol, threads, tokio};
 
 /// The place of a peer's cases.
 #[derive(Clone, Copy, Debug)]
@@ -39,24 +36,20 @@ pub struct Peer {
 impl Peer {
     /// Returns true if the case is of this peer's kind.
     pub fn fits(&self, case: &Case) -> bool {
-        if let Kind::Net(net) = case.kind {
-            return net::serves(self.name, net);
-        }
-        if let Kind::Fork(_) = case.kind {
-            return fork::LIBRARIES.contains(&self.name);
-        }
-        if let Kind::Tail(_) = case.kind {
-            return tail::PEERS.contains(&self.name);
-        }
         let gzip = case.kind.is_gzip();
-        match self.program {
-            Program::Gzip => gzip,
-            Program::Here(_) if self.name == fork::SCOPE => false,
-            Program::Here(_) if tail::ALONE.contains(&self.name) => false,
-            Program::Here(_) if self.name == fork::SERIAL => gzip,
-            Program::Here(_) => !gzip || self.name == OURS,
-            Program::Go | Program::Boost => !gzip,
-            Program::Server => false,
+        match (case.kind, self.program) {
+            (Kind::Net(net), _) => net::serves(self.name, net),
+            (Kind::Fork(_), _) => FORK_PEERS.contains(&self.name),
+            (Kind::Tail(_), _) => TAIL_PEERS.contains(&self.name),
+            (_, Program::Gzip) => gzip,
+            (_, Program::Server) => false,
+            (_, Program::Here(_)) => match self.name {
+                SCOPE | FREE | EIGHT | ASIDE => false,
+                SERIAL => gzip,
+                OURS => true,
+                _ => !gzip,
+            },
+            (_, Program::Go | Program::Boost) => !gzip,
         }
     }
 }
@@ -64,98 +57,117 @@ impl Peer {
 /// The name of the runtime that the limits are about.
 pub const OURS: &str = "pirn";
 
+/// pirn with fork-join in the form that passes a scope.
+const SCOPE: &str = "pirn-scope";
+
+/// pirn with fibers that may migrate.
+pub(crate) const FREE: &str = "pirn-free";
+
+/// pirn with four times as many workers as processors.
+pub(crate) const EIGHT: &str = "pirn-8";
+
+/// tokio with `spawn_blocking` for code that computes or blocks.
+pub(crate) const ASIDE: &str = "tokio-sb";
+
+/// Plain calls on one thread.
+const SERIAL: &str = "serial";
+
+/// The libraries that can join two closures on their workers, and plain calls.
+const FORK_PEERS: &[&str] = &[OURS, SCOPE, "rayon", "chili", SERIAL];
+
+/// All peers of the programs of tails.
+const TAIL_PEERS: &[&str] = &[OURS, FREE, EIGHT, "threads", "tokio", ASIDE, "may", "go"];
+
 /// Peers without a scheduler: the cases of servers show them, but no ratio refers to them.
 pub const BARE: &[&str] = &["epoll", "threads"];
 
-/// All peers in the order of the tables.
+/// Returns all peers in the order of the tables.
 pub fn all() -> &'static [Peer] {
     PEERS
 }
 
-const fn here(name: &'static str, run: fn(&Job) -> Outcome, note: &'static str) -> Peer {
+const fn peer(name: &'static str, program: Program, note: &'static str) -> Peer {
     Peer {
         name,
-        program: Program::Here(run),
+        program,
         note,
     }
 }
 
-const fn gzip(name: &'static str, note: &'static str) -> Peer {
-    Peer {
-        name,
-        program: Program::Gzip,
-        note,
-    }
+const fn here(name: &'static str, run: fn(&Job) -> Outcome, note: &'static str) -> Peer {
+    peer(name, Program::Here(run), note)
 }
 
 const PEERS: &[Peer] = &[
-    here(OURS, pirn::run_work_stealing, pirn::NOTE),
+    here(OURS, pirn::run::<{ pirn::PLAIN }>, pirn::NOTE),
     here(
         "pirn-sq",
-        pirn::run_single_queue,
+        pirn::run::<{ pirn::SINGLE_QUEUE }>,
         "the same with `Scheduler::SingleQueue`",
     ),
     here(
-        fork::SCOPE,
+        SCOPE,
         pirn::run_with_scope,
         "`par::scope` and its `Scope::join`, for fork-join alone; `pirn` is `par::join` there",
     ),
     here(
-        tail::FREE,
-        tail::only::<tail::Pirn<true, 1>>,
+        FREE,
+        pirn::run::<{ pirn::FREE }>,
         "with `free_migration`, for tails alone",
     ),
     here(
-        tail::EIGHT,
-        tail::only::<tail::Pirn<false, 4>>,
+        EIGHT,
+        pirn::run::<{ pirn::EIGHT }>,
         "with four workers for each one of the case, for tails alone",
     ),
     here("threads", threads::run, threads::NOTE),
     here("crossbeam", crossbeam::run, crossbeam::NOTE),
-    here("kanal", kanal::run, kanal::NOTE),
-    here("flume", flume::run, flume::NOTE),
+    here("kanal", channel::run::<Kanal>, channel::NOTE),
+    here("flume", channel::run::<Flume>, channel::NOTE),
     here("rayon", rayon::run, rayon::NOTE),
     here("chili", chili::run, chili::NOTE),
-    here("tokio", tokio::run_multi_thread, tokio::NOTE),
+    here("tokio", tokio::run::<{ tokio::MULTI_THREAD }>, tokio::NOTE),
     here(
         "tokio-ct",
-        tokio::run_current_thread,
+        tokio::run::<{ tokio::CURRENT_THREAD }>,
         "tokio's single-threaded runtime",
     ),
     here(
-        tail::ASIDE,
-        tail::only::<tail::Tokio<true>>,
+        ASIDE,
+        tokio::run::<{ tokio::ASIDE }>,
         "tokio with `spawn_blocking` for what computes or blocks, for tails alone",
     ),
     here("smol", smol::run, smol::NOTE),
     here("may", may::run, may::NOTE),
-    Peer {
-        name: "go",
-        program: Program::Go,
-        note: "goroutines, `sync.WaitGroup` and channels; GOMAXPROCS = workers",
-    },
-    Peer {
-        name: "boost",
-        program: Program::Boost,
-        note: "Boost.Fiber: round robin on one worker, work stealing on two",
-    },
-    Peer {
-        name: "epoll",
-        program: Program::Server,
-        note: "one thread and one epoll set, nothing else: the floor of servers",
-    },
-    gzip(
+    peer(
+        "go",
+        Program::Go,
+        "goroutines, `sync.WaitGroup` and channels; GOMAXPROCS = workers",
+    ),
+    peer(
+        "boost",
+        Program::Boost,
+        "Boost.Fiber: round robin on one worker, work stealing on two",
+    ),
+    peer(
+        "epoll",
+        Program::Server,
+        "one thread and one epoll set, nothing else: the floor of servers",
+    ),
+    peer(
         "pgz-fibers",
+        Program::Gzip,
         "pgz's pipeline on fibers, in a child of this program",
     ),
-    gzip(
+    peer(
         "pgz-threads",
+        Program::Gzip,
         "the same stages and deflate on plain threads, in such a child",
     ),
-    gzip("pigz", "Debian's pigz"),
+    peer("pigz", Program::Gzip, "Debian's pigz"),
     here(
-        fork::SERIAL,
-        fork::serial::run,
+        SERIAL,
+        fork::run_serial,
         "one thread: for fork-join plain calls, for gzip the deflate that pgz uses",
     ),
 ];

@@ -1,38 +1,157 @@
-//! pirn itself, with either scheduler.
+//! pirn itself, with either scheduler, with fibers that may migrate, and with more workers.
 
-use std::hint::black_box;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use pirn::channel::{Receiver, bounded};
 use pirn::dev::{Item, StealRing};
 use pirn::runtime::{Runtime, Scheduler};
-use pirn::spawn::JoinHandle;
-use pirn::{spawn, yield_now};
+use pirn::sync::Mutex;
+use pirn::{JoinHandle, select, spawn};
 
-use crate::case::Kind;
-use crate::child::{
-    Footprint, Job, Laps, Latency, Outcome, Skip, Stamp, peak_mib, report_parked, sample,
-    spin_for,
-};
+use crate::case::{Kind, Talk};
+use crate::child::{Job, Latency, Outcome, Skip, Stamp, sample};
 
+use super::blocking::{self, Blocking};
+use super::channel::{PirnChannel, any_of, choose};
 use super::fork;
+use super::sleepers::{PAUSE, Sleepers};
 use super::tail;
-use super::talk;
+use super::threads::Threads;
 
 /// A note on the use of pirn.
 pub(super) const NOTE: &str = "`spawn` and `join` on a fiber of a runtime of its own; \
      `scope` where many are awaited; for fork-join `par::join`; for gzip the program pgz";
 
-pub(super) fn run_work_stealing(job: &Job) -> Outcome {
-    run(job, Scheduler::WorkStealing)
+/// A runtime of pirn: one of the following.
+pub(super) struct Pirn<const VARIANT: u8>;
+
+/// The default one.
+pub(super) const PLAIN: u8 = 0;
+/// With `Scheduler::SingleQueue`.
+pub(super) const SINGLE_QUEUE: u8 = 1;
+/// With fibers that may migrate.
+pub(super) const FREE: u8 = 2;
+/// With four workers for each one asked for.
+pub(super) const EIGHT: u8 = 3;
+
+fn runtime<const VARIANT: u8>(job: &Job) -> Runtime {
+    let workers = match job.kind {
+        Kind::Wake => 1,
+        _ if VARIANT == EIGHT => 4 * job.workers,
+        _ => job.workers,
+    };
+    let mut builder = Runtime::builder().workers(workers);
+    if VARIANT == SINGLE_QUEUE {
+        builder = builder.scheduler(Scheduler::SingleQueue);
+    }
+    if VARIANT == FREE {
+        // SAFETY: the programs hold nothing of a thread over a call that may switch: a
+        // lock of std is released before the next one.
+        builder = unsafe { builder.free_migration() };
+    }
+    if job.stack != 0 {
+        builder = builder.stack_size(job.stack);
+    }
+    builder.build().expect("a runtime starts")
 }
 
-pub(super) fn run_single_queue(job: &Job) -> Outcome {
-    run(job, Scheduler::SingleQueue)
+impl<const VARIANT: u8> Blocking for Pirn<VARIANT> {
+    type Handle<T: Send + 'static> = JoinHandle<T>;
+    type Channel = PirnChannel;
+    type Mutex = Mutex<u64>;
+
+    fn run<T: Send + 'static>(job: &Job, root: impl FnOnce() -> T + Send + 'static) -> T {
+        runtime::<VARIANT>(job).run(root)
+    }
+
+    #[track_caller]
+    fn spawn<T: Send + 'static>(
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        spawn(work)
+    }
+
+    fn join<T: Send + 'static>(handle: JoinHandle<T>) -> T {
+        match handle.join() {
+            Ok(value) => value,
+            Err(_) => panic!("no fiber panics"),
+        }
+    }
+
+    fn start(_job: &Job, work: impl FnOnce() + Send + 'static) {
+        spawn(work).detach();
+    }
+
+    fn all<W: FnOnce() + Send + 'static>(count: u64, work: impl Fn(u64) -> W) {
+        pirn::scope(|scope| {
+            for index in 0..count {
+                scope.spawn(work(index));
+            }
+        });
+    }
+
+    fn pause() {
+        pirn::yield_now();
+    }
+
+    fn park() {
+        pirn::park();
+    }
+
+    fn sleep(time: Duration) {
+        pirn::sleep(time).expect("no fiber is cancelled");
+    }
+
+    fn mutex() -> Mutex<u64> {
+        Mutex::new(0)
+    }
+
+    fn add(mutex: &Mutex<u64>, more: u64) -> u64 {
+        let mut number = mutex.lock();
+        *number += more;
+        *number
+    }
 }
 
+/// Runs a case with this variant.
+pub(super) fn run<const VARIANT: u8>(job: &Job) -> Outcome {
+    match job.kind {
+        Kind::Talk(work) if work.on_threads() => match (VARIANT, work) {
+            (PLAIN, Talk::PingPong(place)) => {
+                blocking::ping_pong::<PirnChannel, Threads>(job, place)
+            }
+            (PLAIN, Talk::Messages(shape)) => {
+                blocking::messages::<PirnChannel, Threads>(job, shape)
+            }
+            _ => Err(Skip("there is no scheduler between plain threads")),
+        },
+        Kind::Fork(work) if VARIANT == PLAIN => {
+            fork::run::<fork::Free>(job, work);
+            Ok(())
+        }
+        Kind::Tail(work) => tail::run::<Pirn<VARIANT>>(job, work),
+        Kind::Steal => {
+            steal(job);
+            Ok(())
+        }
+        Kind::Wake => {
+            let runtime = runtime::<VARIANT>(job);
+            Latency::of_starts(job, |stamp| {
+                runtime.spawn(move || stamp.mark()).detach();
+                || {}
+            });
+            Ok(())
+        }
+        _ => {
+            let job = *job;
+            Pirn::<VARIANT>::run(&job, move || on_fiber::<Pirn<VARIANT>>(&job))
+        }
+    }
+}
+
+/// Runs `compare child pirn-scope …`.
 pub(super) fn run_with_scope(job: &Job) -> Outcome {
     match job.kind {
         Kind::Fork(work) => fork::run::<fork::Scoped>(job, work),
@@ -41,170 +160,33 @@ pub(super) fn run_with_scope(job: &Job) -> Outcome {
     Ok(())
 }
 
-fn run(job: &Job, scheduler: Scheduler) -> Outcome {
-    if let Kind::Talk(work) = job.kind
-        && work.on_threads()
-    {
-        return match scheduler {
-            Scheduler::WorkStealing => talk::pirn::run_on_threads(job, work),
-            _ => Err(Skip("there is no scheduler between plain threads")),
-        };
-    }
-    if let Kind::Fork(work) = job.kind {
-        return match scheduler {
-            Scheduler::WorkStealing => {
-                fork::run::<fork::Free>(job, work);
-                Ok(())
-            }
-            _ => Err(Skip("no such case")),
-        };
-    }
-    if let Kind::Tail(work) = job.kind {
-        return tail::run::<tail::Pirn<false, 1>>(job, work);
-    }
-    let workers = if job.kind == Kind::Wake {
-        1
-    } else {
-        job.workers
-    };
-    let mut builder = Runtime::builder().workers(workers).scheduler(scheduler);
-    if job.stack != 0 {
-        builder = builder.stack_size(job.stack);
-    }
-    let runtime = builder.build().expect("a runtime starts");
+fn on_fiber<B: Blocking>(job: &Job) -> Outcome {
     match job.kind {
-        Kind::Yield(fibers) => runtime.run(|| yields(job, fibers)),
-        Kind::SpawnJoin => runtime.run(|| spawn_join(job)),
-        Kind::SpawnJoinYield => runtime.run(|| spawn_join_yield(job)),
-        Kind::SpawnMany => runtime.run(|| spawn_many(job)),
-        Kind::Skynet => runtime.run(|| skynet(job)),
-        Kind::Parked => runtime.run(|| parked(job)),
-        Kind::BusyChild => runtime.run(|| busy_child(job)),
-        Kind::Steal => steal(job),
-        Kind::HandOver => runtime.run(|| hand_over(job)),
-        Kind::Wake => wake(job, &runtime),
-        Kind::Throughput => runtime.run(|| throughput(job)),
-        Kind::Talk(work) => return talk::pirn::run(job, work, &runtime),
-        Kind::Fork(_)
-        | Kind::Tail(_)
-        | Kind::Net(_)
-        | Kind::Pgz { .. }
-        | Kind::Gunzip { .. } => {
-            return Err(Skip("no such case"));
+        Kind::HandOver => {
+            hand_over(job);
+            Ok(())
         }
-    }
-    Ok(())
-}
-
-fn join<T>(handle: JoinHandle<T>) -> T {
-    match handle.join() {
-        Ok(value) => value,
-        Err(_) => panic!("no fiber panics"),
+        Kind::Talk(work) => talk::<B>(job, work),
+        _ => blocking::run::<B>(job),
     }
 }
 
-fn yields(job: &Job, fibers: u64) {
-    let each = job.n / fibers;
-    let mut laps = Laps::new(job);
-    while laps.begin() {
-        let work = move || (0..each).for_each(|_| yield_now());
-        let fibers: Vec<_> = (0..fibers).map(|_| spawn(work)).collect();
-        fibers.into_iter().for_each(join);
-        laps.end();
-    }
-    laps.per_operation(each * fibers);
-}
-
-fn spawn_join(job: &Job) {
-    let mut laps = Laps::new(job);
-    while laps.begin() {
-        for _ in 0..job.n {
-            join(spawn(|| {}));
+fn talk<B: Blocking>(job: &Job, work: Talk) -> Outcome {
+    let rest = |receiver: &Receiver<u64>| receiver.try_recv().ok();
+    match work {
+        Talk::PingPong(place) => blocking::ping_pong::<PirnChannel, B>(job, place),
+        Talk::Messages(shape) => blocking::messages::<PirnChannel, B>(job, shape),
+        Talk::Select(2) => choose::<PirnChannel, 2>(job, true, any_of!(a, b), rest),
+        Talk::Select(_) => {
+            choose::<PirnChannel, 8>(job, true, any_of!(a, b, c, d, e, f, g, h), rest)
         }
-        laps.end();
-    }
-    laps.per_operation(job.n);
-}
-
-fn spawn_join_yield(job: &Job) {
-    let mut laps = Laps::new(job);
-    while laps.begin() {
-        for _ in 0..job.n {
-            join(spawn(yield_now));
+        Talk::Crowd(_) => blocking::run::<B>(job),
+        Talk::Timer => {
+            timer(job);
+            Ok(())
         }
-        laps.end();
+        Talk::Sleepers => sleepers(job),
     }
-    laps.per_operation(job.n);
-}
-
-fn spawn_many(job: &Job) {
-    let mut laps = Laps::new(job);
-    while laps.begin() {
-        pirn::scope(|scope| {
-            for index in 0..job.n {
-                let captured = [index; 4];
-                scope.spawn(move || {
-                    black_box(captured);
-                });
-            }
-        });
-        laps.end();
-    }
-    laps.cold_and_warm(job.n);
-    sample("peak", peak_mib());
-}
-
-fn skynet(job: &Job) {
-    let mut laps = Laps::new(job);
-    while laps.begin() {
-        let sum = join(node(0, job.n));
-        laps.end();
-        assert_eq!(sum, job.n * (job.n - 1) / 2);
-    }
-    laps.milliseconds(1.0);
-}
-
-fn node(number: u64, leaves: u64) -> JoinHandle<u64> {
-    spawn(move || {
-        if leaves == 1 {
-            return number;
-        }
-        let below = leaves / 10;
-        let children: [_; 10] =
-            std::array::from_fn(|index| node(number + index as u64 * below, below));
-        children.into_iter().map(join).sum()
-    })
-}
-
-fn parked(job: &Job) {
-    let started = Arc::new(AtomicU64::new(0));
-    let before = Footprint::now();
-    for _ in 0..job.n {
-        let started = started.clone();
-        let waiting = move || {
-            started.fetch_add(1, Ordering::Relaxed);
-            pirn::park();
-        };
-        spawn(waiting).detach();
-    }
-    while started.load(Ordering::Relaxed) < job.n {
-        yield_now();
-    }
-    report_parked(before, job.n);
-}
-
-fn busy_child(job: &Job) {
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        let stamp = Arc::new(Stamp::new());
-        let child = stamp.clone();
-        let from = Latency::now();
-        let fiber = spawn(move || child.mark());
-        latency.push(stamp.spin(from, 10_000_000));
-        spin_for(Duration::from_micros(300));
-        join(fiber);
-    }
-    latency.print();
 }
 
 /// A worker's ring without its worker.
@@ -247,42 +229,69 @@ fn hand_over(job: &Job) {
         let between = Latency::now();
         let second = spawn(|| {});
         latency.push(stamp.spin_pair(before, between, 1_000_000));
-        join(first);
-        join(second);
+        Pirn::<PLAIN>::join(first);
+        Pirn::<PLAIN>::join(second);
     }
     latency.print();
 }
 
-fn wake(job: &Job, runtime: &Runtime) {
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        let stamp = Arc::new(Stamp::new());
-        let child = stamp.clone();
-        spin_for(Duration::from_micros(300));
-        let from = Latency::now();
-        runtime.spawn(move || child.mark()).detach();
-        latency.push(stamp.spin(from, 10_000_000));
+/// Arming happens where a fiber parks, so two ping-pongs are timed in turn, in which every
+/// receive parks: one with deadlines and one without. Both are halved, and their difference is the
+/// cost of a deadline.
+fn timer(job: &Job) {
+    for round in 0..job.warmups + job.rounds {
+        let plain = waits(job.n, |receiver| receiver.recv().expect("it is open"));
+        let timed = waits(job.n, |receiver| {
+            receiver
+                .recv_timeout(Duration::from_secs(3600))
+                .expect("it is open, and an hour is long")
+        });
+        if round >= job.warmups {
+            sample("wait", plain);
+            sample("timed", timed);
+            sample("op", timed - plain);
+        }
     }
-    latency.print();
 }
 
-fn throughput(job: &Job) {
-    const BATCH: u64 = 1000;
-    let batches = job.n / BATCH / job.workers as u64;
-    let mut laps = Laps::new(job);
-    while laps.begin() {
-        let spawner = move || {
-            for _ in 0..batches {
-                pirn::scope(|scope| {
-                    for _ in 0..BATCH {
-                        scope.spawn(|| {});
-                    }
-                });
-            }
-        };
-        let spawners: Vec<_> = (0..job.workers).map(|_| spawn(spawner)).collect();
-        spawners.into_iter().for_each(join);
-        laps.end();
+/// Returns nanoseconds for a receive that parks, with the send that ends it.
+fn waits(count: u64, receive: fn(&Receiver<u64>) -> u64) -> f64 {
+    let trips = count / 2;
+    let (there, far) = bounded(0);
+    let (back, near) = bounded(0);
+    let started = Instant::now();
+    let echo = spawn(move || {
+        for _ in 0..trips {
+            back.send(receive(&far) + 1).expect("it is open");
+        }
+    });
+    let mut ball = 0;
+    for _ in 0..trips {
+        there.send(ball).expect("it is open");
+        ball = receive(&near);
     }
-    laps.rate(batches * BATCH * job.workers as u64);
+    echo.join().expect("no fiber panics");
+    let nanos = started.elapsed().as_nanos() as f64 / (2 * trips) as f64;
+    assert_eq!(ball, trips, "a message was lost or came twice");
+    nanos
+}
+
+fn sleepers(job: &Job) -> Outcome {
+    let all = Sleepers::new(job);
+    let mut before = Duration::ZERO;
+    pirn::scope(|scope| {
+        for number in 0..job.n {
+            scope.spawn(move || {
+                all.begins();
+                pirn::time::sleep_until(all.deadline(number))
+                    .expect("no fiber is cancelled");
+                all.woke(number);
+            });
+        }
+        while all.more_to_begin() {
+            pirn::sleep(PAUSE).expect("no fiber is cancelled");
+        }
+        before = all.all_begun();
+    });
+    all.report(before)
 }

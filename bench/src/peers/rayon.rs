@@ -1,15 +1,11 @@
 //! rayon: jobs that never wait, so the cases without a yield or a parked fiber.
 
 use std::hint::black_box;
-use std::sync::Arc;
-use std::time::Duration;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::case::Kind;
-use crate::child::{
-    Job, Laps, Latency, Outcome, Skip, Stamp, peak_mib, sample, spin_for,
-};
+use crate::child::{Job, Laps, Latency, Outcome, Skip, peak_mib, sample};
 
 use super::fork;
 
@@ -17,25 +13,24 @@ use super::fork;
 pub(super) const NOTE: &str = "`scope` and `spawn` inside a pool; jobs run on the worker's own stack and cannot wait";
 
 pub(super) fn run(job: &Job) -> Outcome {
-    let job = *job;
-    match job.kind {
-        Kind::SpawnJoin => pool(job.workers).install(|| spawn_join(&job)),
-        Kind::SpawnMany => pool(job.workers).install(|| spawn_many(&job)),
-        Kind::Skynet => pool(job.workers).install(|| skynet(&job)),
-        Kind::BusyChild => pool(job.workers).install(|| busy_child(&job)),
-        Kind::HandOver => pool(job.workers).install(|| hand_over(&job)),
-        Kind::Wake => wake(&job),
-        Kind::Throughput => pool(job.workers).install(|| throughput(&job)),
-        Kind::Fork(work) => fork::run::<ThreadPool>(&job, work),
-        Kind::Yield(_) | Kind::SpawnJoinYield | Kind::Parked => {
-            return Err(Skip("a job cannot wait"));
+    if let Kind::Fork(work) = job.kind {
+        fork::run::<ThreadPool>(job, work);
+        return Ok(());
+    }
+    let case = match job.kind {
+        Kind::SpawnJoin => spawn_join,
+        Kind::SpawnMany => spawn_many,
+        Kind::Skynet => skynet,
+        Kind::BusyChild | Kind::HandOver => starts,
+        Kind::Throughput => throughput,
+        Kind::Wake => {
+            wake(job);
+            return Ok(());
         }
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
-        Kind::Talk(_) => return Err(Skip("a job cannot wait")),
-        Kind::Tail(_) | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
-            return Err(Skip("no such case"));
-        }
-    }
+        _ => return Err(Skip("a job cannot wait")),
+    };
+    pool(job.workers).install(|| case(job));
     Ok(())
 }
 
@@ -47,19 +42,14 @@ pub(super) fn pool(workers: usize) -> ThreadPool {
 }
 
 fn spawn_join(job: &Job) {
-    let mut laps = Laps::new(job);
-    while laps.begin() {
-        for _ in 0..job.n {
-            rayon::scope(|scope| scope.spawn(|_| {}));
-        }
-        laps.end();
-    }
+    let laps = Laps::of(job, || {
+        (0..job.n).for_each(|_| rayon::scope(|scope| scope.spawn(|_| {})));
+    });
     laps.per_operation(job.n);
 }
 
 fn spawn_many(job: &Job) {
-    let mut laps = Laps::new(job);
-    while laps.begin() {
+    let laps = Laps::of(job, || {
         rayon::scope(|scope| {
             for index in 0..job.n {
                 let captured = [index; 4];
@@ -68,19 +58,15 @@ fn spawn_many(job: &Job) {
                 });
             }
         });
-        laps.end();
-    }
+    });
     laps.cold_and_warm(job.n);
     sample("peak", peak_mib());
 }
 
 fn skynet(job: &Job) {
-    let mut laps = Laps::new(job);
-    while laps.begin() {
-        let sum = node(0, job.n);
-        laps.end();
-        assert_eq!(sum, job.n * (job.n - 1) / 2);
-    }
+    let laps = Laps::of(job, || {
+        assert_eq!(node(0, job.n), job.n * (job.n - 1) / 2);
+    });
     laps.milliseconds(1.0);
 }
 
@@ -98,68 +84,36 @@ fn node(number: u64, leaves: u64) -> u64 {
     sums.iter().sum()
 }
 
-fn busy_child(job: &Job) {
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        let stamp = Arc::new(Stamp::new());
+fn starts(job: &Job) {
+    Latency::of_starts(job, |stamp| {
         let child = stamp.clone();
-        let from = Latency::now();
         rayon::spawn(move || child.mark());
-        latency.push(stamp.spin(from, 10_000_000));
-        spin_for(Duration::from_micros(300));
-        while stamp.get().is_none() {
-            rayon::yield_now();
+        move || {
+            while stamp.get().is_none() {
+                rayon::yield_now();
+            }
         }
-    }
-    latency.print();
-}
-
-fn hand_over(job: &Job) {
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        let stamp = Arc::new(Stamp::new());
-        let child = stamp.clone();
-        let from = Latency::now();
-        rayon::spawn(move || child.mark());
-        latency.push(stamp.spin(from, 1_000_000));
-        while stamp.get().is_none() {
-            rayon::yield_now();
-        }
-    }
-    latency.print();
+    });
 }
 
 fn wake(job: &Job) {
     let pool = pool(1);
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        let stamp = Arc::new(Stamp::new());
-        let child = stamp.clone();
-        spin_for(Duration::from_micros(300));
-        let from = Latency::now();
-        pool.spawn(move || child.mark());
-        latency.push(stamp.spin(from, 10_000_000));
-    }
-    latency.print();
+    Latency::of_starts(job, |stamp| {
+        pool.spawn(move || stamp.mark());
+        || {}
+    });
 }
 
 fn throughput(job: &Job) {
     const BATCH: u64 = 1000;
     let batches = job.n / BATCH / job.workers as u64;
-    let mut laps = Laps::new(job);
-    while laps.begin() {
+    let batch = || rayon::scope(|scope| (0..BATCH).for_each(|_| scope.spawn(|_| {})));
+    let laps = Laps::of(job, || {
         rayon::scope(|scope| {
             for _ in 0..job.workers {
-                scope.spawn(|_| {
-                    for _ in 0..batches {
-                        rayon::scope(|scope| {
-                            (0..BATCH).for_each(|_| scope.spawn(|_| {}))
-                        });
-                    }
-                });
+                scope.spawn(|_| (0..batches).for_each(|_| batch()));
             }
         });
-        laps.end();
-    }
+    });
     laps.rate(batches * BATCH * job.workers as u64);
 }

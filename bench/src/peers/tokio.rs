@@ -1,203 +1,206 @@
 //! tokio: tasks. Stackless, so a parked task keeps only what its future captured.
 
-use std::future::Future;
-use std::hint::black_box;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Notify;
-use tokio::task::{JoinHandle, yield_now};
+use tokio::sync::mpsc::error::SendError;
+use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::{Mutex, MutexGuard, Notify, mpsc};
+use tokio::task::{JoinError, JoinHandle, spawn_blocking, unconstrained, yield_now};
 
 use crate::case::{Kind, Talk};
-use crate::child::{
-    Footprint, Job, Laps, Latency, Outcome, Skip, Stamp, peak_mib, report_parked, sample,
-    spin_for,
-};
+use crate::child::{Job, Laps, Latency, Outcome, Skip, Stamp};
 
+use super::stock::Stock;
 use super::tail;
-use super::talk;
+use super::tasks::{self, Tasks};
 
 /// A note on the use of tokio.
 pub(super) const NOTE: &str = "multi-thread runtime, the driving task on a worker; \
      join handles awaited one by one; stackless";
 
-pub(super) fn run_multi_thread(job: &Job) -> Outcome {
-    if let Kind::Wake = job.kind {
-        wake(job);
-        return Ok(());
-    }
-    if let Kind::Tail(work) = job.kind {
-        return tail::run::<tail::Tokio<false>>(job, work);
-    }
-    let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(job.workers);
-    drive(&build(&mut builder, job), *job)
-}
+/// A runtime of tokio: one of the following.
+pub(super) struct Tokio<const VARIANT: u8>;
 
-pub(super) fn run_current_thread(job: &Job) -> Outcome {
-    if job.workers > 1 {
-        return Err(Skip("has one thread only"));
-    }
-    drive(&build(&mut Builder::new_current_thread(), job), *job)
-}
+/// With a thread for each worker.
+pub(super) const MULTI_THREAD: u8 = 0;
+/// With one thread.
+pub(super) const CURRENT_THREAD: u8 = 1;
+/// As the first one, with `spawn_blocking` for code that computes or blocks.
+pub(super) const ASIDE: u8 = 2;
 
 /// With a clock only for the cases that need one: it changes how a worker sleeps.
-fn build(builder: &mut Builder, job: &Job) -> Runtime {
-    if let Kind::Talk(Talk::Timer | Talk::Sleepers) = job.kind {
+fn runtime<const VARIANT: u8>(job: &Job) -> Runtime {
+    let mut builder = match VARIANT {
+        CURRENT_THREAD => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
+    };
+    builder.worker_threads(match job.kind {
+        Kind::Wake => 1,
+        _ => job.workers,
+    });
+    if let Kind::Talk(Talk::Timer | Talk::Sleepers) | Kind::Tail(_) = job.kind {
         builder.enable_time();
     }
     builder.build().expect("a runtime starts")
 }
 
-fn drive(runtime: &Runtime, job: Job) -> Outcome {
+pub(super) fn run<const VARIANT: u8>(job: &Job) -> Outcome {
+    if VARIANT == CURRENT_THREAD && job.workers > 1 {
+        return Err(Skip("has one thread only"));
+    }
     match job.kind {
-        Kind::Yield(fibers) => root(runtime, yields(job, fibers)),
-        Kind::SpawnJoin => root(runtime, spawn_join(job)),
-        Kind::SpawnJoinYield => root(runtime, spawn_join_yield(job)),
-        Kind::SpawnMany => root(runtime, spawn_many(job)),
-        Kind::Skynet => root(runtime, skynet(job)),
-        Kind::Parked => root(runtime, parked(job)),
-        Kind::BusyChild => root(runtime, busy_child(job)),
-        Kind::HandOver => root(runtime, hand_over(job)),
-        Kind::Throughput => root(runtime, throughput(job)),
-        Kind::Talk(work) => return talk::tokio::run(runtime, job, work),
-        Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
-        Kind::Wake
-        | Kind::Fork(_)
-        | Kind::Tail(_)
-        | Kind::Net(_)
-        | Kind::Pgz { .. }
-        | Kind::Gunzip { .. } => {
-            return Err(Skip("no such case"));
+        Kind::Tail(work) => return tail::run::<Tokio<VARIANT>>(job, work),
+        Kind::Wake => {
+            let runtime = runtime::<VARIANT>(job);
+            Latency::of_starts(job, |stamp| {
+                runtime.spawn(async move { stamp.mark() });
+                || {}
+            });
         }
+        Kind::HandOver => Tokio::<VARIANT>::run(job, hand_over(*job)),
+        Kind::Talk(Talk::Select(2)) => Tokio::<VARIANT>::run(job, choose_of_two(*job)),
+        Kind::Talk(Talk::Select(_)) => Tokio::<VARIANT>::run(job, choose_of_eight(*job)),
+        _ => return tasks::run::<Tokio<VARIANT>>(job),
     }
     Ok(())
 }
 
-/// Runs `work` on a worker: the thread that blocks on a runtime is not one.
-fn root(runtime: &Runtime, work: impl Future<Output = ()> + Send + 'static) {
-    runtime
-        .block_on(async { tokio::spawn(work).await.expect("the case does not panic") });
-}
+impl<const VARIANT: u8> Tasks for Tokio<VARIANT> {
+    type Handle<T: Send + 'static> = JoinHandle<T>;
+    type Ended<T: Send + 'static> = Result<T, JoinError>;
+    type Sender = Sender<u64>;
+    type Receiver = Receiver<u64>;
+    type Unsent = SendError<u64>;
+    type Received = Option<u64>;
+    type Mutex = Mutex<u64>;
+    type Guard<'a> = MutexGuard<'a, u64>;
+    type Shut = Notify;
 
-async fn join_all<T>(handles: impl IntoIterator<Item = JoinHandle<T>>) {
-    for handle in handles {
-        handle.await.expect("no task panics");
-    }
-}
-
-async fn yields(job: Job, fibers: u64) {
-    let each = job.n / fibers;
-    let mut laps = Laps::new(&job);
-    while laps.begin() {
-        let work = || async move {
-            for _ in 0..each {
-                yield_now().await;
-            }
+    /// On a worker: the thread that blocks on a runtime is not one. A timer is polled without a
+    /// budget: a poll beyond it would not arm it.
+    fn run(job: &Job, work: impl Future<Output = ()> + Send + 'static) {
+        let runtime = runtime::<VARIANT>(job);
+        let task = match job.kind {
+            Kind::Talk(Talk::Timer) => runtime.spawn(unconstrained(work)),
+            _ => runtime.spawn(work),
         };
-        let tasks: Vec<_> = (0..fibers).map(|_| tokio::spawn(work())).collect();
-        join_all(tasks).await;
-        laps.end();
+        runtime.block_on(task).expect("the case does not panic");
     }
-    laps.per_operation(each * fibers);
+
+    fn spawn<T: Send + 'static>(
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        tokio::spawn(work)
+    }
+
+    fn value<T: Send + 'static>(ended: Result<T, JoinError>) -> T {
+        ended.expect("no task panics")
+    }
+
+    fn detach<T: Send + 'static>(handle: JoinHandle<T>) {
+        drop(handle);
+    }
+
+    fn pause() -> impl Future<Output = ()> + Send + 'static {
+        yield_now()
+    }
+
+    fn sleep(time: Duration) -> impl Future<Output: Send> + Send {
+        tokio::time::sleep(time)
+    }
+
+    fn sleep_until(time: Instant) -> impl Future<Output: Send> + Send {
+        tokio::time::sleep_until(time.into())
+    }
+
+    fn shut() -> Notify {
+        Notify::new()
+    }
+
+    fn wait(shut: &Notify) -> impl Future<Output: Send> + Send {
+        shut.notified()
+    }
+
+    fn channel(capacity: usize) -> (Sender<u64>, Receiver<u64>) {
+        mpsc::channel(capacity)
+    }
+
+    fn clone_receiver(_receiver: &Receiver<u64>) -> Option<Receiver<u64>> {
+        None
+    }
+
+    fn send(
+        sender: &Sender<u64>,
+        value: u64,
+    ) -> impl Future<Output = Result<(), SendError<u64>>> + Send {
+        sender.send(value)
+    }
+
+    fn recv(receiver: &mut Receiver<u64>) -> impl Future<Output = Option<u64>> + Send {
+        receiver.recv()
+    }
+
+    fn received(received: Option<u64>) -> Option<u64> {
+        received
+    }
+
+    fn mutex() -> Mutex<u64> {
+        Mutex::new(0)
+    }
+
+    fn lock(mutex: &Mutex<u64>) -> impl Future<Output = MutexGuard<'_, u64>> + Send {
+        mutex.lock()
+    }
 }
 
-async fn spawn_join(job: Job) {
-    let mut laps = Laps::new(&job);
-    while laps.begin() {
-        for _ in 0..job.n {
-            tokio::spawn(async {}).await.expect("no task panics");
-        }
-        laps.end();
-    }
-    laps.per_operation(job.n);
-}
+/// tokio has no channel with several receivers; async-channel is the usual one.
+type Shared = (smol::channel::Sender<u64>, smol::channel::Receiver<u64>);
 
-async fn spawn_join_yield(job: Job) {
-    let mut laps = Laps::new(&job);
-    while laps.begin() {
-        for _ in 0..job.n {
-            tokio::spawn(yield_now()).await.expect("no task panics");
-        }
-        laps.end();
-    }
-    laps.per_operation(job.n);
-}
+impl<const VARIANT: u8> tail::Library for Tokio<VARIANT> {
+    type Handle = JoinHandle<u64>;
+    type Channel = Shared;
 
-async fn spawn_many(job: Job) {
-    let mut laps = Laps::new(&job);
-    while laps.begin() {
-        let mut tasks = Vec::with_capacity(job.n as usize);
-        for index in 0..job.n {
-            let captured = [index; 4];
-            tasks.push(tokio::spawn(async move {
-                black_box(captured);
-            }));
-        }
-        join_all(tasks).await;
-        laps.end();
+    fn run(job: &Job, root: impl Future<Output = ()> + Send + 'static) {
+        <Self as Tasks>::run(job, root);
     }
-    laps.cold_and_warm(job.n);
-    sample("peak", peak_mib());
-}
 
-async fn skynet(job: Job) {
-    let mut laps = Laps::new(&job);
-    while laps.begin() {
-        let sum = node(0, job.n).await.expect("no task panics");
-        laps.end();
-        assert_eq!(sum, job.n * (job.n - 1) / 2);
+    fn spawn(work: impl Future<Output = u64> + Send + 'static) -> JoinHandle<u64> {
+        tokio::spawn(work)
     }
-    laps.milliseconds(1.0);
-}
 
-fn node(number: u64, leaves: u64) -> JoinHandle<u64> {
-    tokio::spawn(async move {
-        if leaves == 1 {
-            return number;
-        }
-        let below = leaves / 10;
-        let children: [_; 10] =
-            std::array::from_fn(|index| node(number + index as u64 * below, below));
-        let mut sum = 0;
-        for child in children {
-            sum += child.await.expect("no task panics");
-        }
-        sum
-    })
-}
-
-async fn parked(job: Job) {
-    let gate = Arc::new(Notify::new());
-    let started = Arc::new(AtomicU64::new(0));
-    let before = Footprint::now();
-    for _ in 0..job.n {
-        let (gate, started) = (gate.clone(), started.clone());
-        tokio::spawn(async move {
-            started.fetch_add(1, Ordering::Relaxed);
-            gate.notified().await;
-        });
+    async fn join(handle: JoinHandle<u64>) -> u64 {
+        handle.await.expect("no task panics")
     }
-    while started.load(Ordering::Relaxed) < job.n {
+
+    async fn sleep(time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+
+    async fn pause() {
         yield_now().await;
     }
-    report_parked(before, job.n);
-}
 
-async fn busy_child(job: Job) {
-    let mut latency = Latency::new(&job);
-    while latency.more() {
-        let stamp = Arc::new(Stamp::new());
-        let child = stamp.clone();
-        let from = Latency::now();
-        let task = tokio::spawn(async move { child.mark() });
-        latency.push(stamp.spin(from, 10_000_000));
-        spin_for(Duration::from_micros(300));
-        task.await.expect("no task panics");
+    async fn heavy(work: impl FnOnce() + Send + 'static) {
+        if VARIANT == ASIDE {
+            spawn_blocking(work).await.expect("no job panics");
+        } else {
+            work();
+        }
     }
-    latency.print();
+
+    fn channel() -> Shared {
+        smol::channel::unbounded()
+    }
+
+    fn send(channel: &Shared, value: u64) {
+        channel.0.try_send(value).expect("it is open");
+    }
+
+    async fn receive(channel: &Shared) -> u64 {
+        channel.1.recv().await.expect("it is open")
+    }
 }
 
 /// Two tasks at a time: the newest stays in a slot that thieves cannot access at once.
@@ -217,37 +220,37 @@ async fn hand_over(job: Job) {
     latency.print();
 }
 
-fn wake(job: &Job) {
-    let mut builder = Builder::new_multi_thread();
-    let runtime = build(builder.worker_threads(1), job);
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        let stamp = Arc::new(Stamp::new());
-        let child = stamp.clone();
-        spin_for(Duration::from_micros(300));
-        let from = Latency::now();
-        runtime.spawn(async move { child.mark() });
-        latency.push(stamp.spin(from, 10_000_000));
-    }
-    latency.print();
+/// Expands to a case with its arms in the code.
+macro_rules! choose {
+    ($name:ident, $ways:literal, $($receiver:ident),*) => {
+        async fn $name(job: Job) {
+            let mut stock = Stock::new(&job, $ways);
+            let mut senders = Vec::new();
+            $(
+                let (sender, mut $receiver) = mpsc::channel(stock.each());
+                senders.push(sender);
+            )*
+            let mut laps = Laps::new(&job);
+            loop {
+                stock.fill(|way, value| senders[way].try_send(value).expect("there is room"));
+                if !laps.begin() {
+                    break;
+                }
+                let mut sum = 0u64;
+                for _ in 0..job.n {
+                    let value: Option<u64> = tokio::select! {
+                        $(value = $receiver.recv() => value,)*
+                    };
+                    sum += value.expect("there are values");
+                }
+                laps.end();
+                let mut left = [$(&mut $receiver),*];
+                stock.taken(sum, |way| left[way].try_recv().ok());
+            }
+            laps.per_operation(job.n);
+        }
+    };
 }
 
-async fn throughput(job: Job) {
-    const BATCH: u64 = 1000;
-    let batches = job.n / BATCH / job.workers as u64;
-    let mut laps = Laps::new(&job);
-    while laps.begin() {
-        let spawner = || async move {
-            let mut batch = Vec::with_capacity(BATCH as usize);
-            for _ in 0..batches {
-                batch.extend((0..BATCH).map(|_| tokio::spawn(async {})));
-                join_all(batch.drain(..)).await;
-            }
-        };
-        let spawners: Vec<_> =
-            (0..job.workers).map(|_| tokio::spawn(spawner())).collect();
-        join_all(spawners).await;
-        laps.end();
-    }
-    laps.rate(batches * BATCH * job.workers as u64);
-}
+choose!(choose_of_two, 2, a, b);
+choose!(choose_of_eight, 8, a, b, c, d, e, f, g, h);

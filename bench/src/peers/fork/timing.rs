@@ -1,12 +1,13 @@
 //! Measures the time of the work. With more than one worker every round is done twice, once by a
 //! pool of a single worker: so disturbances of the machine affect both.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::child::{Job, processor_time, sample, spin_for, thread_time};
 
 use super::library::Library;
-use super::work::{Frame, Work};
+use super::work::{Counted, Frame, Work};
 
 /// Prints each round: `total`, `op` if the number of joins is known, and `speed-up` if there is
 /// more than one worker.
@@ -31,7 +32,7 @@ pub(super) fn rounds<L: Library>(job: &Job, mut work: impl Work) {
 
 /// Prints `job.n` frames in both ways: one right after another, and apart, with work of one thread
 /// between two frames.
-pub(super) fn frames<L: Library>(job: &Job, mut work: Frame) {
+pub(super) fn frames<L: Library>(job: &Job, mut work: Counted<Frame>) {
     let pool = L::start(job.workers);
     let ways = [
         ("frame", "frame-cpu", Duration::ZERO),
@@ -63,6 +64,31 @@ pub(super) fn frames<L: Library>(job: &Job, mut work: Frame) {
     }
 }
 
+/// Prints the delay of each of `job.n` sleeps.
+pub(super) fn late<L: Library + Sync>(job: &Job) {
+    let pool = L::start(job.workers);
+    let over = AtomicBool::new(false);
+    let compute = |scope: &mut L::Scope<'_>| {
+        let mut work = Counted::new(Frame::new(JOB_MICROS));
+        while !over.load(Ordering::Relaxed) {
+            work.prepare();
+            work.run::<L>(scope);
+            work.check();
+        }
+    };
+    pool.beside(JOBS, compute, |sleep| {
+        for round in 0..job.warmups + job.n {
+            let due = Instant::now() + SLEEP;
+            sleep(SLEEP);
+            let late = due.elapsed();
+            if round >= job.warmups {
+                sample("late", late.as_secs_f64() * 1e3);
+            }
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+}
+
 /// Nanoseconds of one round, without entering the pool.
 fn once<L: Library>(pool: &L, work: &mut impl Work) -> f64 {
     pool.enter(|scope| inside::<L>(scope, work))
@@ -76,3 +102,9 @@ fn inside<L: Library>(scope: &mut L::Scope<'_>, work: &mut impl Work) -> f64 {
     work.check();
     nanos
 }
+
+const JOBS: usize = 8;
+/// Of each job: 64 pieces of 100 µs.
+const JOB_MICROS: u64 = 6_400;
+/// Arbitrary: long enough to be asleep, short enough for many.
+const SLEEP: Duration = Duration::from_millis(1);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::case::{Hog, Order};
 use crate::child::{Job, Latency, compute, end, fail, sample};
 
-use super::library::Library;
+use super::library::{Library, join_all};
 
 /// Prints the delay of each sleep within `job.n` milliseconds.
 pub(super) async fn late<L: Library>(job: Job, (hogs, hog): (u64, Hog), order: Order) {
@@ -35,9 +35,7 @@ pub(super) async fn late<L: Library>(job: Job, (hogs, hog): (u64, Hog), order: O
             all.extend(begin());
         }
     }
-    for one in all {
-        L::join(one).await;
-    }
+    join_all::<L>(all).await;
 }
 
 async fn sleeper<L: Library>(record: &'static Record) -> u64 {

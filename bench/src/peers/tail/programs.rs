@@ -1,11 +1,12 @@
-//! The programs that are measured by their whole time, as a multiple of the work divided by the workers.
+//! The programs that are measured by their whole time, as a multiple of the work divided by the
+//! workers.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::child::{Job, compute, sample};
 
-use super::library::Library;
+use super::library::{Library, join_all};
 
 /// Fibers that wait on one channel share `job.n` jobs.
 pub(super) async fn pool<L: Library>(job: Job, fibers: u64) {
@@ -17,7 +18,7 @@ pub(super) async fn pool<L: Library>(job: Job, fibers: u64) {
     let started = Instant::now();
     (1..=job.n).for_each(|number| L::send(&jobs, number));
     (0..fibers).for_each(|_| L::send(&jobs, END));
-    let sum = sum::<L>(crew).await;
+    let sum = join_all::<L>(crew).await;
     multiple("ideal", started, job.n * JOB, &job);
     assert_eq!(sum, sum_to(job.n), "a job was lost or done twice");
 }
@@ -41,7 +42,7 @@ pub(super) async fn sleepers<L: Library>(job: Job) {
     let all: Vec<_> = (1..=job.n)
         .map(|number| L::spawn(sleeper::<L>(number)))
         .collect();
-    let sum = sum::<L>(all).await;
+    let sum = join_all::<L>(all).await;
     multiple("ideal", started, job.n * TASK, &job);
     assert_eq!(sum, sum_to(job.n), "a fiber was lost or ran twice");
 }
@@ -59,7 +60,7 @@ pub(super) async fn blockers<L: Library>(job: Job) {
         let all: Vec<_> = (1..=job.n)
             .map(|number| L::spawn(blocker::<L>(number)))
             .collect();
-        let sum = sum::<L>(all).await;
+        let sum = join_all::<L>(all).await;
         let ideal = NAP + BLOCK;
         sample(
             series,
@@ -87,7 +88,7 @@ pub(super) async fn ring<L: Library>(job: Job) {
     L::sleep(SETTLE).await;
     let started = Instant::now();
     links.iter().for_each(|link| L::send(link, 0));
-    let hops = sum::<L>(actors).await;
+    let hops = join_all::<L>(actors).await;
     multiple("ideal", started, ACTORS * laps * HOP, &job);
     // One token may overtake another at the start, so that only the sums are fixed.
     let (mut made, mut counted) = (0, 0);
@@ -123,7 +124,7 @@ pub(super) async fn stages<L: Library>(job: Job) {
     let stage =
         |pair: &[L::Channel]| L::spawn(stage::<L>(pair[0].clone(), pair[1].clone()));
     let all: Vec<_> = links.windows(2).map(stage).collect();
-    let sum = sum::<L>(all).await;
+    let sum = join_all::<L>(all).await;
     multiple("ideal", started, STAGES * (job.n * ITEM + BEGIN), &job);
     assert_eq!(
         sum,
@@ -145,15 +146,6 @@ async fn stage<L: Library>(from: L::Channel, to: L::Channel) -> u64 {
         L::send(&to, number);
         sum += number;
     }
-}
-
-/// Joins all and adds up their results.
-async fn sum<L: Library>(all: Vec<L::Handle>) -> u64 {
-    let mut sum = 0;
-    for one in all {
-        sum += L::join(one).await;
-    }
-    sum
 }
 
 /// Prints the time since `started` as a multiple of `work` microseconds shared by the workers.

@@ -1,5 +1,7 @@
 //! Mergesort: halves are sorted by join, and merged by join.
 
+use crate::base::mix;
+
 use super::super::library::Library;
 use super::Work;
 
@@ -13,7 +15,7 @@ pub(in crate::peers::fork) struct Sort {
 impl Sort {
     /// Returns `count` numbers, the same in every run.
     pub(in crate::peers::fork) fn new(count: u64) -> Sort {
-        let unsorted: Vec<u64> = (0..count).map(scatter).collect();
+        let unsorted: Vec<u64> = (0..count).map(mix).collect();
         Sort {
             values: unsorted.clone(),
             spare: vec![0; unsorted.len()],
@@ -34,7 +36,7 @@ impl Work for Sort {
     fn check(&self) {
         assert!(self.values.is_sorted(), "the numbers are sorted");
         let digest = |values: &[u64]| {
-            let add = |sum: u64, value: &u64| sum.wrapping_add(scatter(*value));
+            let add = |sum: u64, value: &u64| sum.wrapping_add(mix(*value));
             values.iter().fold(0, add)
         };
         let (before, after) = (digest(&self.unsorted), digest(&self.values));
@@ -103,14 +105,6 @@ fn merge_here(a: &[u64], b: &[u64], out: &mut [u64]) {
     let (rest_a, rest_b) = rest.split_at_mut(a.len() - i);
     rest_a.copy_from_slice(&a[i..]);
     rest_b.copy_from_slice(&b[j..]);
-}
-
-/// Returns a number that is unrelated to the order of its arguments (splitmix64).
-fn scatter(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
 }
 
 /// Some tens of microseconds to sort: arbitrary.

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::super::serial::Serial;
+use super::super::libraries::Serial;
 use super::*;
 
 /// Checks fail before the first round and after a cleared one, and pass after each completed one.
@@ -21,12 +21,12 @@ fn knows_its_answer(mut work: impl Work) {
 #[test]
 fn what_was_not_computed_is_no_answer() {
     for size in [100, 3_000, 20_000] {
-        knows_its_answer(Fib::new(size));
-        knows_its_answer(Tree::new(size));
-        knows_its_answer(Sum::new(size));
+        knows_its_answer(Counted::new(Fib::new(size)));
+        knows_its_answer(Counted::new(Tree::new(size)));
+        knows_its_answer(Counted::new(Sum::new(size)));
         knows_its_answer(Sort::new(size));
-        knows_its_answer(Queens::new(size));
-        knows_its_answer(Frame::new(size / 100));
+        knows_its_answer(Counted::new(Queens::new(size)));
+        knows_its_answer(Counted::new(Frame::new(size / 100)));
     }
     for size in [4, 5, 51, 64] {
         knows_its_answer(Matmul::new(size));

@@ -50,7 +50,7 @@ impl Sleepers {
     /// Records that this sleeper has woken.
     pub(super) fn woke(&self, number: u64) {
         let late = Instant::now().checked_duration_since(self.deadline(number));
-        let late = late.expect("no sleep ends early");
+        let late = late.expect("no sleeper wakes early");
         self.late[number as usize].store(late.as_nanos() as u64, Ordering::Relaxed);
     }
 

@@ -1,9 +1,10 @@
-//! pirn's part: both forms of join, on a fiber of a runtime of its own.
+//! The joins of the libraries, and plain calls.
 
 use std::time::Duration;
 
 use pirn::par;
 use pirn::runtime::Runtime;
+use rayon::prelude::*;
 
 use super::library::Library;
 
@@ -97,5 +98,77 @@ fn runtime(workers: usize) -> Runtime {
 }
 
 fn sleep(time: Duration) {
-    pirn::sleep(time).expect("no token is cancelled");
+    pirn::sleep(time).expect("no fiber is cancelled");
+}
+
+impl Library for rayon::ThreadPool {
+    type Scope<'a> = ();
+
+    fn start(workers: usize) -> rayon::ThreadPool {
+        super::super::rayon::pool(workers)
+    }
+
+    fn enter<R: Send>(&self, work: impl FnOnce(&mut ()) -> R + Send) -> R {
+        self.install(|| work(&mut ()))
+    }
+
+    fn join<A: Send, B: Send>(
+        _scope: &mut (),
+        a: impl FnOnce(&mut ()) -> A + Send,
+        b: impl FnOnce(&mut ()) -> B + Send,
+    ) -> (A, B) {
+        rayon::join(|| a(&mut ()), || b(&mut ()))
+    }
+
+    fn sum(_scope: &mut (), values: &[u64]) -> u64 {
+        values.par_iter().sum()
+    }
+}
+
+/// The thread that enters is one of the workers.
+impl Library for chili::ThreadPool {
+    type Scope<'a> = chili::Scope<'a>;
+
+    fn start(workers: usize) -> chili::ThreadPool {
+        super::super::chili::pool(workers)
+    }
+
+    fn enter<R: Send>(&self, work: impl FnOnce(&mut chili::Scope<'_>) -> R + Send) -> R {
+        work(&mut self.scope())
+    }
+
+    fn join<A: Send, B: Send>(
+        scope: &mut chili::Scope<'_>,
+        a: impl FnOnce(&mut chili::Scope<'_>) -> A + Send,
+        b: impl FnOnce(&mut chili::Scope<'_>) -> B + Send,
+    ) -> (A, B) {
+        scope.join(a, b)
+    }
+}
+
+/// Plain calls, one after the other: the time of the work without any library.
+pub(super) struct Serial;
+
+impl Library for Serial {
+    type Scope<'a> = ();
+
+    fn start(_workers: usize) -> Serial {
+        Serial
+    }
+
+    fn enter<R: Send>(&self, work: impl FnOnce(&mut ()) -> R + Send) -> R {
+        work(&mut ())
+    }
+
+    fn join<A: Send, B: Send>(
+        scope: &mut (),
+        a: impl FnOnce(&mut ()) -> A + Send,
+        b: impl FnOnce(&mut ()) -> B + Send,
+    ) -> (A, B) {
+        (a(scope), b(scope))
+    }
+
+    fn sum(_scope: &mut (), values: &[u64]) -> u64 {
+        values.iter().sum()
+    }
 }
