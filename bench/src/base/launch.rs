@@ -1,22 +1,16 @@
 //! One child: with an environment of its own, pinned, limited in time, read to its end.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{self, Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Answer, Complaint, Processors, Status, pin};
-
-/// The limits of a child.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Its processors.
-    pub processors: Processors,
-    /// Time until it is killed.
-    pub time: Duration,
-}
+use super::{Answer, Processors, pin, target_directory};
 
 /// Variables that a child inherits: search path and home directory.
 const INHERITED: [&str; 2] = ["PATH", "HOME"];
@@ -43,17 +37,16 @@ pub fn clear_environment(command: &mut Command) {
     }
 }
 
-/// Runs `command` in a cleared environment and reads its answer. Its standard error is kept for the
-/// reason when it fails.
-pub fn launch(mut command: Command, limits: Limits) -> Answer {
+/// Runs `command` in a cleared environment on these processors and reads its answer; kills it after
+/// `time`. Its standard error is kept for the reason when it fails.
+pub fn launch(mut command: Command, processors: Processors, time: Duration) -> Answer {
     command.env("RUST_BACKTRACE", "0");
     clear_environment(&mut command);
-    pin(&mut command, limits.processors);
+    pin(&mut command, processors);
     let (complaint, said) = match Complaint::new() {
         Ok(complaint) => complaint,
         Err(error) => {
-            let what = format!("no room for what it may say: {error}");
-            return Answer::empty(Status::Failed(what));
+            return Answer::failed(format!("no room for what it may say: {error}"));
         }
     };
     let child = command
@@ -63,11 +56,9 @@ pub fn launch(mut command: Command, limits: Limits) -> Answer {
         .spawn();
     let mut child = match child {
         Ok(child) => child,
-        Err(error) => {
-            return Answer::empty(Status::Failed(format!("does not start: {error}")));
-        }
+        Err(error) => return Answer::failed(format!("does not start: {error}")),
     };
-    let output = read_until(&mut child, Instant::now() + limits.time);
+    let output = read_until(&mut child, Instant::now() + time);
     if output.is_none() {
         // A child that ended just now cannot be killed, which is fine.
         let _ = child.kill();
@@ -76,13 +67,9 @@ pub fn launch(mut command: Command, limits: Limits) -> Answer {
         .wait()
         .expect("a child that was started can be waited for");
     match output {
-        None => {
-            let what = format!("took longer than {} s", limits.time.as_secs());
-            Answer::empty(Status::Failed(what))
-        }
+        None => Answer::failed(format!("took longer than {} s", time.as_secs())),
         Some(_) if !status.success() => {
-            let what = format!("{}{}", describe(status), complaint.first_line());
-            Answer::empty(Status::Failed(what))
+            Answer::failed(format!("{}{}", describe(status), complaint.first_line()))
         }
         Some(output) => Answer::parse(&output),
     }
@@ -108,7 +95,7 @@ fn read_until(child: &mut Child, deadline: Instant) -> Option<String> {
         match stdout.read(&mut chunk) {
             Ok(0) => return Some(String::from_utf8_lossy(&output).into_owned()),
             Ok(length) => output.extend_from_slice(&chunk[..length]),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return None,
         }
     }
@@ -121,9 +108,51 @@ fn describe(status: ExitStatus) -> String {
     }
 }
 
+/// A child's standard error: an unnamed file, so that children of other parents do not write to it.
+#[derive(Debug)]
+pub struct Complaint {
+    file: File,
+}
+
+impl Complaint {
+    /// Returns an empty one, and the descriptor for the child.
+    ///
+    /// # Errors
+    /// When no file can be created in the target directory, or no descriptor is left.
+    pub fn new() -> io::Result<(Complaint, Stdio)> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("child-errors-{}-{count}", process::id());
+        let path = target_directory().join(name);
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&path)?;
+        fs::remove_file(&path)?;
+        let end = Stdio::from(file.try_clone()?);
+        Ok((Complaint { file }, end))
+    }
+
+    /// Returns the first line that is a message, after a colon; nothing if there is none.
+    pub fn first_line(&self) -> String {
+        let mut said = vec![0; 4096];
+        let length = self.file.read_at(&mut said, 0).unwrap_or(0);
+        let said = String::from_utf8_lossy(&said[..length]);
+        let boring = |line: &&str| line.is_empty() || line.starts_with("thread '");
+        let line = said
+            .lines()
+            .find(|line| !boring(line))
+            .map(|line| format!(": {line}"));
+        line.unwrap_or_default()
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::base::Status;
 
     /// Returns the names of variables in `text`, an output of `env`, that no child
     /// inherits: neither bench nor a shell sets them.
@@ -148,11 +177,7 @@ pub(crate) mod tests {
     fn names(mut command: Command) -> String {
         // Each line of an answer is a series with a value.
         command.args(["-c", "env | sed 's/=.*/= 0/'"]);
-        let limits = Limits {
-            processors: Processors::Last(1),
-            time: Duration::from_secs(60),
-        };
-        let answer = launch(command, limits);
+        let answer = launch(command, Processors::Last(1), Duration::from_secs(60));
         assert_eq!(answer.status, Status::Done);
         let names = answer.samples.into_iter().map(|(name, _)| name + "\n");
         names.collect()

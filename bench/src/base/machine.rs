@@ -1,6 +1,7 @@
 //! The machine and the versions behind the figures.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde::Serialize;
@@ -33,23 +34,20 @@ impl Machine {
     pub fn here() -> Machine {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-        let kib: u64 = value(&meminfo, "MemTotal").parse().unwrap_or(0);
+        let memory = value(&meminfo, "MemTotal");
+        let kib: u64 = memory.trim_end_matches(" kB").parse().unwrap_or(0);
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let commit = ask("git", &["rev-parse", "--short", "HEAD"]);
         let changed = !ask("git", &["status", "--porcelain", "-uno"]).is_empty();
         Machine {
-            processor: value_line(&cpuinfo, "model name"),
+            processor: value(&cpuinfo, "model name"),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             memory_gib: (kib + (1 << 19)) >> 20,
             kernel: kernel.trim().to_owned(),
             load: load(),
             compiler: ask("rustc", &["--version"]),
             versions: locked(include_str!("../../Cargo.lock")),
-            commit: if changed {
-                format!("{commit}+")
-            } else {
-                commit
-            },
+            commit: format!("{commit}{}", if changed { "+" } else { "" }),
             command: command(),
         }
     }
@@ -108,20 +106,21 @@ fn ask(program: &str, arguments: &[&str]) -> String {
     })
 }
 
-fn value_line(text: &str, name: &str) -> String {
+fn value(text: &str, name: &str) -> String {
     let line = text.lines().find(|line| line.starts_with(name));
-    let value = line
-        .and_then(|line| line.split_once(':'))
-        .map(|(_, value)| value.trim());
-    value.unwrap_or("unknown").to_owned()
+    let value = line.and_then(|line| line.split_once(':'));
+    value
+        .map_or("unknown", |(_, value)| value.trim())
+        .to_owned()
 }
 
-/// The first word of the value.
-fn value(text: &str, name: &str) -> String {
-    value_line(text, name)
-        .split(' ')
-        .next()
-        .unwrap_or_default()
+/// Returns the target directory that contains this program.
+pub fn target_directory() -> PathBuf {
+    let here = std::env::current_exe().expect("a running program has a path");
+    // TARGET/PROFILE/PROGRAM
+    here.ancestors()
+        .nth(2)
+        .expect("programs lie in TARGET/PROFILE")
         .to_owned()
 }
 

@@ -14,6 +14,14 @@ pub struct Floor {
     measure: fn() -> f64,
 }
 
+const fn floor(name: &'static str, title: &'static str, measure: fn() -> f64) -> Floor {
+    Floor {
+        name,
+        title,
+        measure,
+    }
+}
+
 /// Measures all in turn, several times, and prints every sample.
 pub fn run() {
     for _ in 0..5 {
@@ -25,44 +33,40 @@ pub fn run() {
 
 /// All floors, in nanoseconds.
 pub const FLOORS: &[Floor] = &[
-    Floor {
-        name: "plain call",
-        title: "a call that is not inlined",
-        measure: compute::plain_call,
-    },
-    Floor {
-        name: "read-modify-write",
-        title: "an uncontended `fetch_add`",
-        measure: compute::read_modify_write,
-    },
-    Floor {
-        name: "clock read",
-        title: "`Instant::now`",
-        measure: compute::clock_read,
-    },
-    Floor {
-        name: "switch pair",
-        title: "resume and suspend of a bare corosensei coroutine",
-        measure: compute::switch_pair,
-    },
-    Floor {
-        name: "page fault",
-        title: "the first touch of a page of anonymous memory",
-        measure: compute::page_fault,
-    },
-    Floor {
-        name: "cache line",
-        title: "a cache line to another thread and back",
-        measure: wakes::cache_line,
-    },
-    Floor {
-        name: "futex wake",
-        title: "from `FUTEX_WAKE` to the sleeper's next step, p50",
-        measure: wakes::futex,
-    },
-    Floor {
-        name: "eventfd wake",
-        title: "from a write to an eventfd to the return of `epoll_wait`, p50",
-        measure: wakes::eventfd,
-    },
+    floor(
+        "plain call",
+        "a call that is not inlined",
+        compute::plain_call,
+    ),
+    floor(
+        "read-modify-write",
+        "an uncontended `fetch_add`",
+        compute::read_modify_write,
+    ),
+    floor("clock read", "`Instant::now`", compute::clock_read),
+    floor(
+        "switch pair",
+        "resume and suspend of a bare corosensei coroutine",
+        compute::switch_pair,
+    ),
+    floor(
+        "page fault",
+        "the first touch of a page of anonymous memory",
+        compute::page_fault,
+    ),
+    floor(
+        "cache line",
+        "a cache line to another thread and back",
+        wakes::cache_line,
+    ),
+    floor(
+        "futex wake",
+        "from `FUTEX_WAKE` to the sleeper's next step, p50",
+        wakes::futex,
+    ),
+    floor(
+        "eventfd wake",
+        "from a write to an eventfd to the return of `epoll_wait`, p50",
+        wakes::eventfd,
+    ),
 ];

@@ -10,7 +10,6 @@ mod callgrind;
 mod client;
 mod control;
 mod cost;
-mod history;
 mod instructions;
 mod operation;
 mod pirn;

@@ -1,12 +1,17 @@
-//! Wall time against this machine's usual one: a report, never a failure.
+//! Wall time against this machine's usual one: a report, never a failure. The last medians of every
+//! operation are below the target directory and never in the repository.
 
+use std::collections::{BTreeMap, VecDeque};
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::base::{Limits, Processors, Status, Summary, launch};
+use serde::{Deserialize, Serialize};
+
+use crate::base::{Machine, Processors, Status, Summary, launch, target_directory};
 
 use super::Operation;
-use super::history::History;
 
 /// A larger slowdown than this is reported.
 const TOLERANCE: f64 = 0.20;
@@ -85,17 +90,69 @@ fn child(operation: &Operation, injected: Duration) -> Result<Vec<f64>, String> 
     let mut command = Command::new(program);
     let micros = injected.as_micros().to_string();
     command.args(["child", operation.name, "wall", &micros]);
-    let answer = launch(
-        command,
-        Limits {
-            processors: Processors::Last(1),
-            time: Duration::from_secs(60),
-        },
-    );
+    let answer = launch(command, Processors::Last(1), Duration::from_secs(60));
     match answer.status {
         Status::Done => Ok(answer.samples.into_iter().map(|(_, nanos)| nanos).collect()),
         Status::Skipped(reason) | Status::Failed(reason) => {
             Err(format!("{}: {reason}", operation.name))
         }
     }
+}
+
+/// Number of runs that are kept.
+const DEPTH: usize = 10;
+
+/// Medians by machine and operation, the oldest first.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct History {
+    machines: BTreeMap<String, BTreeMap<String, VecDeque<f64>>>,
+    #[serde(skip)]
+    here: String,
+}
+
+impl History {
+    /// Reads the file; returns an empty history if there is none or it cannot be read.
+    fn read() -> History {
+        let text = fs::read_to_string(path()).unwrap_or_default();
+        let mut history: History = serde_json::from_str(&text).unwrap_or_default();
+        let machine = Machine::here();
+        history.here = format!("{} × {}", machine.processors, machine.processor);
+        history
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn write(&self) -> Result<(), String> {
+        let text =
+            serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
+        fs::write(path(), text).map_err(|error| error.to_string())
+    }
+
+    /// Returns the median of the history.
+    fn usual(&self, operation: &str) -> Option<f64> {
+        let known: Vec<f64> = self
+            .machines
+            .get(&self.here)?
+            .get(operation)?
+            .iter()
+            .copied()
+            .collect();
+        Summary::of(&known).map(|summary| summary.median)
+    }
+
+    /// Adds one, and removes the oldest.
+    fn add(&mut self, operation: &str, nanos: f64) {
+        let machine = self.machines.entry(self.here.clone()).or_default();
+        let known = machine.entry(operation.to_owned()).or_default();
+        known.push_back(nanos);
+        if known.len() > DEPTH {
+            known.pop_front();
+        }
+    }
+}
+
+fn path() -> PathBuf {
+    target_directory().join("guard-wall.json")
 }

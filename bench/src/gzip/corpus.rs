@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::base::Random;
+
 /// Writes `size` bytes to `path`, unless a file of that size exists already.
 pub(super) fn prepare(path: &Path, size: usize) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|facts| facts.len() == size as u64) {
@@ -59,13 +61,8 @@ fn is_source(path: &Path) -> bool {
 
 /// Lines of words, the common ones more often, always the same.
 fn words(output: &mut impl Write, size: usize) -> io::Result<()> {
-    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = |below: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed % below
-    };
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut next = |below: u64| random.draw() % below;
     let mut left = size;
     while left > 0 {
         let rare = 1 + next(4000);

@@ -1,13 +1,12 @@
 //! The gzip cases: whole programs, from files or pipes to files or pipes.
 //!
-//! `setup` makes the inputs, `command` returns the program of a peer, `timing` runs one, `child` is
+//! `setup` makes the inputs and finds the program of a peer, `timing` runs one, `child` is
 //! the code of a child of `compare` that is such a program itself.
 
 mod child;
-mod command;
 mod corpus;
 mod setup;
 mod timing;
 
 pub use child::child;
-pub use setup::{ONLY_GZIP, Setup};
+pub use setup::Setup;

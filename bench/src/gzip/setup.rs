@@ -5,16 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::case::{Case, Kind};
-use crate::harness::{Answer, Status};
+use crate::harness::Answer;
 use crate::peers::OURS;
 use crate::tools::{step, target_directory};
 
-use super::command::{Level, command};
 use super::corpus;
-use super::timing::{Run, filed, piped};
-
-/// The reason with which these programs skip all other cases.
-pub const ONLY_GZIP: &str = "compresses only";
+use super::timing::{filed, piped};
 
 /// The size of the corpus.
 const SIZE: usize = 64 << 20;
@@ -70,47 +66,74 @@ impl Setup {
             Kind::Pgz { level, .. } => level,
             _ => 0,
         };
-        let Some(mut command) = command(peer, &self.pgz, Level(level), case.workers)
-        else {
-            return Answer::empty(Status::Skipped("no gzip program".to_owned()));
+        let Some(mut command) = command(peer, &self.pgz, level, case.workers) else {
+            return Answer::skipped("no gzip program");
         };
         let run = match case.kind {
             Kind::Pgz { pipe: true, .. } => {
                 fs::read(&self.corpus).and_then(|corpus| piped(&mut command, &corpus))
             }
-            Kind::Gunzip { indexed: true } => {
-                filed(&mut command, &self.indexed, &self.output)
+            kind => {
+                let input = match kind {
+                    Kind::Gunzip { indexed: true } => &self.indexed,
+                    Kind::Gunzip { indexed: false } => &self.ordinary,
+                    _ => &self.corpus,
+                };
+                filed(&mut command, input, &self.output)
             }
-            Kind::Gunzip { indexed: false } => {
-                filed(&mut command, &self.ordinary, &self.output)
-            }
-            _ => filed(&mut command, &self.corpus, &self.output),
         };
+        let plain = SIZE as f64;
         match run {
             Ok(run) if level == 0 && run.written != SIZE as u64 => {
-                let what = format!("inflated to {} bytes", run.written);
-                Answer::empty(Status::Failed(what))
+                Answer::failed(format!("inflated to {} bytes", run.written))
             }
-            Ok(run) => Answer {
-                status: Status::Done,
-                samples: samples(run),
-            },
-            Err(error) => Answer::empty(Status::Failed(error.to_string())),
+            Ok(run) => Answer::done(vec![
+                ("rate".to_owned(), plain / 1e6 / run.seconds),
+                ("size".to_owned(), run.written as f64 * 100.0 / plain),
+            ]),
+            Err(error) => Answer::failed(error.to_string()),
         }
     }
 
     /// Makes a compressed input at the default level.
     fn pack(&self, peer: &str, output: &Path, options: &[&str]) -> Result<(), String> {
-        let mut command = command(peer, &self.pgz, Level(6), 2).expect("a gzip program");
+        let mut command = command(peer, &self.pgz, 6, 2).expect("a gzip program");
         let run = filed(command.args(options), &self.corpus, output);
         run.map(drop)
             .map_err(|error| format!("{peer} makes no input: {error}"))
     }
 }
 
-fn samples(run: Run) -> Vec<(String, f64)> {
-    vec![
-        ("rate".to_owned(), SIZE as f64 / 1e6 / run.seconds),
-        ("size".to_owned(), run.written as f64 * 100.0 / SIZE as f64),
-    ]
+/// Returns the command for `peer`, from standard input or the file added to its arguments, to
+/// standard output. Level 0 inflates. `None` if the peer is no gzip program.
+fn command(peer: &str, pgz: &Path, level: u8, workers: usize) -> Option<Command> {
+    let how = match peer {
+        OURS => return Some(tool(Command::new(pgz), level, workers)),
+        "pigz" => return Some(tool(Command::new("pigz"), level, workers)),
+        "pgz-fibers" => "fibers",
+        "pgz-threads" => "threads",
+        "serial" => "serial",
+        _ => return None,
+    };
+    let here = std::env::current_exe().expect("a running program has a path");
+    let mut command = Command::new(here);
+    command.args([
+        "child",
+        "gzip",
+        how,
+        &level.to_string(),
+        &workers.to_string(),
+    ]);
+    Some(command)
+}
+
+/// Adds the arguments that all gzip programs share.
+fn tool(mut command: Command, level: u8, workers: usize) -> Command {
+    let what = if level == 0 {
+        "-d".to_owned()
+    } else {
+        format!("-{level}")
+    };
+    command.args([&what, "-c", "-p", &workers.to_string()]);
+    command
 }

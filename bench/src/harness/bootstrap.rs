@@ -3,6 +3,8 @@
 //! Both peers ran in every repetition, one sample each, so a repetition is drawn as a whole: a slow
 //! minute of the machine affects both. The draws are the same in every report.
 
+use crate::base::Random;
+
 use super::Summary;
 
 /// Number of resamplings; more change only the third digit.
@@ -16,13 +18,8 @@ pub fn sure_ratio(ours: &[f64], theirs: &[f64], more_is_better: bool) -> Option<
     if repetitions < 3 || theirs.len() != repetitions {
         return None;
     }
-    let mut state = 0x2545_F491_4F6C_DD1D_u64;
-    let mut draw = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        ((state >> 33) as usize) % repetitions
-    };
+    let mut random = Random(0x2545_F491_4F6C_DD1D);
+    let mut draw = || ((random.draw() >> 33) as usize) % repetitions;
     let mut ratios = Vec::with_capacity(DRAWS);
     for _ in 0..DRAWS {
         let drawn: Vec<usize> = (0..repetitions).map(|_| draw()).collect();

@@ -4,7 +4,6 @@
 //! the start, the peers rotated by one. So a slow minute of the machine affects all equally.
 
 mod bootstrap;
-mod plan;
 mod quiet;
 mod results;
 mod rounds;
@@ -12,11 +11,10 @@ mod rounds;
 #[cfg(test)]
 pub(crate) use crate::base::strays;
 pub use crate::base::{
-    Answer, Complaint, Limits, Machine, Processors, Status, Summary, clear_environment,
-    gives, launch, pin,
+    Answer, Complaint, Machine, Processors, Status, Summary, clear_environment, gives,
+    launch, pin,
 };
 pub use bootstrap::sure_ratio;
-pub use plan::Plan;
 pub(crate) use quiet::is_quiet;
 pub use results::{Cell, Results};
-pub use rounds::{Programs, run};
+pub use rounds::{Plan, Programs, run};

@@ -1,16 +1,47 @@
-//! The round robin.
+//! The plan of one run of `compare`, and the round robin.
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use crate::case::{Case, Kind};
+use crate::child::Job;
 use crate::gzip;
 use crate::net;
 use crate::peers::{Peer, Program};
 
 use super::quiet::{self, is_quiet};
-use super::{Answer, Limits, Plan, Processors, Results, Status, launch};
+use super::{Answer, Processors, Results, launch};
+
+/// Cases, peers and repetitions.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// In the order of the table.
+    pub cases: Vec<&'static Case>,
+    /// In the order of the table.
+    pub peers: Vec<&'static Peer>,
+    /// Number of children for each case of each peer.
+    pub repetitions: usize,
+    /// Rounds of a tenth the size.
+    pub quick: bool,
+}
+
+impl Plan {
+    /// Returns the job for one child of `case`.
+    pub fn job(&self, case: &Case) -> Job {
+        let job = Job::from(case);
+        match case.kind {
+            kind if kind.is_gzip() => job,
+            _ if self.quick => job.smaller(10),
+            _ => job,
+        }
+    }
+
+    /// Returns the timeout of one child.
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(if self.quick { 20 } else { 120 })
+    }
+}
 
 /// The programs of peers outside of this one: their paths, or the reasons why they are missing.
 #[derive(Debug)]
@@ -60,50 +91,33 @@ pub fn run(plan: &Plan, programs: &Programs, progress: impl Fn(&str)) -> Results
 fn floors(programs: &Programs) -> Answer {
     let mut command = Command::new(&programs.here);
     command.args(["child", "floors"]);
-    launch(
-        command,
-        Limits {
-            processors: Processors::Last(2),
-            time: Duration::from_secs(120),
-        },
-    )
+    launch(command, Processors::Last(2), Duration::from_secs(120))
 }
 
 fn one(plan: &Plan, programs: &Programs, case: &Case, peer: &Peer) -> Answer {
     if case.kind.is_gzip() {
         return match &programs.pgz {
             Ok(setup) => setup.measure(peer.name, case),
-            Err(reason) => Answer::empty(Status::Skipped(reason.clone())),
+            Err(reason) => Answer::skipped(reason),
         };
     }
     if let Kind::Net(net) = case.kind {
         return net::measure(programs, peer.name, net, &plan.job(case), plan.patience());
     }
-    let (program, name) = match &peer.program {
-        Program::Here(_) => (Ok(&programs.here), Some(peer.name)),
-        Program::Go => (programs.go.as_ref(), None),
-        Program::Boost => (programs.boost.as_ref(), None),
-        Program::Gzip => {
-            return Answer::empty(Status::Skipped(gzip::ONLY_GZIP.to_owned()));
-        }
-        Program::Server => {
-            return Answer::empty(Status::Skipped("serves only".to_owned()));
-        }
+    let program = match &peer.program {
+        Program::Here(_) => Ok(&programs.here),
+        Program::Go => programs.go.as_ref(),
+        Program::Boost => programs.boost.as_ref(),
+        Program::Gzip => return Answer::skipped("compresses only"),
+        Program::Server => return Answer::skipped("serves only"),
     };
-    let program = match program {
-        Ok(program) => program,
-        Err(reason) => return Answer::empty(Status::Skipped(reason.clone())),
+    let mut command = match program {
+        Ok(program) => Command::new(program),
+        Err(reason) => return Answer::skipped(reason),
     };
-    let mut command = Command::new(program);
-    if let Some(name) = name {
-        command.args(["child", name]);
+    if let Program::Here(_) = peer.program {
+        command.args(["child", peer.name]);
     }
     command.args(plan.job(case).arguments(case));
-    launch(
-        command,
-        Limits {
-            processors: Processors::Last(case.workers),
-            time: plan.patience(),
-        },
-    )
+    launch(command, Processors::Last(case.workers), plan.patience())
 }

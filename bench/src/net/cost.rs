@@ -1,14 +1,12 @@
 //! Requests for which the server computes: the rules that both sides share.
 
+use crate::base::mix;
+
 /// Returns true if requests on the connection with this number are costly: one in `every`, at
 /// irregular distances. Connections are numbered in the order in which they are opened. Each is
 /// greeted before the next one is opened, so that the server has the same numbers.
 pub(super) fn is_costly(number: u64, every: u64) -> bool {
-    // The finalizer of SplitMix64.
-    let mut mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (mixed ^ (mixed >> 31)).is_multiple_of(every)
+    mix(number).is_multiple_of(every)
 }
 
 /// Bytes of a request.

@@ -7,17 +7,16 @@
 //! * `measure` is the parent: it starts a server and a load on it, for one repetition of one case,
 //!   and combines their results.
 //! * `cost` has the rules for costly requests.
-//! * `poll` and `limits` are the kernel interfaces of both sides.
+//! * `poll` is the kernel interface of both sides.
 //!
 //! A server that answers wrongly has no figures: its load fails, and so does the peer.
 
 mod cost;
-mod limits;
 mod load;
 mod measure;
 mod poll;
 mod server;
 
-pub use load::{Failure, Load, Report, Until, load, load_child};
+pub use load::load_child;
 pub use measure::measure;
 pub use server::{serve_child, serves};

@@ -1,4 +1,5 @@
-//! epoll, level-triggered, for one thread: used by the load and by the server `epoll`.
+//! epoll, level-triggered, for one thread, and the limit on descriptors: for the load and the
+//! servers.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -12,16 +13,10 @@ pub(super) struct Poll {
     ready: Vec<libc::epoll_event>,
 }
 
-/// The awaited readiness of a descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interest {
-    /// Readable.
-    Read,
-    /// Readable or writable.
-    ReadAndWrite,
-    /// Writable.
-    Write,
-}
+/// A descriptor is awaited to be readable.
+pub(super) const READ: i32 = libc::EPOLLIN;
+/// A descriptor is awaited to be writable.
+pub(super) const WRITE: i32 = libc::EPOLLOUT;
 
 impl Poll {
     /// Returns an empty set that reports at most `capacity` events at once.
@@ -37,17 +32,17 @@ impl Poll {
 
     /// Adds a descriptor. It leaves the set when it is closed.
     pub(super) fn add(&self, what: impl AsFd, number: usize) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_ADD, what, number, Interest::Read)
+        self.control(libc::EPOLL_CTL_ADD, what, number, READ)
     }
 
-    /// Changes the awaited readiness.
+    /// Changes the awaited readiness, [`READ`], [`WRITE`] or both.
     pub(super) fn change(
         &self,
         what: impl AsFd,
         number: usize,
-        interest: Interest,
+        events: i32,
     ) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_MOD, what, number, interest)
+        self.control(libc::EPOLL_CTL_MOD, what, number, events)
     }
 
     /// Waits, at most that long, and puts the numbers of all ready descriptors into `numbers`.
@@ -113,13 +108,8 @@ impl Poll {
         operation: i32,
         what: impl AsFd,
         number: usize,
-        interest: Interest,
+        events: i32,
     ) -> io::Result<()> {
-        let events = match interest {
-            Interest::Read => libc::EPOLLIN,
-            Interest::Write => libc::EPOLLOUT,
-            Interest::ReadAndWrite => libc::EPOLLIN | libc::EPOLLOUT,
-        };
         let mut event = libc::epoll_event {
             events: events as u32,
             u64: number as u64,
@@ -137,4 +127,22 @@ fn checked(result: i32) -> io::Result<i32> {
     } else {
         Ok(result)
     }
+}
+
+/// Raises the limit as far as the system permits, and returns it.
+pub(super) fn raise_descriptors() -> io::Result<usize> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a place for the answer.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    limit.rlim_cur = limit.rlim_max;
+    // SAFETY: reads `limit`, which is alive for the call.
+    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(limit.rlim_max as usize)
 }

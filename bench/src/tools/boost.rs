@@ -5,8 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::step::step;
-use super::target_directory;
+use super::{step, target_directory};
 
 /// Builds `bench/boost`.
 pub fn boost() -> Result<PathBuf, String> {

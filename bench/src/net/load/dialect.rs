@@ -10,6 +10,8 @@
 
 use std::sync::LazyLock;
 
+use crate::base::Random;
+
 /// The largest request of echo, and the largest piece that is read at once.
 pub(super) const LARGEST: usize = 1 << 16;
 
@@ -26,14 +28,8 @@ const APART: usize = 7_919;
 
 /// The streams, with the beginning repeated at the end so that every piece is contiguous.
 static STREAM: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u8
-    };
-    let once: Vec<u8> = (0..PERIOD).map(|_| next()).collect();
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let once: Vec<u8> = (0..PERIOD).map(|_| (random.draw() >> 32) as u8).collect();
     once.iter()
         .copied()
         .cycle()

@@ -3,26 +3,18 @@
 //! * `options` are the settings, `drive` is the loop: connects, then polls its epoll set.
 //! * `connection` is one connection: its due requests, and the awaited answers.
 //! * `dialect` defines the requests and the correct answers.
-//! * `tally` counts and records latencies; `clock` reads the server's processor time, `memory` its
-//!   memory.
+//! * `tally` counts and records latencies.
 //!
-//! The first wrong byte, missing answer or closed connection ends the whole load with a
-//! [`Failure`] that names it: there are no figures beside an error.
+//! The first wrong byte, missing answer or closed connection ends the whole load with an error that
+//! names it: there are no figures beside an error.
 
-mod clock;
 mod connection;
 mod dialect;
 mod drive;
-mod failure;
-mod hold;
-mod memory;
 mod options;
 mod tally;
 #[cfg(test)]
 mod tests;
 
 pub(in crate::net) use dialect::BODY;
-pub use drive::load;
-pub use failure::Failure;
-pub use options::{Load, Until, load_child};
-pub use tally::Report;
+pub use options::load_child;

@@ -3,15 +3,19 @@
 //! A request belongs to the window in which its answer is complete. A load by number has a
 //! window from its first request to its last answer.
 
+use std::iter;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::clock::Used;
-use super::{Load, Until};
+use super::options::Load;
 
 /// Maximum recorded latency in nanoseconds; longer ones count as this.
 const LONGEST: u64 = 60_000_000_000;
+
+/// The reported percentiles, in microseconds.
+const PERCENTILES: [(&str, f64); 4] =
+    [("p50", 0.5), ("p99", 0.99), ("p999", 0.999), ("max", 1.0)];
 
 /// The records of a running load.
 #[derive(Debug)]
@@ -24,23 +28,24 @@ pub(super) struct Tally {
     lag: Option<Histogram<u64>>,
 }
 
-/// The results of a load.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// Requests answered in the window.
-    pub requests: u64,
-    /// Its length.
-    pub window: Duration,
-    /// The server's processor time in it, if its process was named.
-    pub processor: Option<Duration>,
-    /// This process's own.
-    pub own: Duration,
-    /// Microseconds at the 50th, 99th, 99.9th and 100th percentile.
-    pub percentiles: [f64; 4],
-    /// The same for requests that cost the server nothing, if there are others.
-    pub cheap: Option<[f64; 4]>,
-    /// The same for how late requests with a fixed time were asked.
-    pub lag: Option<[f64; 4]>,
+/// Processor times, or differences of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Used {
+    /// Of the server, if its process was named.
+    pub(super) server: Option<Duration>,
+    /// Of this process.
+    pub(super) own: Duration,
+}
+
+impl Used {
+    /// Returns the time since `before`.
+    pub(super) fn since(self, before: Used) -> Used {
+        let server = self.server.zip(before.server);
+        Used {
+            server: server.map(|(now, before)| now - before),
+            own: self.own - before.own,
+        }
+    }
 }
 
 impl Tally {
@@ -49,7 +54,7 @@ impl Tally {
         Tally {
             times: histogram(),
             cheap: (load.every > 0).then(histogram),
-            lag: matches!(load.until, Until::Paced { .. }).then(histogram),
+            lag: load.rate.is_some().then(histogram),
         }
     }
 
@@ -72,49 +77,26 @@ impl Tally {
         }
     }
 
-    pub(super) fn report(&self, window: Duration, used: Used) -> Report {
-        Report {
-            requests: self.times.len(),
-            window,
-            processor: used.server,
-            own: used.own,
-            percentiles: percentiles(&self.times),
-            cheap: self.cheap.as_ref().map(percentiles),
-            lag: self.lag.as_ref().map(percentiles),
-        }
-    }
-}
-
-impl Report {
-    /// Requests in a second.
-    pub fn rate(&self) -> f64 {
-        self.requests as f64 / self.window.as_secs_f64()
-    }
-
     /// Returns names and numbers, as a child prints them.
-    pub fn samples(&self) -> Vec<(&'static str, f64)> {
-        let mut samples = vec![("rate", self.rate())];
-        samples.extend(
-            ["p50", "p99", "p999", "max"]
-                .into_iter()
-                .zip(self.percentiles),
-        );
-        let cheap = ["cheap-p50", "cheap-p99", "cheap-p999", "cheap-max"];
-        let lag = ["lag-p50", "lag-p99", "lag-p999", "lag-max"];
-        for (names, values) in [(cheap, self.cheap), (lag, self.lag)] {
-            samples.extend(
-                values
-                    .into_iter()
-                    .flat_map(|four| names.into_iter().zip(four)),
-            );
+    pub(super) fn samples(&self, window: Duration, used: Used) -> Vec<(String, f64)> {
+        let requests = self.times.len() as f64;
+        let mut samples = vec![("rate".to_owned(), requests / window.as_secs_f64())];
+        let others = [("cheap-", &self.cheap), ("lag-", &self.lag)];
+        let others = others
+            .into_iter()
+            .filter_map(|(prefix, times)| Some((prefix, times.as_ref()?)));
+        for (prefix, times) in iter::once(("", &self.times)).chain(others) {
+            samples.extend(PERCENTILES.map(|(name, quantile)| {
+                let micros = times.value_at_quantile(quantile) as f64 / 1e3;
+                (format!("{prefix}{name}"), micros)
+            }));
         }
-        if let Some(processor) = self.processor {
-            let each = processor.as_nanos() as f64 / self.requests as f64;
-            samples.push(("cpu", each));
+        if let Some(server) = used.server {
+            samples.push(("cpu".to_owned(), server.as_nanos() as f64 / requests));
         }
-        let busy = self.own.as_secs_f64() / self.window.as_secs_f64();
-        samples.push(("load", busy * 100.0));
-        samples.push(("requests", self.requests as f64));
+        let busy = used.own.as_secs_f64() / window.as_secs_f64();
+        samples.push(("load".to_owned(), busy * 100.0));
+        samples.push(("requests".to_owned(), requests));
         samples
     }
 }
@@ -122,9 +104,4 @@ impl Report {
 fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST, 3)
         .expect("three digits are allowed in these bounds")
-}
-
-/// Returns microseconds at the four percentiles of a report.
-fn percentiles(times: &Histogram<u64>) -> [f64; 4] {
-    [0.5, 0.99, 0.999, 1.0].map(|quantile| times.value_at_quantile(quantile) as f64 / 1e3)
 }

@@ -43,8 +43,8 @@ const FASTER: u64 = 20;
 /// The calls of each kind for one request.
 type Kinds = BTreeMap<&'static str, f64>;
 
-/// Counts the calls of `requests` requests to the server that `server` starts. `load` returns the
-/// arguments for a load of a given number.
+/// Counts the calls of `requests` requests to the server that `server` starts. `load` has the
+/// arguments for a load, without the number of requests.
 ///
 /// # Errors
 /// The error of the server, or of strace's output; in words.
@@ -52,15 +52,21 @@ pub(super) fn count(
     bench: &Bench,
     server: &Command,
     requests: u64,
-    load: &dyn Fn(u64) -> Vec<String>,
+    load: &str,
 ) -> Result<Answer, String> {
     if Command::new("strace").arg("--version").output().is_err() {
-        let reason = "strace is not there".to_owned();
-        return Ok(Answer::empty(Status::Skipped(reason)));
+        return Ok(Answer::skipped("strace is not there"));
     }
     let pair = |requests: u64, trace: &[String]| {
-        let few = run(bench, server, trace, &load(requests))?;
-        let many = run(bench, server, trace, &load(2 * requests))?;
+        let run = |requests: u64| {
+            run(
+                bench,
+                server,
+                trace,
+                &format!("{load} --requests {requests}"),
+            )
+        };
+        let (few, many) = (run(requests)?, run(2 * requests)?);
         Ok::<_, String>(difference(&few, &many, requests))
     };
     let sleepy: Vec<_> = KINDS
@@ -75,10 +81,7 @@ pub(super) fn count(
     ];
     let slow = pair(requests, &[])?;
     let fast = pair(requests * FASTER, &only)?;
-    Ok(Answer {
-        status: Status::Done,
-        samples: together(slow, fast),
-    })
+    Ok(Answer::done(together(slow, fast)))
 }
 
 /// Returns true if the number of calls depends on the speed of the server.
@@ -103,7 +106,7 @@ fn run(
     bench: &Bench,
     server: &Command,
     trace: &[String],
-    load: &[String],
+    load: &str,
 ) -> Result<BTreeMap<String, u64>, String> {
     let summary = target_directory().join(format!("calls-{}", process::id()));
     let mut traced = Command::new("strace");

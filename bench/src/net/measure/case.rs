@@ -6,13 +6,18 @@ use std::time::Duration;
 
 use crate::case::Net;
 use crate::child::Job;
-use crate::harness::{Answer, Limits, Processors, Programs, Status, launch};
+use crate::harness::{Answer, Processors, Programs, Status, launch};
 use crate::net::cost::MIXED_EVERY;
 use crate::net::server::Settings;
 
 use super::calls;
 use super::server::Server;
-use super::tail::{MIXED_RATE, open, work};
+
+/// Requests in a second of the mixed load: with 1 % at 20 ms, half of what two processors have.
+const MIXED_RATE: u64 = 5_000;
+
+/// The fractions of the highest rate in an open loop, in percent.
+const PARTS: [u64; 3] = [30, 60, 90];
 
 /// Runs one repetition: a server, a load on it, and their results. A server that answers wrongly,
 /// dies, or does not end with its input has failed, whatever the result of the load.
@@ -23,19 +28,16 @@ pub fn measure(
     job: &Job,
     patience: Duration,
 ) -> Answer {
-    let arguments = Settings::arguments(peer, job.workers, job.stack, net);
     let mut server = match (peer, &programs.go) {
         ("go", Ok(program)) => Command::new(program),
-        ("go", Err(reason)) => {
-            return Answer::empty(Status::Skipped(reason.clone()));
-        }
+        ("go", Err(reason)) => return Answer::skipped(reason),
         _ => {
             let mut command = Command::new(&programs.here);
             command.arg("child");
             command
         }
     };
-    server.args(arguments);
+    server.args(Settings::arguments(peer, job.workers, job.stack, net));
     let bench = Bench {
         here: &programs.here,
         workers: job.workers,
@@ -46,38 +48,52 @@ pub fn measure(
         },
         patience,
     };
-    let answer = match net {
-        Net::Calls { connections } => {
-            let load = |requests| asked(connections, requests);
-            calls::count(&bench, &server, job.n, &load)
-        }
+    let n = job.n;
+    let warmup = job.warmups * n / 4;
+    let timed = format!("--time {n} --warmup {warmup}");
+    let load = match net {
         Net::Echo { connections, depth } => {
-            bench.run(server, Started::Server, &timed(job, connections, depth))
+            format!("--connections {connections} --depth {depth} {timed}")
         }
         Net::Http { connections } => {
-            let mut load = timed(job, connections, 1);
-            load.push("--http".to_owned());
-            bench.run(server, Started::Server, &load)
+            format!("--connections {connections} {timed} --http")
         }
-        Net::Work {
-            connections,
-            micros,
-        } => work(&bench, server, job, connections, micros),
-        Net::Open { connections, http } => open(&bench, server, job, (connections, http)),
+        Net::Idle => format!("--connections {n} --idle"),
         Net::Mixed { connections } => {
-            let connections = connections.min(job.n as usize);
-            let load = words(&format!(
-                "--connections {connections} --requests {} --rate {MIXED_RATE} --every {MIXED_EVERY}",
-                job.n
-            ));
-            bench.run(server, Started::Server, &load)
+            let connections = connections.min(n as usize);
+            format!(
+                "--connections {connections} --requests {n} --rate {MIXED_RATE} --every {MIXED_EVERY}"
+            )
         }
-        Net::Idle => {
-            let load = words(&format!("--idle --connections {}", job.n));
-            bench.run(server, Started::Server, &load)
+        Net::Work { connections, .. } => {
+            let connections = connections.min(n as usize);
+            format!(
+                "--connections {connections} --each {}",
+                n / connections as u64
+            )
         }
+        Net::Open { connections, http } => {
+            let http = if http { " --http" } else { "" };
+            format!("--connections {connections}{http}")
+        }
+        Net::Calls { connections } => format!("--connections {connections}"),
     };
-    answer.unwrap_or_else(|what| Answer::empty(Status::Failed(what)))
+    let answer = match net {
+        Net::Calls { .. } => calls::count(&bench, &server, n, &load),
+        Net::Open { .. } => bench.open(server, &load, n, &timed),
+        _ => bench.run(server, Started::Server, &load),
+    };
+    let answer = answer.and_then(|mut answer| {
+        if let (Net::Work { micros, .. }, Status::Done) = (net, &answer.status) {
+            // The whole time as a multiple of the ideal.
+            let ideal = job.workers as f64 * 1e6 / micros as f64;
+            answer
+                .samples
+                .push(("ideal".to_owned(), ideal / rate(&answer)?));
+        }
+        Ok(answer)
+    });
+    answer.unwrap_or_else(Answer::failed)
 }
 
 /// The shared data of every run of a case.
@@ -109,7 +125,7 @@ impl Bench<'_> {
         &self,
         server: Command,
         started: Started,
-        load: &[String],
+        load: &str,
     ) -> Result<Answer, String> {
         let server = Server::start(server, self.workers)?;
         let answer = self.load(&server, started, load)?;
@@ -117,27 +133,43 @@ impl Bench<'_> {
         Ok(answer)
     }
 
+    /// Finds the highest rate in a closed loop, then loads for `n` milliseconds at fractions of it.
+    fn open(
+        &self,
+        server: Command,
+        load: &str,
+        n: u64,
+        timed: &str,
+    ) -> Result<Answer, String> {
+        let server = Server::start(server, self.workers)?;
+        let put = |load: &str| self.load(&server, Started::Server, load);
+        let highest = rate(&put(&format!("{load} {timed}"))?)?;
+        let mut samples = vec![("rate".to_owned(), highest)];
+        for part in PARTS {
+            let rate = highest * part as f64 / 100.0;
+            let requests = (rate * n as f64 / 1e3).max(1.0) as u64;
+            let answer = put(&format!("{load} --requests {requests} --rate {rate}"))?;
+            let named = |(name, value)| (format!("{name}-{part}"), value);
+            samples.extend(answer.samples.into_iter().map(named));
+        }
+        server.end()?;
+        Ok(Answer::done(samples))
+    }
+
     /// Puts a load on a server that has started.
-    ///
-    /// # Errors
-    /// As above.
-    pub(super) fn load(
+    fn load(
         &self,
         server: &Server,
         started: Started,
-        load: &[String],
+        load: &str,
     ) -> Result<Answer, String> {
         let mut command = Command::new(self.here);
         command.args(["child", "load", "--port", &server.port().to_string()]);
         if started == Started::Server {
             command.args(["--pid", &server.process().to_string()]);
         }
-        command.args(load);
-        let limits = Limits {
-            processors: self.load,
-            time: self.patience,
-        };
-        let answer = launch(command, limits);
+        command.args(load.split_whitespace());
+        let answer = launch(command, self.load, self.patience);
         if let Status::Failed(what) = &answer.status {
             return Err(format!("{what}{}", server.complaint()));
         }
@@ -145,22 +177,7 @@ impl Bench<'_> {
     }
 }
 
-/// The arguments of a load by the clock.
-pub(super) fn timed(job: &Job, connections: usize, depth: usize) -> Vec<String> {
-    let warmup = job.warmups * job.n / 4;
-    words(&format!(
-        "--connections {connections} --depth {depth} --time {} --warmup {warmup}",
-        job.n
-    ))
-}
-
-/// The arguments of a load by number.
-fn asked(connections: usize, requests: u64) -> Vec<String> {
-    words(&format!(
-        "--connections {connections} --requests {requests}"
-    ))
-}
-
-pub(super) fn words(text: &str) -> Vec<String> {
-    text.split(' ').map(str::to_owned).collect()
+fn rate(answer: &Answer) -> Result<f64, String> {
+    let rate = answer.value("rate");
+    rate.ok_or_else(|| "the load has no rate".to_owned())
 }

@@ -2,12 +2,11 @@
 //!
 //! The server runs on the last processors, one for each worker, the load on the first one: with two
 //! processors and one worker they are separate, with two workers they share. `server` starts and
-//! ends a server, `calls` counts its system calls. `tail` has the cases of tails, in which the load
-//! on a server with two workers may use both processors as well.
+//! ends a server, `calls` counts its system calls. In the cases of tails, the load on a server with
+//! two workers may use both processors as well.
 
 mod calls;
 mod case;
 mod server;
-mod tail;
 
 pub use case::measure;

@@ -6,10 +6,10 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use crate::net::poll::{Interest, Poll};
+use crate::net::poll::{Poll, READ, WRITE};
 
-use super::text::BUFFER;
-use super::{Settings, start};
+use super::Settings;
+use super::start::{BUFFER, listen};
 
 /// The number of the listener; a connection's is one more than its place.
 const LISTENER: usize = 0;
@@ -18,7 +18,7 @@ const LISTENER: usize = 0;
 const EVENTS: usize = 1024;
 
 pub(super) fn echo(settings: &Settings) -> io::Result<()> {
-    let listener = start::listen(settings)?;
+    let listener = listen(settings)?;
     listener.set_nonblocking(true)?;
     let mut poll = Poll::new(EVENTS)?;
     poll.add(&listener, LISTENER)?;
@@ -78,14 +78,10 @@ impl Connections {
             return Ok(());
         }
         let is_full = !connection.rest.is_empty();
-        let interest = if is_full {
-            Interest::Write
-        } else {
-            Interest::Read
-        };
+        let events = if is_full { WRITE } else { READ };
         match is_full == was_full {
             true => Ok(()),
-            false => poll.change(&connection.stream, place + 1, interest),
+            false => poll.change(&connection.stream, place + 1, events),
         }
     }
 }

@@ -1,74 +1,32 @@
 //! The list of servers.
 
-use std::io;
+use std::{io, iter};
 
 use clap::Parser;
 
 use crate::case::Net;
 use crate::child::calibrate;
-use crate::net::limits::raise_descriptors;
+use crate::net::poll::raise_descriptors;
 use crate::peers::{ASIDE, EIGHT, FREE, OURS};
 
-use super::{Settings, epoll, hyper, may, pirn, start, threads, tokio, wrong};
+use super::start::end_with_input;
+use super::{Settings, blocking, epoll, tokio};
 
-/// One server; Go's is in its own program.
-struct Server {
-    name: &'static str,
-    echo: fn(&Settings) -> io::Result<()>,
-    http: Option<fn(&Settings) -> io::Result<()>>,
-}
+/// A server of one protocol; returns only on an error.
+type Serve = fn(&Settings) -> io::Result<()>;
 
-const SERVERS: &[Server] = &[
-    Server {
-        name: OURS,
-        echo: pirn::echo,
-        http: Some(pirn::http),
-    },
-    Server {
-        name: FREE,
-        echo: pirn::echo,
-        http: Some(pirn::http),
-    },
-    Server {
-        name: EIGHT,
-        echo: pirn::echo,
-        http: Some(pirn::http),
-    },
-    Server {
-        name: "epoll",
-        echo: epoll::echo,
-        http: None,
-    },
-    Server {
-        name: "threads",
-        echo: threads::echo,
-        http: None,
-    },
-    Server {
-        name: "tokio",
-        echo: tokio::echo_multi_thread,
-        http: Some(hyper::http_multi_thread),
-    },
-    Server {
-        name: ASIDE,
-        echo: tokio::work_aside,
-        http: None,
-    },
-    Server {
-        name: "tokio-ct",
-        echo: tokio::echo_current_thread,
-        http: Some(hyper::http_current_thread),
-    },
-    Server {
-        name: "may",
-        echo: may::echo,
-        http: None,
-    },
-    Server {
-        name: "wrong",
-        echo: wrong::echo,
-        http: None,
-    },
+/// Name, echo and HTTP; Go's is in its own program.
+const SERVERS: &[(&str, Serve, Option<Serve>)] = &[
+    (OURS, blocking::pirn_echo, Some(blocking::pirn_http)),
+    (FREE, blocking::pirn_echo, Some(blocking::pirn_http)),
+    (EIGHT, blocking::pirn_echo, Some(blocking::pirn_http)),
+    ("epoll", epoll::echo, None),
+    ("threads", blocking::threads_echo, None),
+    ("tokio", tokio::echo, Some(tokio::http)),
+    (ASIDE, tokio::echo, None),
+    ("tokio-ct", tokio::echo, Some(tokio::http)),
+    ("may", blocking::may_echo, None),
+    ("wrong", blocking::wrong_echo, None),
 ];
 
 /// Returns true if the peer has a server for this case.
@@ -76,8 +34,8 @@ pub fn serves(peer: &str, net: Net) -> bool {
     if peer == "go" {
         return true;
     }
-    let server = SERVERS.iter().find(|server| server.name == peer);
-    server.is_some_and(|server| match net {
+    let server = SERVERS.iter().find(|(name, ..)| *name == peer);
+    server.is_some_and(|(_, _, http_server)| match net {
         // These have one thread, whatever the workers.
         Net::Work { .. } | Net::Open { .. } | Net::Mixed { .. }
             if ["epoll", "tokio-ct", "wrong"].contains(&peer) =>
@@ -87,10 +45,10 @@ pub fn serves(peer: &str, net: Net) -> bool {
         Net::Work { .. } => true,
         // A thread for each of so many connections would try the machine, not the server.
         Net::Mixed { .. } => peer != "threads",
-        Net::Open { http, .. } => peer != ASIDE && (!http || server.http.is_some()),
+        Net::Open { http, .. } => peer != ASIDE && (!http || http_server.is_some()),
         _ if [FREE, EIGHT, ASIDE].contains(&peer) => false,
-        Net::Http { .. } => server.http.is_some(),
-        // A thread for each of so many connections would try the machine, not the server.
+        Net::Http { .. } => http_server.is_some(),
+        // As above.
         Net::Idle => peer != "threads",
         Net::Echo { .. } | Net::Calls { .. } => true,
     })
@@ -101,20 +59,20 @@ pub fn serves(peer: &str, net: Net) -> bool {
 /// # Errors
 /// Invalid arguments, or the system's error; in words.
 pub fn serve_child(arguments: &[String]) -> Result<(), String> {
-    let words = std::iter::once("serve").chain(arguments.iter().map(String::as_str));
+    let words = iter::once("serve").chain(arguments.iter().map(String::as_str));
     let settings = Settings::try_parse_from(words).map_err(|error| error.to_string())?;
-    let server = SERVERS
+    let (_, echo, http) = SERVERS
         .iter()
-        .find(|server| server.name == settings.name)
+        .find(|(name, ..)| *name == settings.name)
         .ok_or_else(|| format!("there is no server `{}`", settings.name))?;
-    let run = match settings.http {
-        true => server.http.ok_or("it does not speak HTTP")?,
-        false => server.echo,
+    let serve = match settings.http {
+        true => http.as_ref().ok_or("it does not speak HTTP")?,
+        false => echo,
     };
     if settings.micros > 0 {
         calibrate();
     }
     raise_descriptors().map_err(|error| error.to_string())?;
-    start::end_with_input();
-    run(&settings).map_err(|error| error.to_string())
+    end_with_input();
+    serve(&settings).map_err(|error| error.to_string())
 }

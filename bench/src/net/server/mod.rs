@@ -5,19 +5,16 @@
 //! fiber, task, goroutine or thread of its own, which reads into 4 KiB (with `--small` 1 KiB) and
 //! echoes it; TCP_NODELAY is set. `epoll` is the floor: one thread, no scheduler. `wrong` answers
 //! wrongly, for the tests of the harness.
+//!
+//! A connection that fails ends its fiber; the load at its other end reports that.
 
+mod bill;
+mod blocking;
 mod epoll;
-mod hyper;
 mod list;
-mod may;
-mod options;
-mod pirn;
+mod settings;
 mod start;
-mod text;
-mod threads;
 mod tokio;
-mod work;
-mod wrong;
 
 pub use list::{serve_child, serves};
-pub(super) use options::Settings;
+pub(super) use settings::Settings;

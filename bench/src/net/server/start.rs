@@ -8,6 +8,12 @@ use socket2::{Domain, Socket, Type};
 
 use super::Settings;
 
+/// Bytes that one connection reads at once.
+pub(super) const BUFFER: usize = 4096;
+
+/// The same where the number of idle connections is maximal.
+pub(super) const SMALL: usize = 1024;
+
 /// The backlog of the listener: as large as the system permits.
 const BACKLOG: i32 = 4096;
 

@@ -1,79 +1,74 @@
-//! tokio: a task for each connection, on either runtime.
+//! tokio: a task for each connection, on either runtime; hyper for HTTP.
 
 use std::io;
 
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 use tokio::task::spawn_blocking;
 
 use crate::child::compute;
+use crate::peers::ASIDE;
 
-use super::text::{BUFFER, SMALL};
-use super::work::Bill;
-use super::{Settings, start};
+use super::Settings;
+use super::bill::Bill;
+use super::blocking::answer;
+use super::start::{BUFFER, SMALL, listen};
 
-pub(super) fn echo_multi_thread(settings: &Settings) -> io::Result<()> {
-    if settings.micros > 0 {
-        return work_on::<false>(settings);
-    }
-    match settings.small {
-        true => multi_thread(settings)?.block_on(serve(settings, echo::<SMALL>)),
-        false => multi_thread(settings)?.block_on(serve(settings, echo::<BUFFER>)),
-    }
-}
-
-pub(super) fn echo_current_thread(settings: &Settings) -> io::Result<()> {
-    match settings.small {
-        true => current_thread()?.block_on(serve(settings, echo::<SMALL>)),
-        false => current_thread()?.block_on(serve(settings, echo::<BUFFER>)),
+pub(super) fn echo(settings: &Settings) -> io::Result<()> {
+    match (settings.price(), settings.small) {
+        (Some(price), _) if settings.name == ASIDE => {
+            serve(settings, move |stream| work::<true>(stream, price.bill()))
+        }
+        (Some(price), _) => {
+            serve(settings, move |stream| work::<false>(stream, price.bill()))
+        }
+        (None, true) => serve(settings, echo_by::<SMALL>),
+        (None, false) => serve(settings, echo_by::<BUFFER>),
     }
 }
 
-/// Computes by `spawn_blocking`.
-pub(super) fn work_aside(settings: &Settings) -> io::Result<()> {
-    work_on::<true>(settings)
+pub(super) fn http(settings: &Settings) -> io::Result<()> {
+    serve(settings, talk)
 }
 
-fn work_on<const ASIDE: bool>(settings: &Settings) -> io::Result<()> {
-    let price = settings.price();
-    let talk = move |stream| work::<ASIDE>(stream, price.bill());
-    multi_thread(settings)?.block_on(serve(settings, talk))
-}
-
-pub(super) fn multi_thread(settings: &Settings) -> io::Result<Runtime> {
-    let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(settings.workers).enable_io().build()
-}
-
-pub(super) fn current_thread() -> io::Result<Runtime> {
-    Builder::new_current_thread().enable_io().build()
+async fn talk(stream: TcpStream) {
+    let talk =
+        http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer));
+    // As in the head of the module.
+    let _ = talk.await;
 }
 
 /// Accepts connections on a task, and spawns a task for each.
-pub(super) async fn serve<F>(
+fn serve<F: Future<Output = ()> + Send + 'static>(
     settings: &Settings,
-    mut answer: impl FnMut(TcpStream) -> F + Send + 'static,
-) -> io::Result<()>
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    let listener = start::listen(settings)?;
+    mut talk: impl FnMut(TcpStream) -> F + Send + 'static,
+) -> io::Result<()> {
+    let mut builder = match settings.name.as_str() {
+        "tokio-ct" => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
+    };
+    let workers = builder.worker_threads(settings.workers);
+    let runtime = workers.enable_io().build()?;
+    let listener = listen(settings)?;
     listener.set_nonblocking(true)?;
-    let listener = TcpListener::from_std(listener)?;
-    let accepting = tokio::spawn(async move {
+    let accepting = async move {
+        let listener = TcpListener::from_std(listener)?;
         loop {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
-            tokio::spawn(answer(stream));
+            tokio::spawn(talk(stream));
         }
-    });
-    accepting.await.map_err(io::Error::other)?
+    };
+    let accepting = runtime.spawn(accepting);
+    runtime.block_on(accepting).map_err(io::Error::other)?
 }
 
-async fn echo<const SIZE: usize>(mut stream: TcpStream) {
+async fn echo_by<const SIZE: usize>(mut stream: TcpStream) {
     let mut buffer = [0; SIZE];
-    // A connection that fails ends its task; the load at its other end reports that.
     while let Ok(count @ 1..) = stream.read(&mut buffer).await {
         if stream.write_all(&buffer[..count]).await.is_err() {
             return;
@@ -81,13 +76,12 @@ async fn echo<const SIZE: usize>(mut stream: TcpStream) {
     }
 }
 
-async fn work<const ASIDE: bool>(mut stream: TcpStream, mut bill: Bill) {
+async fn work<const BLOCKING: bool>(mut stream: TcpStream, mut bill: Bill) {
     let mut buffer = [0; BUFFER];
-    // As above.
     while let Ok(count @ 1..) = stream.read(&mut buffer).await {
         match bill.add(count) {
             0 => {}
-            micros if ASIDE => {
+            micros if BLOCKING => {
                 let computing = spawn_blocking(move || compute(micros));
                 computing.await.expect("it does not panic");
             }

@@ -5,34 +5,35 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use crate::net::load::{Failure, Load, Report, Until, load};
+use clap::Parser;
+
+use crate::net::load::drive::load;
+use crate::net::load::options::Load;
 
 /// A server's change of the bytes that it has read, before it writes them.
 type Twist = fn(served: u64, words: &mut Vec<u8>);
 
-/// Serves connections with `twist` and puts a load on them: 200 requests on 4 connections.
-fn under(depth: usize, twist: Twist) -> Result<Report, Failure> {
-    under_for(Duration::from_secs(10), depth, twist)
-}
-
-/// The same with this timeout.
-fn under_for(patience: Duration, depth: usize, twist: Twist) -> Result<Report, Failure> {
+/// Starts a server with `serve` on each connection, and returns the options of a load on it.
+fn beside(
+    options: &str,
+    serve: impl Fn(&TcpStream) -> io::Result<()> + Copy + Send + 'static,
+) -> Load {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for stream in listener.incoming() {
             // A deliberately wrong server ignores the end of a connection.
-            thread::spawn(move || stream.and_then(|stream| serve(&stream, twist)));
+            thread::spawn(move || stream.and_then(|stream| serve(&stream)));
         }
     });
-    load(&Load {
-        port,
-        connections: 4,
-        depth,
-        until: Until::Requests(200),
-        patience,
-        ..Load::default()
-    })
+    let options = format!("load --port {port} {options}");
+    Load::parse_from(options.split(' '))
+}
+
+/// Returns a load of 200 requests on 4 connections to a server with `twist`.
+fn under(depth: usize, twist: Twist) -> Load {
+    let options = format!("--connections 4 --depth {depth} --requests 200");
+    beside(&options, move |stream| serve(stream, twist))
 }
 
 fn serve(mut stream: &TcpStream, twist: Twist) -> io::Result<()> {
@@ -50,121 +51,91 @@ fn serve(mut stream: &TcpStream, twist: Twist) -> io::Result<()> {
     }
 }
 
+/// Returns the error of a load on a server with `twist`.
+fn error_under(twist: Twist) -> String {
+    load(&under(1, twist)).unwrap_err()
+}
+
+fn value(samples: &[(String, f64)], name: &str) -> f64 {
+    let sample = samples.iter().find(|(series, _)| series == name);
+    sample.unwrap_or_else(|| panic!("no {name}")).1
+}
+
 #[test]
 fn a_right_server_has_figures() {
     for depth in [1, 16] {
-        let report = under(depth, |_, _| {}).unwrap();
-        assert_eq!(report.requests, 200);
-        assert!(report.rate() > 0.0);
-        let [p50, p99, p999, max] = report.percentiles;
+        let samples = load(&under(depth, |_, _| {})).unwrap();
+        assert_eq!(value(&samples, "requests"), 200.0);
+        assert!(value(&samples, "rate") > 0.0);
+        let [p50, p99, p999, max] =
+            ["p50", "p99", "p999", "max"].map(|name| value(&samples, name));
         assert!(0.1 < p50 && p50 <= p99 && p99 <= p999 && p999 <= max);
     }
 }
 
 #[test]
 fn a_load_by_the_clock_has_figures() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            thread::spawn(move || stream.and_then(|stream| serve(&stream, |_, _| {})));
-        }
-    });
-    let report = load(&Load {
-        port,
-        server: Some(std::process::id()),
-        connections: 8,
-        until: Until::Time {
-            warmup: Duration::from_millis(10),
-            window: Duration::from_millis(100),
-        },
-        ..Load::default()
-    });
-    let report = report.unwrap();
-    assert!(report.requests > 0);
-    assert!(report.window >= Duration::from_millis(100));
-    assert!(report.processor.unwrap() > Duration::ZERO);
+    let own = std::process::id();
+    let options = format!("--pid {own} --connections 8 --warmup 10 --time 100");
+    let samples = load(&beside(&options, |stream| serve(stream, |_, _| {}))).unwrap();
+    assert!(value(&samples, "requests") > 0.0);
+    assert!(value(&samples, "cpu") > 0.0);
 }
 
 #[test]
 fn one_byte_that_is_changed_late_is_found() {
-    let changed = under(1, |served, words| words[63] ^= u8::from(served == 30));
-    let said = changed.unwrap_err().to_string();
+    let said = error_under(|served, words| words[63] ^= u8::from(served == 30));
     assert!(said.contains("byte 63 of answer 30 is"), "{said}");
 }
 
 #[test]
 fn bytes_that_are_lost_are_missed() {
-    let patience = Duration::from_millis(300);
-    let lost = under_for(patience, 1, |served, words| {
-        words.truncate(64 - usize::from(served == 5))
-    });
-    let said = lost.unwrap_err().to_string();
+    let lost = Load {
+        patience: Duration::from_millis(300),
+        ..under(1, |served, words| {
+            words.truncate(64 - usize::from(served == 5))
+        })
+    };
+    let said = load(&lost).unwrap_err();
     assert!(said.contains("silent"), "{said}");
 }
 
 #[test]
 fn bytes_that_come_twice_are_found() {
-    let twice = under(1, |served, words| {
+    let said = error_under(|served, words| {
         if served == 5 {
             words.extend_from_within(..);
         }
     });
-    assert!(matches!(twice, Err(Failure::Wrong { .. })), "{twice:?}");
+    assert!(said.starts_with("connection "), "{said}");
 }
 
 #[test]
 fn bytes_after_the_last_answer_are_found() {
     // The greeting and fifty requests on each connection.
-    let more = under(1, |served, words| {
+    let said = error_under(|served, words| {
         if served == 50 {
             words.push(0);
         }
     });
-    assert!(matches!(more, Err(Failure::Wrong { .. })), "{more:?}");
+    assert!(said.starts_with("connection "), "{said}");
 }
 
 #[test]
 fn a_server_that_closes_early_is_found() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut buffer = [0; 64];
-            // Both sides may see the other one close; the load reports its error.
-            let _ = stream.and_then(|mut stream| {
-                stream.read_exact(&mut buffer)?;
-                stream.write_all(&buffer)
-            });
-        }
+    let options = beside("--connections 1 --requests 10", |mut stream| {
+        let mut buffer = [0; 64];
+        stream.read_exact(&mut buffer)?;
+        stream.write_all(&buffer)
     });
-    let closed = load(&Load {
-        port,
-        until: Until::Requests(10),
-        ..Load::default()
-    });
-    assert!(
-        matches!(closed, Err(Failure::Wrong { .. } | Failure::Io { .. })),
-        "{closed:?}"
-    );
+    // Both sides may see the other one close; the load reports its error.
+    let said = load(&options).unwrap_err();
+    assert!(said.starts_with("connection "), "{said}");
 }
 
 #[test]
 fn requests_larger_than_a_socket_takes_at_once_come_back_whole() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            thread::spawn(move || stream.and_then(|stream| serve(&stream, |_, _| {})));
-        }
-    });
-    let report = load(&Load {
-        port,
-        connections: 2,
-        depth: 256,
-        size: 65_536,
-        until: Until::Requests(1000),
-        ..Load::default()
-    });
-    assert_eq!(report.unwrap().requests, 1000);
+    let options = "--connections 2 --depth 256 --size 65536 --requests 1000";
+    let samples = load(&beside(options, |stream| serve(stream, |_, _| {}))).unwrap();
+    assert_eq!(value(&samples, "requests"), 1000.0);
 }

@@ -42,24 +42,14 @@ impl Settings {
         stack: usize,
         net: Net,
     ) -> Vec<String> {
-        let mut arguments = vec!["serve".to_owned(), name.to_owned()];
-        arguments.extend(["--workers".to_owned(), workers.to_string()]);
-        if stack != 0 {
-            arguments.extend(["--stack".to_owned(), stack.to_string()]);
-        }
-        match net {
-            Net::Http { .. } => arguments.push("--http".to_owned()),
-            Net::Idle => arguments.push("--small".to_owned()),
-            Net::Open { http: true, .. } => arguments.push("--http".to_owned()),
-            Net::Work { micros, .. } => {
-                arguments.extend(["--micros".to_owned(), micros.to_string()]);
-            }
-            Net::Mixed { .. } => {
-                arguments.extend(["--micros".to_owned(), MIXED_MICROS.to_string()]);
-                arguments.extend(["--every".to_owned(), MIXED_EVERY.to_string()]);
-            }
-            Net::Echo { .. } | Net::Calls { .. } | Net::Open { .. } => {}
-        }
-        arguments
+        let special = match net {
+            Net::Http { .. } | Net::Open { http: true, .. } => "--http".to_owned(),
+            Net::Idle => "--small".to_owned(),
+            Net::Work { micros, .. } => format!("--micros {micros}"),
+            Net::Mixed { .. } => format!("--micros {MIXED_MICROS} --every {MIXED_EVERY}"),
+            Net::Echo { .. } | Net::Calls { .. } | Net::Open { .. } => String::new(),
+        };
+        let all = format!("serve {name} --workers {workers} --stack {stack} {special}");
+        all.split_whitespace().map(str::to_owned).collect()
     }
 }

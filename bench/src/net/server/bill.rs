@@ -6,15 +6,6 @@ use crate::net::cost::{REQUEST, is_costly};
 
 use super::Settings;
 
-/// The options of serving connections.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Manner {
-    /// With a buffer of 1 KiB.
-    pub(super) small: bool,
-    /// The cost of requests, if they have one.
-    pub(super) price: Option<&'static Price>,
-}
-
 /// The cost of requests, and the number of the next connection.
 #[derive(Debug)]
 pub(super) struct Price {
@@ -31,20 +22,16 @@ pub(super) struct Bill {
 }
 
 impl Settings {
-    pub(super) fn manner(&self) -> Manner {
-        Manner {
-            small: self.small,
-            price: (self.micros > 0).then(|| self.price()),
+    /// Returns the cost for the rest of the process, if requests have one.
+    pub(super) fn price(&self) -> Option<&'static Price> {
+        if self.micros == 0 {
+            return None;
         }
-    }
-
-    /// Returns the cost for the rest of the process.
-    pub(super) fn price(&self) -> &'static Price {
-        Box::leak(Box::new(Price {
+        Some(Box::leak(Box::new(Price {
             micros: self.micros,
             every: self.every,
             next: AtomicU64::new(0),
-        }))
+        })))
     }
 }
 
