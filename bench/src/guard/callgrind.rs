@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 
 use crate::base::{clear_environment, target_directory};
 
@@ -19,7 +20,7 @@ const REPETITIONS: (u64, u64) = (10_000, 60_000);
 ///
 /// # Errors
 /// Valgrind is missing, or the child failed under it; in words.
-pub fn instructions_of(operation: &Operation) -> Result<f64, String> {
+pub(super) fn instructions_of(operation: &Operation) -> Result<f64, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     instructions_in(&own, operation, &[])
 }
@@ -92,4 +93,28 @@ fn total(file: &Path) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("totals:"))?;
     line.trim().parse().ok()
+}
+
+/// Counts the operations by `count`, one on each processor at a time, because a count depends on no
+/// clock; returns the answers in their order.
+///
+/// # Errors
+/// The first failed count.
+pub(super) fn side_by_side<T: Send>(
+    operations: &[&'static Operation],
+    count: impl Fn(&&'static Operation) -> Result<T, String> + Sync,
+) -> Result<Vec<T>, String> {
+    let at_once = thread::available_parallelism().map_or(1, usize::from);
+    let share = operations.len().div_ceil(at_once).max(1);
+    thread::scope(|scope| {
+        let count = &count;
+        let counting: Vec<_> = operations
+            .chunks(share)
+            .map(|some| scope.spawn(move || some.iter().map(count).collect::<Vec<_>>()))
+            .collect();
+        let counted = counting
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("a count does not panic"));
+        counted.collect()
+    })
 }

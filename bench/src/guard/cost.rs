@@ -3,13 +3,12 @@
 
 use std::path::Path;
 
-use super::callgrind::instructions_in;
-use super::{Operation, side_by_side};
+use super::Operation;
+use super::callgrind::{instructions_in, side_by_side};
 use crate::base::verdict_line;
 
 /// Maximum excess of each operation over the bare build; others are only reported. The last two
-/// wait: a wait leaves a notice and is counted twice, some 30 instructions
-/// (docs/design/10-counters-and-cost.md#the-cost-is-measured-against-a-bare-build).
+/// wait: a wait leaves a notice and is counted twice, some 30 instructions (note 027).
 const CEILINGS: [(&str, f64); 6] = [
     ("spawn-batch", 0.02),
     ("yield", 0.02),
@@ -19,28 +18,17 @@ const CEILINGS: [(&str, f64); 6] = [
     ("rendezvous", 0.08),
 ];
 
-/// The mode in which a child is counted, and its variable.
-const MODES: [Mode; 2] = [
-    Mode {
-        name: "as it comes",
-        judged: true,
-        environment: &[],
-    },
-    Mode {
-        name: "slow fibers looked for",
-        judged: false,
-        environment: &[("PIRN_SLOW_FIBER", "1000")],
-    },
-];
+/// A mode in which a child is counted: name, whether the ceilings apply, and environment.
+type Mode = (&'static str, bool, &'static [(&'static str, &'static str)]);
 
-/// What is switched on.
-#[derive(Debug)]
-struct Mode {
-    name: &'static str,
-    /// Returns true if the ceilings apply to it.
-    judged: bool,
-    environment: &'static [(&'static str, &'static str)],
-}
+const MODES: [Mode; 2] = [
+    ("as it comes", true, &[]),
+    (
+        "slow fibers looked for",
+        false,
+        &[("PIRN_SLOW_FIBER", "1000")],
+    ),
+];
 
 /// One operation in one mode, compared with the bare build.
 #[derive(Debug)]
@@ -99,12 +87,12 @@ pub fn costs(
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let costs = side_by_side(operations, |operation| {
         let bare = instructions_in(bare, operation, &[])?;
-        let cost = |mode: &Mode| {
+        let cost = |&(mode, judged, environment): &Mode| {
             Ok(Cost {
                 operation: operation.name,
-                mode: mode.name,
-                judged: mode.judged,
-                full: instructions_in(&own, operation, mode.environment)?,
+                mode,
+                judged,
+                full: instructions_in(&own, operation, environment)?,
                 bare,
             })
         };

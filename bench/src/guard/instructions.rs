@@ -1,9 +1,16 @@
-//! The verdicts on instructions, and their acceptance.
+//! The verdicts on instructions, and their acceptance: the file in the repository with the accepted
+//! numbers, and the reasons.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use crate::base::{Machine, verdict_line};
 
-use super::baseline::{Baseline, Blessing};
-use super::{Operation, instructions_of, side_by_side};
+use super::Operation;
+use super::callgrind::{instructions_of, side_by_side};
 
 /// More than this above the baseline fails.
 const TOLERANCE: f64 = 0.05;
@@ -87,6 +94,59 @@ pub fn bless(verdicts: &[Verdict], reason: &str) -> Result<(), String> {
     baseline.compiler = machine.compiler;
     baseline.blessed.push(blessing);
     baseline.write()
+}
+
+/// The accepted counts.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Baseline {
+    /// The compiler that built it.
+    compiler: String,
+    /// Instructions by operation.
+    instructions: BTreeMap<String, f64>,
+    /// Every acceptance, the newest last.
+    blessed: Vec<Blessing>,
+}
+
+/// One acceptance.
+#[derive(Debug, Serialize, Deserialize)]
+struct Blessing {
+    /// Why.
+    reason: String,
+    /// The commit before its own.
+    commit: String,
+    /// The changes, in percent.
+    changes: BTreeMap<String, String>,
+}
+
+impl Baseline {
+    /// Reads the file; returns an empty baseline if there is none.
+    ///
+    /// # Errors
+    /// The file exists and is not a baseline.
+    fn read() -> Result<Baseline, String> {
+        let path = path();
+        match fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text)
+                .map_err(|error| format!("{}: {error}", path.display())),
+            Err(_) => Ok(Baseline::default()),
+        }
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn write(&self) -> Result<(), String> {
+        let path = path();
+        let text =
+            serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
+        fs::write(&path, text + "\n")
+            .map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+fn path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("baseline.json")
 }
 
 #[cfg(test)]

@@ -10,79 +10,8 @@ use pirn::spawn::park_timeout;
 use pirn::sync::Mutex;
 use pirn::{spawn, yield_now};
 
-use super::Operation;
-
-pub(super) const YIELD: Operation = Operation {
-    name: "yield",
-    title: "two fibers yield to each other, one yield",
-    home,
-    repeat: yields,
-};
-
-pub(super) const SPAWN_JOIN: Operation = Operation {
-    name: "spawn-join",
-    title: "spawn an empty fiber and join it",
-    home,
-    repeat: spawn_join,
-};
-
-pub(super) const SPAWN_BATCH: Operation = Operation {
-    name: "spawn-batch",
-    title: "one of a hundred fibers spawned into a scope that waits for all",
-    home,
-    repeat: spawn_batch,
-};
-
-pub(super) const CHANNEL: Operation = Operation {
-    name: "channel",
-    title: "send into a bounded channel with room and receive",
-    home,
-    repeat: channel,
-};
-
-pub(super) const BUFFERED: Operation = Operation {
-    name: "buffered",
-    title: "a message from one fiber to another through a buffer of 100",
-    home,
-    repeat: buffered,
-};
-
-pub(super) const RENDEZVOUS: Operation = Operation {
-    name: "rendezvous",
-    title: "a value to another fiber and back over two rendezvous channels",
-    home,
-    repeat: rendezvous,
-};
-
-pub(super) const SELECT_TWO: Operation = Operation {
-    name: "select-2",
-    title: "select over two channels, the one that has a value; send it another",
-    home,
-    repeat: select_two,
-};
-
-pub(super) const SELECT_EIGHT: Operation = Operation {
-    name: "select-8",
-    title: "select over eight channels, the one that has a value; send it another",
-    home,
-    repeat: select_eight,
-};
-
-pub(super) const TIMER: Operation = Operation {
-    name: "timer",
-    title: "park with a time limit and be unparked before it: arm, cancel, two switches",
-    home,
-    repeat: timer,
-};
-
-pub(super) const MUTEX: Operation = Operation {
-    name: "mutex",
-    title: "lock and unlock a free mutex",
-    home,
-    repeat: mutex,
-};
-
-fn home(body: &mut (dyn FnMut() + Send)) {
+/// Calls `body` on a fiber of a runtime with one worker.
+pub(super) fn on_fiber(body: &mut (dyn FnMut() + Send)) {
     let runtime = Runtime::builder()
         .workers(1)
         .build()
@@ -90,19 +19,22 @@ fn home(body: &mut (dyn FnMut() + Send)) {
     runtime.run(body);
 }
 
-fn yields(times: u64) {
+/// Two fibers yield to each other, one yield.
+pub(super) fn yields(times: u64) {
     let other = spawn(move || (0..times / 2).for_each(|_| yield_now()));
     (0..times / 2).for_each(|_| yield_now());
     let _ = other.join();
 }
 
-fn spawn_join(times: u64) {
+/// Spawn an empty fiber and join it.
+pub(super) fn spawn_join(times: u64) {
     for _ in 0..times {
         let _ = spawn(|| {}).join();
     }
 }
 
-fn spawn_batch(times: u64) {
+/// One of a hundred fibers spawned into a scope that waits for all.
+pub(super) fn spawn_batch(times: u64) {
     for _ in 0..times / 100 {
         pirn::scope(|scope| {
             for index in 0..100 {
@@ -114,7 +46,8 @@ fn spawn_batch(times: u64) {
     }
 }
 
-fn channel(times: u64) {
+/// Send into a bounded channel with room and receive.
+pub(super) fn channel(times: u64) {
     let (sender, receiver) = bounded(64);
     for index in 0..times {
         let _ = sender.send(index);
@@ -122,7 +55,8 @@ fn channel(times: u64) {
     }
 }
 
-fn buffered(times: u64) {
+/// A message from one fiber to another through a buffer of 100.
+pub(super) fn buffered(times: u64) {
     let (sender, receiver) = bounded(100);
     let sending = spawn(move || {
         for index in 0..times {
@@ -135,7 +69,8 @@ fn buffered(times: u64) {
     let _ = sending.join();
 }
 
-fn rendezvous(times: u64) {
+/// A value to another fiber and back over two rendezvous channels.
+pub(super) fn rendezvous(times: u64) {
     let (there, far) = bounded(0);
     let (back, near) = bounded(0);
     let echo = spawn(move || {
@@ -151,9 +86,9 @@ fn rendezvous(times: u64) {
     let _ = echo.join();
 }
 
-/// In the order of the arms, and with the value in the middle one: a random choice would count
-/// differently from run to run.
-fn select_two(times: u64) {
+/// Select over two channels, the one that has a value; send it another. In the order of the arms,
+/// and with the value in the middle one: a random choice would count differently from run to run.
+pub(super) fn select_two(times: u64) {
     let ends: [_; 2] = std::array::from_fn(|_| bounded(1));
     let [a, b] = ends.each_ref().map(|(_, receiver)| receiver);
     for index in 0..times {
@@ -166,7 +101,8 @@ fn select_two(times: u64) {
     }
 }
 
-fn select_eight(times: u64) {
+/// Select over eight channels, the one that has a value; send it another.
+pub(super) fn select_eight(times: u64) {
     let ends: [_; 8] = std::array::from_fn(|_| bounded(1));
     let [a, b, c, d, e, f, g, h] = ends.each_ref().map(|(_, receiver)| receiver);
     for index in 0..times {
@@ -185,7 +121,8 @@ fn select_eight(times: u64) {
     }
 }
 
-fn timer(times: u64) {
+/// Park with a time limit and be unparked before it: arm, cancel, two switches.
+pub(super) fn timer(times: u64) {
     let sleeper = spawn(move || {
         for _ in 0..times {
             park_timeout(Duration::from_secs(3600));
@@ -198,7 +135,8 @@ fn timer(times: u64) {
     let _ = sleeper.join();
 }
 
-fn mutex(times: u64) {
+/// Lock and unlock a free mutex.
+pub(super) fn mutex(times: u64) {
     let mutex = Mutex::new(Cell::new(0u64));
     for _ in 0..times {
         let guard = mutex.lock();

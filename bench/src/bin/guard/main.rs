@@ -46,24 +46,8 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == "child") {
         return child(&arguments[1..]);
     }
-    let options = Options::parse();
-    let outcome = chosen(&options.only).and_then(|operations| {
-        if options.inject_sleep {
-            self_test(&operations)
-        } else if let Some(bare) = &options.against {
-            against(&operations, bare, options.verdicts.as_deref())
-        } else if options.wall {
-            wall(&operations)
-        } else {
-            instructions(
-                &operations,
-                options.bless.as_deref(),
-                options.verdicts.as_deref(),
-            )
-        }
-    });
-    match outcome {
-        Ok(code) => code,
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("guard: {message}");
             ExitCode::FAILURE
@@ -71,50 +55,69 @@ fn main() -> ExitCode {
     }
 }
 
-fn chosen(names: &[String]) -> Result<Vec<&'static Operation>, String> {
-    if names.is_empty() {
-        return Ok(guard::operations().iter().collect());
-    }
+fn run(options: &Options) -> Result<(), String> {
     let find =
         |name: &String| guard::find(name).ok_or_else(|| format!("no operation `{name}`"));
-    names.iter().map(find).collect()
+    let operations: Vec<_> = match &options.only[..] {
+        [] => guard::operations().iter().collect(),
+        names => names.iter().map(find).collect::<Result<_, _>>()?,
+    };
+    if options.inject_sleep {
+        self_test(&operations)
+    } else if options.wall {
+        report(&guard::wall(&operations)?);
+        Ok(())
+    } else if let Some(bare) = &options.against {
+        against(&operations, bare, options.verdicts.as_deref())
+    } else {
+        instructions(&operations, options)
+    }
 }
 
 fn instructions(
     operations: &[&'static Operation],
-    reason: Option<&str>,
-    lines: Option<&Path>,
-) -> Result<ExitCode, String> {
+    options: &Options,
+) -> Result<(), String> {
     let verdicts = guard::check(operations)?;
-    write(lines, verdicts.iter().filter_map(Verdict::line))?;
+    let lines = verdicts.iter().filter_map(Verdict::line);
+    write(options.verdicts.as_deref(), lines)?;
     println!("instructions for one operation");
     for verdict in &verdicts {
-        println!(
-            "  {:<12} {:>12.3}  {}",
-            verdict.name,
-            verdict.now,
-            words(verdict)
-        );
+        let Verdict { name, now, .. } = verdict;
+        let words = match (verdict.change(), verdict.accepted) {
+            (Some(change), Some(accepted)) => {
+                let fate = too_many(verdict.fails());
+                format!("{:+.3} % of {accepted:.3}{fate}", change * 100.0)
+            }
+            _ => "never accepted".to_owned(),
+        };
+        println!("  {name:<12} {now:>12.3}  {words}");
     }
-    if let Some(reason) = reason {
+    if let Some(reason) = &options.bless {
         guard::bless(&verdicts, reason)?;
         println!("accepted as the baseline: {reason}");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
-    let failed: Vec<_> = verdicts
-        .iter()
-        .filter(|verdict| verdict.fails())
-        .map(|verdict| verdict.name)
-        .collect();
-    if failed.is_empty() {
-        println!("{} operations within 5 % of the baseline", verdicts.len());
-        return Ok(ExitCode::SUCCESS);
+    let failed = verdicts.iter().filter(|verdict| verdict.fails());
+    none_of(
+        failed.map(|verdict| verdict.name),
+        "accept with --bless REASON if this is meant: too many instructions",
+    )?;
+    println!("{} operations within 5 % of the baseline", verdicts.len());
+    Ok(())
+}
+
+/// Fails if there are names, with them and the reason.
+fn none_of<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> Result<(), String> {
+    let names: Vec<_> = names.collect();
+    match names[..] {
+        [] => Ok(()),
+        _ => Err(format!("{what}: {}", names.join(", "))),
     }
-    println!(
-        "FAILED: {}; accept with --bless REASON if this is meant",
-        failed.join(", ")
-    );
-    Ok(ExitCode::FAILURE)
+}
+
+fn too_many(fails: bool) -> &'static str {
+    if fails { "  TOO MANY" } else { "" }
 }
 
 /// Writes the lines of verdicts, if a file is named.
@@ -126,69 +129,43 @@ fn write(path: Option<&Path>, lines: impl Iterator<Item = String>) -> Result<(),
     fs::write(path, lines.join("\n")).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-fn words(verdict: &Verdict) -> String {
-    match (verdict.change(), verdict.accepted) {
-        (Some(change), Some(accepted)) => {
-            let fate = if verdict.fails() { "  TOO MANY" } else { "" };
-            format!("{:+.3} % of {accepted:.3}{fate}", change * 100.0)
-        }
-        _ => "never accepted".to_owned(),
-    }
-}
-
-fn wall(operations: &[&'static Operation]) -> Result<ExitCode, String> {
-    report(&guard::wall(operations)?);
-    Ok(ExitCode::SUCCESS)
-}
-
 fn against(
     operations: &[&'static Operation],
     bare: &Path,
     lines: Option<&Path>,
-) -> Result<ExitCode, String> {
+) -> Result<(), String> {
     println!(
         "instructions for one operation, with and without what is there for reports"
     );
     let costs = guard::costs(operations, bare)?;
     write(lines, costs.iter().filter_map(Cost::line))?;
     for cost in &costs {
+        let (added, fate) = (cost.added() * 100.0, too_many(cost.fails()));
+        let Cost {
+            operation,
+            mode,
+            full,
+            bare,
+            ..
+        } = cost;
         println!(
-            "  {:<12} {:<22} {:>10.3} {:>10.3}  {:+.2} %{}",
-            cost.operation,
-            cost.mode,
-            cost.full,
-            cost.bare,
-            cost.added() * 100.0,
-            if cost.fails() { "  TOO MANY" } else { "" }
+            "  {operation:<12} {mode:<22} {full:>10.3} {bare:>10.3}  {added:+.2} %{fate}"
         );
     }
-    Ok(if costs.iter().any(Cost::fails) {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+    let failed = costs.iter().filter(|cost| cost.fails());
+    none_of(failed.map(|cost| cost.operation), "too many instructions")
 }
 
-fn self_test(operations: &[&'static Operation]) -> Result<ExitCode, String> {
+fn self_test(operations: &[&'static Operation]) -> Result<(), String> {
     report(&guard::wall(operations)?);
     println!("with a sleep in every round");
     let lines = guard::inject(operations)?;
     report(&lines);
-    let missed: Vec<_> = lines
-        .iter()
-        .filter(|line| !line.slower())
-        .map(|line| line.name)
-        .collect();
-    if missed.is_empty() {
-        println!(
-            "the guard works: it found {} of {} slower",
-            lines.len(),
-            lines.len()
-        );
-        return Ok(ExitCode::SUCCESS);
-    }
-    println!("THE GUARD IS BLIND to: {}", missed.join(", "));
-    Ok(ExitCode::FAILURE)
+    let missed = lines.iter().filter(|line| !line.slower());
+    none_of(missed.map(|line| line.name), "THE GUARD IS BLIND to")?;
+    let count = lines.len();
+    println!("the guard works: it found {count} of {count} slower");
+    Ok(())
 }
 
 fn report(lines: &[WallLine]) {
@@ -197,15 +174,12 @@ fn report(lines: &[WallLine]) {
         let usual = line
             .usual
             .map_or("-".to_owned(), |usual| format!("{usual:.1}"));
-        let fate = if line.slower() {
-            "  SLOWER than usual by more than 20 %"
-        } else {
-            ""
+        let fate = match line.slower() {
+            true => "  SLOWER than usual by more than 20 %",
+            false => "",
         };
-        println!(
-            "  {:<12} {:>10.1} {usual:>10}{fate}",
-            line.name, line.now.median
-        );
+        let (name, now) = (line.name, line.now.median);
+        println!("  {name:<12} {now:>10.1} {usual:>10}{fate}");
     }
 }
 
