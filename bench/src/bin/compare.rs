@@ -139,7 +139,7 @@ fn prepare(plan: &Plan) -> Programs {
         here: env::current_exe().expect("a running program has a path"),
         go: build("go", go, tools::go),
         boost: build("boost", boost, tools::boost),
-        pgz: match plan.cases.iter().any(|case| case.kind.is_gzip()) {
+        pgz: match plan.cases.iter().any(|case| case.job.kind.is_gzip()) {
             true => gzip::Setup::prepare()
                 .inspect_err(|reason| eprintln!("without pgz: {reason}")),
             false => Err("not asked for".to_owned()),

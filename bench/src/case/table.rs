@@ -4,30 +4,19 @@ use std::array;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use super::Row;
-use super::kind::Kind;
+use super::{Job, Row};
 
-/// One case: the work, its repetitions, and its rows.
+/// One case: the work, its title and its rows.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The name on the command line.
     pub name: &'static str,
-    /// The work of the child.
-    pub kind: Kind,
-    /// Workers, and processors that the child may use.
-    pub workers: usize,
-    /// The size of one round; see [`Kind`].
-    pub n: u64,
-    /// Rounds that are run before the first sample.
-    pub warmups: u64,
-    /// Rounds that give a sample.
-    pub rounds: u64,
-    /// Bytes of stack for each fiber, 0 for the default.
-    pub stack: usize,
-    /// The rows of the report.
-    pub rows: Vec<Row>,
     /// The title.
     pub title: &'static str,
+    /// The work of the child, in full size.
+    pub job: Job,
+    /// The rows of the report.
+    pub rows: Vec<Row>,
 }
 
 /// Returns the case of that name.
@@ -52,14 +41,16 @@ fn case(cells: [&'static str; 9]) -> Case {
     assert!(!rows.is_empty(), "{name} has no rows");
     Case {
         name,
-        kind: serde_json::from_str(kind).unwrap_or_else(|e| panic!("{name}: {e}")),
-        workers: number(workers),
-        n: number(n),
-        warmups: number(warmups),
-        rounds: number(rounds),
-        stack: number(stack),
-        rows,
         title,
+        job: Job {
+            kind: serde_json::from_str(kind).unwrap_or_else(|e| panic!("{name}: {e}")),
+            workers: number(workers),
+            n: number(n),
+            warmups: number(warmups),
+            rounds: number(rounds),
+            stack: number(stack),
+        },
+        rows,
     }
 }
 

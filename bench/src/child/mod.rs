@@ -6,15 +6,14 @@
 //! the peer's name and answer in the same format.
 
 mod compute;
-mod job;
 mod laps;
 mod latency;
 mod outcome;
 mod usage;
 
 pub use crate::base::sample;
+pub use crate::case::Job;
 pub use compute::{calibrate, compute};
-pub use job::Job;
 pub use laps::Laps;
 pub use latency::{Latency, Stamp, rest_for, spin_for};
 pub use outcome::{Outcome, Skip, end, fail};

@@ -62,14 +62,14 @@ impl Setup {
     /// Measures one run of one program, as `rate` in MB/s of plain text, and `size` of the output
     /// in percent of it.
     pub fn measure(&self, peer: &str, case: &Case) -> Answer {
-        let level = match case.kind {
+        let level = match case.job.kind {
             Kind::Pgz { level, .. } => level,
             _ => 0,
         };
-        let Some(mut command) = command(peer, &self.pgz, level, case.workers) else {
+        let Some(mut command) = command(peer, &self.pgz, level, case.job.workers) else {
             return Answer::skipped("no gzip program");
         };
-        let run = match case.kind {
+        let run = match case.job.kind {
             Kind::Pgz { pipe: true, .. } => {
                 fs::read(&self.corpus).and_then(|corpus| piped(&mut command, &corpus))
             }

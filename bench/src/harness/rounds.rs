@@ -29,11 +29,9 @@ pub struct Plan {
 impl Plan {
     /// Returns the job for one child of `case`.
     pub fn job(&self, case: &Case) -> Job {
-        let job = Job::from(case);
-        match case.kind {
-            kind if kind.is_gzip() => job,
-            _ if self.quick => job.smaller(10),
-            _ => job,
+        match self.quick && !case.job.kind.is_gzip() {
+            true => case.job.smaller(10),
+            false => case.job,
         }
     }
 
@@ -95,13 +93,13 @@ fn floors(programs: &Programs) -> Answer {
 }
 
 fn one(plan: &Plan, programs: &Programs, case: &Case, peer: &Peer) -> Answer {
-    if case.kind.is_gzip() {
+    if case.job.kind.is_gzip() {
         return match &programs.pgz {
             Ok(setup) => setup.measure(peer.name, case),
             Err(reason) => Answer::skipped(reason),
         };
     }
-    if let Kind::Net(net) = case.kind {
+    if let Kind::Net(net) = case.job.kind {
         return net::measure(programs, peer.name, net, &plan.job(case), plan.patience());
     }
     let program = match &peer.program {
@@ -119,5 +117,5 @@ fn one(plan: &Plan, programs: &Programs, case: &Case, peer: &Peer) -> Answer {
         command.args(["child", peer.name]);
     }
     command.args(plan.job(case).arguments(case));
-    launch(command, Processors::Last(case.workers), plan.patience())
+    launch(command, Processors::Last(case.job.workers), plan.patience())
 }

@@ -36,8 +36,8 @@ pub struct Peer {
 impl Peer {
     /// Returns true if the case is of this peer's kind.
     pub fn fits(&self, case: &Case) -> bool {
-        let gzip = case.kind.is_gzip();
-        match (case.kind, self.program) {
+        let gzip = case.job.kind.is_gzip();
+        match (case.job.kind, self.program) {
             (Kind::Net(net), _) => net::serves(self.name, net),
             (Kind::Fork(_), _) => FORK_PEERS.contains(&self.name),
             (Kind::Tail(_), _) => TAIL_PEERS.contains(&self.name),

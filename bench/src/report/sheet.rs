@@ -153,7 +153,7 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
                     summary,
                     times_best: None,
                     surely: None,
-                    samples: match case.kind.gives_one_sample() {
+                    samples: match case.job.kind.gives_one_sample() {
                         true => cell.samples(row.series).to_vec(),
                         false => Vec::new(),
                     },
@@ -165,7 +165,7 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
             (None, _) => absent.push((peer.name, "no samples".to_owned())),
         }
     }
-    let bare: &[&str] = match case.kind {
+    let bare: &[&str] = match case.job.kind {
         Kind::Net(_) => BARE,
         _ => &[],
     };
@@ -176,9 +176,9 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
         row: row.title,
         unit: row.unit,
         more_is_better: row.more_is_better(),
-        workers: case.workers,
-        tail: matches!(case.kind, Kind::Tail(work) if !work.is_program()),
-        warmups: case.warmups,
+        workers: case.job.workers,
+        tail: matches!(case.job.kind, Kind::Tail(work) if !work.is_program()),
+        warmups: case.job.warmups,
         limits: limits(row, &lines, &results.floors),
         lines,
         absent,

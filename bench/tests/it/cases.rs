@@ -5,16 +5,15 @@ use std::process::Command;
 use std::time::Duration;
 
 use pirn_bench::case::{self, Case, Kind, Tail, Talk};
-use pirn_bench::child::Job;
 use pirn_bench::harness::{Answer, Processors, Status, launch};
 use pirn_bench::peers::{self, Peer, Program};
 
 /// Returns the answer of one child of this peer, with rounds smaller by `factor`.
 fn answer(case: &Case, peer: &Peer, factor: u64) -> Answer {
     let mut command = Command::new(env!("CARGO_BIN_EXE_compare"));
-    let arguments = Job::from(case).smaller(factor).arguments(case);
+    let arguments = case.job.smaller(factor).arguments(case);
     command.args(["child", peer.name]).args(arguments);
-    let processors = Processors::Last(case.workers);
+    let processors = Processors::Last(case.job.workers);
     launch(command, processors, Duration::from_secs(120))
 }
 
@@ -30,7 +29,7 @@ fn fills_every_row(case: &Case, peer: &Peer, factor: u64) {
 }
 
 fn forks() -> impl Iterator<Item = &'static Case> {
-    let is_fork = |case: &&Case| matches!(case.kind, Kind::Fork(_));
+    let is_fork = |case: &&Case| matches!(case.job.kind, Kind::Fork(_));
     case::table().iter().filter(is_fork)
 }
 
@@ -48,7 +47,7 @@ fn plain_calls_take_part_in_fork_join_and_gzip_alone() {
     let serial = peers::all().iter().find(|peer| peer.name == "serial");
     let serial = serial.unwrap();
     for case in case::table().iter().filter(|case| serial.fits(case)) {
-        assert!(matches!(case.kind, Kind::Fork(_)) || case.kind.is_gzip());
+        assert!(matches!(case.job.kind, Kind::Fork(_)) || case.job.kind.is_gzip());
     }
     assert!(forks().all(|case| serial.fits(case)));
 }
@@ -61,7 +60,7 @@ fn starves(peer: &str, work: Tail) -> bool {
 #[test]
 fn every_library_fills_every_row_of_tails() {
     for case in case::table() {
-        let Kind::Tail(work) = case.kind else {
+        let Kind::Tail(work) = case.job.kind else {
             continue;
         };
         // Other numbers of hogs run the same code.
@@ -82,8 +81,10 @@ fn every_library_fills_every_row_of_tails() {
 #[test]
 fn every_library_has_or_skips_every_other_case() {
     for case in case::table() {
-        let first = case::table().iter().find(|first| first.kind == case.kind);
-        let other = match case.kind {
+        let first = case::table()
+            .iter()
+            .find(|first| first.job.kind == case.job.kind);
+        let other = match case.job.kind {
             _ if first.is_none_or(|first| first.name != case.name) => false,
             Kind::Fork(_) | Kind::Tail(_) | Kind::Net(_) => false,
             Kind::Talk(Talk::Sleepers) => false,

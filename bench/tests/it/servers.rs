@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::unmeasured::unmeasured;
 use pirn_bench::case::{self, Case, Kind, Net};
-use pirn_bench::child::Job;
 use pirn_bench::harness::{Answer, Programs, Status};
 use pirn_bench::net;
 
@@ -19,10 +18,10 @@ fn one(server: &str, case: &str) -> Answer {
         pgz: Err("not built for this test".to_owned()),
     };
     let case: &Case = case::find(case).unwrap();
-    let Kind::Net(net) = case.kind else {
+    let Kind::Net(net) = case.job.kind else {
         panic!("{} is no case of servers", case.name);
     };
-    let job = Job::from(case).smaller(50);
+    let job = case.job.smaller(50);
     net::measure(&programs, server, net, &job, Duration::from_secs(120))
 }
 
@@ -36,7 +35,7 @@ fn value(answer: &Answer, series: &str) -> f64 {
 fn each(servers: &[&str], cases: &[&str], check: impl Fn(&Case, Net, &Answer)) {
     for name in cases {
         let case = case::find(name).unwrap();
-        let Kind::Net(net) = case.kind else {
+        let Kind::Net(net) = case.job.kind else {
             panic!("{name} is no case of servers");
         };
         for server in servers.iter().filter(|server| net::serves(server, net)) {
