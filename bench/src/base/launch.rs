@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{self, Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -73,6 +74,32 @@ pub fn launch(mut command: Command, processors: Processors, time: Duration) -> A
         }
         Some(output) => Answer::parse(&output),
     }
+}
+
+/// Runs `command` silently, without input, and returns its output.
+///
+/// # Errors
+/// The last line of its standard error, if it fails.
+pub fn step(command: &mut Command) -> Result<String, String> {
+    let program = Path::new(command.get_program());
+    let name = program
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{name} does not start: {error}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let last = said
+        .lines()
+        .rfind(|line| !line.trim().is_empty())
+        .unwrap_or("no message");
+    Err(format!("{name} failed: {}", last.trim()))
 }
 
 /// Returns the child's output, or `None` if it still prints at `deadline`.

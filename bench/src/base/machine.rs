@@ -6,6 +6,8 @@ use std::process::Command;
 
 use serde::Serialize;
 
+use super::step;
+
 /// The facts that accompany every figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
@@ -94,16 +96,12 @@ fn command() -> String {
         .join(" ")
 }
 
-/// Returns the output of a program, trimmed; nothing if it is missing.
+/// Returns the output of a program, trimmed; nothing if it is missing or fails.
 fn ask(program: &str, arguments: &[&str]) -> String {
-    let directory = env!("CARGO_MANIFEST_DIR");
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(directory)
-        .output();
-    output.map_or(String::new(), |output| {
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
-    })
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let said = step(command.current_dir(env!("CARGO_MANIFEST_DIR")));
+    said.unwrap_or_default().trim().to_owned()
 }
 
 fn value(text: &str, name: &str) -> String {

@@ -14,7 +14,7 @@ mod stats;
 pub use answer::{Answer, Status, sample, verdict_line};
 #[cfg(all(test, feature = "peers"))]
 pub(crate) use launch::tests::strays;
-pub use launch::{Complaint, clear_environment, launch};
+pub use launch::{Complaint, clear_environment, launch, step};
 pub use machine::{Machine, target_directory};
 pub use pin::{Processors, pin};
 pub use random::{Random, mix};

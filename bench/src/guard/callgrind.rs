@@ -5,11 +5,11 @@
 //! main thread depends on time and is not part of the operation.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::thread;
 
-use crate::base::{clear_environment, target_directory};
+use crate::base::{clear_environment, step, target_directory};
 
 use super::Operation;
 
@@ -55,36 +55,17 @@ fn count(
             "--separate-threads=yes",
             "--error-exitcode=1",
         ])
-        .arg(format!(
-            "--callgrind-out-file={}",
-            directory.join("out").display()
-        ))
+        .arg(format!("--callgrind-out-file={}/out", directory.display()))
         .arg(program)
         .args(["child", operation.name, &times.to_string()])
-        .envs(environment.iter().copied())
-        .stdin(Stdio::null());
+        .envs(environment.iter().copied());
     clear_environment(&mut valgrind);
-    let output = valgrind
-        .output()
-        .map_err(|error| format!("valgrind does not start: {error}"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(format!(
-            "{} under valgrind: {}\n{said}",
-            operation.name, output.status
-        ));
-    }
-    let totals = files(&directory)
-        .into_iter()
-        .filter_map(|file| total(&file));
+    step(&mut valgrind).map_err(|error| format!("{}: {error}", operation.name))?;
+    let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
+    let totals = entries.filter_map(|entry| total(&entry.path()));
     totals
         .max()
         .ok_or_else(|| "callgrind wrote no totals".to_owned())
-}
-
-fn files(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).collect()
 }
 
 /// The number on the `totals:` line. The one on `summary:` is wrong after a thread's counts

@@ -5,9 +5,8 @@
 
 mod boost;
 mod go;
-mod step;
 
+pub(crate) use crate::base::step;
 pub use crate::base::target_directory;
 pub use boost::boost;
 pub use go::{go, versions};
-pub(crate) use step::step;
