@@ -1,6 +1,7 @@
 //! The cases, once for all libraries that wait by blocking: only the library differs.
 
 use std::hint::{black_box, spin_loop};
+use std::ops::DerefMut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -19,7 +20,7 @@ pub(super) trait Blocking: Send + Sync + 'static {
     /// A channel that can be without a bound, for any number of senders and receivers.
     type Channel: Channel<Sender: Sync, Receiver: Sync>;
     /// A mutex around a number.
-    type Mutex: Send + Sync + 'static;
+    type Mutex: Default + Send + Sync + 'static;
     /// The factor by which skynet is smaller with this library.
     const SKYNET: f64 = 1.0;
 
@@ -54,11 +55,8 @@ pub(super) trait Blocking: Send + Sync + 'static {
     /// Sleeps for this time.
     fn sleep(time: Duration);
 
-    /// Returns a mutex around zero.
-    fn mutex() -> Self::Mutex;
-
-    /// Locks the mutex and adds to its number; returns the sum.
-    fn add(mutex: &Self::Mutex, more: u64) -> u64;
+    /// Locks the mutex.
+    fn lock(mutex: &Self::Mutex) -> impl DerefMut<Target = u64>;
 }
 
 /// Runs a case that these libraries have in common.
@@ -169,17 +167,17 @@ fn throughput<B: Blocking>(job: &Job) {
 pub(super) fn crowd<B: Blocking>(job: &Job, fibers: u64) {
     let each = job.n / fibers;
     let laps = Laps::of(job, || {
-        let mutex = Arc::new(B::mutex());
+        let mutex = Arc::new(B::Mutex::default());
         let lock = |mutex: Arc<B::Mutex>| {
             move || {
                 for _ in 0..each {
-                    B::add(&mutex, 1);
+                    *B::lock(&mutex) += 1;
                 }
             }
         };
         let all: Vec<_> = (0..fibers).map(|_| B::spawn(lock(mutex.clone()))).collect();
         all.into_iter().for_each(B::join);
-        assert_eq!(B::add(&mutex, 0), each * fibers);
+        assert_eq!(*B::lock(&mutex), each * fibers);
     });
     laps.per_operation(each * fibers);
 }

@@ -1,5 +1,6 @@
 //! pirn itself, with either scheduler, with fibers that may migrate, and with more workers.
 
+use std::ops::DerefMut;
 use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -104,14 +105,8 @@ impl<const VARIANT: u8> Blocking for Pirn<VARIANT> {
         pirn::sleep(time).expect("no fiber is cancelled");
     }
 
-    fn mutex() -> Mutex<u64> {
-        Mutex::new(0)
-    }
-
-    fn add(mutex: &Mutex<u64>, more: u64) -> u64 {
-        let mut number = mutex.lock();
-        *number += more;
-        *number
+    fn lock(mutex: &Mutex<u64>) -> impl DerefMut<Target = u64> {
+        mutex.lock()
     }
 }
 

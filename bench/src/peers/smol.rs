@@ -114,10 +114,6 @@ impl Tasks for Smol {
         received.ok()
     }
 
-    fn mutex() -> Mutex<u64> {
-        Mutex::new(0)
-    }
-
     fn lock(mutex: &Mutex<u64>) -> impl Future<Output = MutexGuard<'_, u64>> + Send {
         mutex.lock()
     }

@@ -36,7 +36,7 @@ pub(super) trait Tasks: Send + Sync + 'static {
     /// The outcome of a receive.
     type Received;
     /// A mutex around a number.
-    type Mutex: Send + Sync + 'static;
+    type Mutex: Default + Send + Sync + 'static;
     /// Its guard.
     type Guard<'a>: DerefMut<Target = u64>;
     /// A place to wait at for good.
@@ -90,10 +90,7 @@ pub(super) trait Tasks: Send + Sync + 'static {
     /// Returns the received value; none once the channel is closed.
     fn received(received: Self::Received) -> Option<u64>;
 
-    /// Returns a mutex around zero.
-    fn mutex() -> Self::Mutex;
-
-    /// Locks it.
+    /// Locks the mutex.
     fn lock(mutex: &Self::Mutex) -> impl Future<Output = Self::Guard<'_>> + Send;
 }
 
@@ -352,7 +349,7 @@ async fn crowd<L: Tasks>(job: Job, tasks: u64) {
     let each = job.n / tasks;
     let mut laps = Laps::new(&job);
     while laps.begin() {
-        let mutex = Arc::new(L::mutex());
+        let mutex = Arc::new(L::Mutex::default());
         let all = (0..tasks).map(|_| L::spawn(add::<L>(mutex.clone(), each)));
         let all: Vec<_> = all.collect();
         for one in all {

@@ -1,5 +1,6 @@
 //! std threads: the cost of a thread for each operation.
 
+use std::ops::DerefMut;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread::{self, JoinHandle, park, yield_now};
@@ -64,14 +65,8 @@ impl Blocking for Threads {
         thread::sleep(time);
     }
 
-    fn mutex() -> Mutex<u64> {
-        Mutex::new(0)
-    }
-
-    fn add(mutex: &Mutex<u64>, more: u64) -> u64 {
-        let mut number = mutex.lock().expect("no thread panics");
-        *number += more;
-        *number
+    fn lock(mutex: &Mutex<u64>) -> impl DerefMut<Target = u64> {
+        mutex.lock().expect("no thread panics")
     }
 }
 

@@ -146,10 +146,6 @@ impl<const VARIANT: u8> Tasks for Tokio<VARIANT> {
         received
     }
 
-    fn mutex() -> Mutex<u64> {
-        Mutex::new(0)
-    }
-
     fn lock(mutex: &Mutex<u64>) -> impl Future<Output = MutexGuard<'_, u64>> + Send {
         mutex.lock()
     }
