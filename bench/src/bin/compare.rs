@@ -16,7 +16,7 @@ use pirn_bench::gzip;
 use pirn_bench::harness::{self, Machine, Plan, Programs};
 use pirn_bench::net;
 use pirn_bench::peers::{self, Peer, Program};
-use pirn_bench::report::{self, Layout, Sheet};
+use pirn_bench::report::{self, Sheet};
 use pirn_bench::tools;
 
 /// Runs pirn and its peers in turn and prints how they compare.
@@ -83,11 +83,7 @@ fn compare(options: &Options) -> Result<(), String> {
     machine.versions.extend(tools::versions(&programs));
     let results = harness::run(&plan, &programs, |line| eprintln!("{line}"));
     let sheet = Sheet::new(&plan, &results, machine);
-    let layout = match options.markdown {
-        true => Layout::Markdown,
-        false => Layout::Text,
-    };
-    println!("{}", report::report(&sheet, layout));
+    println!("{}", report::report(&sheet, options.markdown));
     if let Some(path) = &options.json {
         let json = serde_json::to_string_pretty(&sheet).expect("a sheet is plain data");
         fs::write(path, json).map_err(|error| format!("{path}: {error}"))?;

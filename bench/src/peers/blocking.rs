@@ -270,7 +270,7 @@ pub(super) fn messages<C: Channel, B: Blocking>(job: &Job, shape: Shape) -> Outc
         };
         let receivers: Vec<_> = receivers.into_iter().map(receive).collect();
         let send = |first: u64| {
-            let sender = C::clone_sender(&sender);
+            let sender = sender.clone();
             party::<B>(move || {
                 (first..first + each).for_each(|value| C::send(&sender, value));
                 0
@@ -319,10 +319,6 @@ mod tests {
 
         fn recv(receiver: &Self::Receiver) -> Option<u64> {
             Crossbeam::recv(receiver)
-        }
-
-        fn clone_sender(sender: &Self::Sender) -> Self::Sender {
-            sender.clone()
         }
 
         fn clone_receiver(receiver: &Self::Receiver) -> Option<Self::Receiver> {

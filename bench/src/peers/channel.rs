@@ -16,7 +16,7 @@ pub(super) const NOTE: &str = "its channels between plain threads";
 /// A library's channel.
 pub(super) trait Channel: 'static {
     /// Its sending end.
-    type Sender: Send + 'static;
+    type Sender: Clone + Send + 'static;
     /// Its receiving end.
     type Receiver: Send + 'static;
 
@@ -28,9 +28,6 @@ pub(super) trait Channel: 'static {
 
     /// Waits for a value; none once all senders are dropped and the channel is drained.
     fn recv(receiver: &Self::Receiver) -> Option<u64>;
-
-    /// Clones the sender.
-    fn clone_sender(sender: &Self::Sender) -> Self::Sender;
 
     /// Clones the receiver; nothing if there is only one.
     fn clone_receiver(receiver: &Self::Receiver) -> Option<Self::Receiver>;
@@ -58,10 +55,6 @@ macro_rules! channel {
 
             fn recv(receiver: &$receiver) -> Option<u64> {
                 receiver.recv().ok()
-            }
-
-            fn clone_sender(sender: &$sender) -> $sender {
-                sender.clone()
             }
 
             fn clone_receiver(receiver: &$receiver) -> Option<$receiver> {

@@ -5,21 +5,10 @@ use std::iter;
 use super::sheet::{Block, Sheet};
 use super::words::{by_reason, number, percentile, verdict};
 
-/// The form of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// Aligned for a terminal.
-    Text,
-    /// Markdown.
-    Markdown,
-}
-
-/// Returns the whole report.
-pub fn report(sheet: &Sheet, layout: Layout) -> String {
-    let mut page = Page {
-        layout,
-        text: String::new(),
-    };
+/// Returns the whole report, as Markdown or aligned for a terminal.
+pub fn report(sheet: &Sheet, markdown: bool) -> String {
+    let text = String::new();
+    let mut page = Page { markdown, text };
     page.heading("#", "Results");
     let facts = sheet.facts().into_iter();
     page.list(facts.map(|(name, value)| format!("{name}: {value}")));
@@ -59,7 +48,7 @@ fn targets(block: &Block) -> impl Iterator<Item = Vec<String>> {
 }
 
 struct Page {
-    layout: Layout,
+    markdown: bool,
     text: String,
 }
 
@@ -70,17 +59,14 @@ impl Page {
     }
 
     fn heading(&mut self, level: &str, title: &str) {
-        match self.layout {
-            Layout::Markdown => self.line(&format!("\n{level} {title}\n")),
-            Layout::Text => self.line(&format!("\n{title}")),
+        match self.markdown {
+            true => self.line(&format!("\n{level} {title}\n")),
+            false => self.line(&format!("\n{title}")),
         }
     }
 
     fn list(&mut self, items: impl Iterator<Item = String>) {
-        let mark = match self.layout {
-            Layout::Markdown => "* ",
-            Layout::Text => "  ",
-        };
+        let mark = if self.markdown { "* " } else { "  " };
         items.for_each(|item| self.line(&format!("{mark}{item}")));
     }
 
@@ -93,7 +79,7 @@ impl Page {
     ) {
         let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
         let mut rows: Vec<_> = iter::once(head).chain(rows).collect();
-        if self.layout == Layout::Markdown {
+        if self.markdown {
             let rule = |side| match side {
                 'r' => "---:".to_owned(),
                 _ => "---".to_owned(),
@@ -123,7 +109,7 @@ impl Page {
             "{}, {}; workers: {}, warm-up rounds: {}",
             block.row, block.unit, block.workers, block.warmups
         ));
-        if self.layout == Layout::Markdown {
+        if self.markdown {
             self.line("");
         }
         let mut head = vec!["peer", "median", "p95", "p99"];
@@ -153,7 +139,7 @@ impl Page {
         });
         let sides = format!("l{}", "r".repeat(head.len() - 1));
         self.table(&sides, &head, rows);
-        if self.layout == Layout::Markdown {
+        if self.markdown {
             self.line("");
         }
         self.list(block.noise().into_iter());

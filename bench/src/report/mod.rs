@@ -9,6 +9,6 @@ mod verdict;
 mod words;
 
 pub use data::{records, save, write_page};
-pub use layout::{Layout, report};
+pub use layout::report;
 pub use sheet::{Block, Line, Sheet};
 pub use verdict::{ENOUGH, Limit, limits, verdicts};
