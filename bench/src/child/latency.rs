@@ -66,7 +66,7 @@ impl Stamp {
     /// As [`Stamp::spin`] with the limit of a case.
     pub fn spin_for(&self, job: &Job, from: u64) -> u64 {
         let limit = match job.kind {
-            Kind::HandOver => 1_000_000,
+            Kind::HandOver | Kind::Steal => 1_000_000,
             _ => 10_000_000,
         };
         self.spin(from, limit)
@@ -101,7 +101,7 @@ impl Latency {
     }
 
     /// Prints the times of a job from a start to the first step of what was started, each at most
-    /// 10 ms, or 1 ms for a hand-over. `start` returns a closure that waits for the end.
+    /// 10 ms, or 1 ms for a hand-over or a theft. `start` returns a closure that waits for the end.
     pub fn of_starts<E: FnOnce()>(job: &Job, mut start: impl FnMut(Arc<Stamp>) -> E) {
         let mut latency = Latency::new(job);
         while latency.more() {
@@ -113,6 +113,19 @@ impl Latency {
             latency.push(stamp.spin_for(job, from));
             rest_for(job, Kind::BusyChild);
             end();
+        }
+        latency.print();
+    }
+
+    /// Prints the times of a job from `event` to its effect, which marks `stamp`.
+    pub fn of_events(job: &Job, stamp: &Stamp, mut event: impl FnMut()) {
+        let mut latency = Latency::new(job);
+        while latency.more() {
+            stamp.clear();
+            rest_for(job, Kind::Wake);
+            let from = now();
+            event();
+            latency.push(stamp.spin_for(job, from));
         }
         latency.print();
     }

@@ -108,14 +108,7 @@ fn steal(job: &Job) {
             }
         }
     });
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        STAMP.clear();
-        let from = Latency::now();
-        queue.push(1);
-        latency.push(STAMP.spin(from, 1_000_000));
-    }
-    latency.print();
+    Latency::of_events(job, &STAMP, || queue.push(1));
 }
 
 fn throughput(job: &Job) {

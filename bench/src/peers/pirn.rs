@@ -201,16 +201,11 @@ fn steal(job: &Job) {
             }
         }
     });
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        STAMP.clear();
-        let from = Latency::now();
+    Latency::of_events(job, &STAMP, || {
         // SAFETY: this thread owns the victim's ring.
         let pushed = unsafe { VICTIM.push(&ITEM) };
         assert!(pushed, "the thief keeps the ring empty");
-        latency.push(STAMP.spin(from, 1_000_000));
-    }
-    latency.print();
+    });
 }
 
 /// Two fibers at a time, as with every peer that keeps the newest in a slot of its own.

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle, park, yield_now};
 use std::time::Duration;
 
 use crate::case::{Kind, Talk};
-use crate::child::{Job, Laps, Latency, Outcome, Skip, Stamp, rest_for};
+use crate::child::{Job, Laps, Latency, Outcome, Skip, Stamp};
 
 use super::blocking::{self, Blocking};
 use super::channel::{Crossbeam, Std};
@@ -133,16 +133,10 @@ fn wake(job: &Job) {
             STAMP.mark();
         }
     });
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        STAMP.clear();
-        rest_for(job, Kind::Wake);
-        let from = Latency::now();
+    Latency::of_events(job, &STAMP, || {
         WORK.store(true, Ordering::Release);
         sleeper.thread().unpark();
-        latency.push(STAMP.spin_for(job, from));
-    }
-    latency.print();
+    });
 }
 
 fn throughput(job: &Job) {
