@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pirn::sync::Barrier;
 
-use crate::crew::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{CREWS, Jobs, alone, until};
 
 /// No participant leaves a round before all have arrived, and one of them leads; in each round.
 #[test]

@@ -8,8 +8,8 @@ use std::time::Duration;
 use pirn::blocking;
 use pirn::time::now;
 
-use crate::crew::{CREWS, Jobs, alone, runtime};
-use crate::rig::{compute_until, on_every_shape, scaled};
+use crate::executor_kind::{CREWS, Jobs, alone, runtime};
+use crate::util::{compute_until, on_every_shape, scaled};
 
 /// The closure may borrow; its result is returned; it runs on a thread that is no worker.
 #[test]

@@ -13,8 +13,8 @@ use pirn::channel;
 use pirn::dispatcher::{Dispatcher, run_main};
 use pirn::spawn::JoinError;
 
-use crate::crew::runtime;
-use crate::rig::{SCHEDULERS, apart, eventually};
+use crate::executor_kind::runtime;
+use crate::util::{SCHEDULERS, apart, eventually};
 
 fn by_hand() -> Runtime {
     Runtime::builder().workers(0).build().expect("a runtime")

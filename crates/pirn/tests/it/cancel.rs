@@ -11,8 +11,8 @@ use pirn::spawn::{Builder, JoinError, Rejected};
 use pirn::time::{now, sleep, timeout};
 use pirn::{Interrupt, JoinHandle};
 
-use crate::crew::{alone, for_ever, runtime, until};
-use crate::rig::{Drops, LONG, eventually, on_every_shape, scaled};
+use crate::executor_kind::{alone, for_ever, runtime, until};
+use crate::util::{Drops, LONG, eventually, on_every_shape, scaled};
 
 /// A scope's cancellation ends the waits of its body and its children, and unstarted children do
 /// not start. Outside the scope it has no effect.

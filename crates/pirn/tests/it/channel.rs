@@ -10,7 +10,7 @@ use pirn::channel::{
     bounded,
 };
 
-use crate::crew::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{CREWS, Jobs, alone, until};
 
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(60);

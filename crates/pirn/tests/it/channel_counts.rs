@@ -10,8 +10,8 @@ use pirn::channel::{RecvError, TryRecvError, TrySendError, bounded, unbounded};
 use pirn::runtime::Spread;
 use pirn::sync::Barrier;
 
-use crate::crew::{CREWS, Crew, Jobs, runtime, until};
-use crate::rig::{LONG, scaled};
+use crate::executor_kind::{CREWS, Crew, Jobs, runtime, until};
+use crate::util::{LONG, scaled};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 

@@ -9,8 +9,8 @@ use pirn::channel::{
 };
 use pirn::select::Select;
 
-use crate::crew::{CREWS, Jobs, alone, until};
-use crate::rig::{Counted, Drops};
+use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::util::{Counted, Drops};
 
 /// I11. Receivers that wait, and several closers at once: one close counts, and each receiver is
 /// notified once.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use pirn::channel::bounded;
 
-use crate::crew::{Crew, Jobs};
+use crate::executor_kind::{Crew, Jobs};
 
 pub(crate) const CAPACITIES: [usize; 6] = [0, 1, 2, 3, 8, 1_000];
 

@@ -10,8 +10,8 @@ use pirn::channel::{
     bounded, broadcast, never, oneshot, ordered, tick, unbounded, watch,
 };
 
-use crate::crew::{CREWS, Jobs, alone};
-use crate::rig::scaled;
+use crate::executor_kind::{CREWS, Jobs, alone};
+use crate::util::scaled;
 
 const SHORT: Duration = Duration::from_millis(20);
 
@@ -252,7 +252,7 @@ fn work_without_a_receiver_is_refused_and_dropped() {
     drop(results);
     assert!(work.spawn(|| unreachable!("refused")).is_err());
     drop(work);
-    crate::rig::eventually("everything is dropped", || {
+    crate::util::eventually("everything is dropped", || {
         alive.load(Ordering::SeqCst) == 0
     });
 }
@@ -310,7 +310,7 @@ fn a_oneshot_carries_one_value() {
             let mut jobs = Jobs::new();
             jobs.add(move || tx.send(7).unwrap());
             jobs.add(move || assert_eq!(rx.recv(), Ok(7)));
-            if matches!(crew, crate::crew::Crew::Fibers) {
+            if matches!(crew, crate::executor_kind::Crew::Fibers) {
                 jobs.run(crew, 2);
             } else {
                 jobs.run(crew, 1);

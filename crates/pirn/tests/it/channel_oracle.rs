@@ -9,7 +9,7 @@ use pirn::channel::{
 };
 use pirn::select::Select;
 
-use crate::rig::Dice;
+use crate::util::Dice;
 
 /// The expected behavior of a channel.
 struct Model {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pirn::channel::{Receiver, Sender, TryRecvError, bounded};
 
 use crate::channel_games::{CAPACITIES, Seen, cascade, close_amid, scramble};
-use crate::crew::{CREWS, Crew, Jobs, runtime};
+use crate::executor_kind::{CREWS, Crew, Jobs, runtime};
 
 /// Four senders and four receivers that wait without limit.
 fn exactly_once(workers: usize) {

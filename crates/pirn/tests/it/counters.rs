@@ -8,7 +8,7 @@ use pirn::Runtime;
 use pirn::channel;
 use pirn::diag::Counters;
 
-use crate::rig::{compute_until, eventually, on_every_shape, scaled};
+use crate::util::{compute_until, eventually, on_every_shape, scaled};
 
 /// Fibers that wait for each other, yield, spawn more than a ring holds.
 fn work(runtime: &Runtime) {

@@ -13,8 +13,8 @@ use pirn::time::{Elapsed, now, sleep, sleep_until, timeout};
 use pirn::wait::{self, Ticket, Waitable};
 use pirn::{Interrupt, JoinHandle};
 
-use crate::crew::{CREWS, Jobs, alone, runtime};
-use crate::rig::LONG;
+use crate::executor_kind::{CREWS, Jobs, alone, runtime};
+use crate::util::LONG;
 
 const SHORT: Duration = Duration::from_millis(3);
 

@@ -12,8 +12,8 @@ use pirn::runtime::{Scheduler, test};
 use pirn::time::{now, sleep, sleep_until, timeout};
 use pirn::{Interrupt, Runtime, sync};
 
-use crate::crew::{alone, runtime};
-use crate::rig::{LONG, apart, compute_until, scaled};
+use crate::executor_kind::{alone, runtime};
+use crate::util::{LONG, apart, compute_until, scaled};
 
 const SECOND: Duration = Duration::from_secs(1);
 

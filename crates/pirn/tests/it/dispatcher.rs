@@ -11,8 +11,8 @@ use pirn::dispatcher::{Dispatcher, spawn_on};
 use pirn::spawn::JoinError;
 use pirn::{Runtime, channel};
 
-use crate::crew::{alone, prefix, runtime};
-use crate::rig::{LONG, SLACK, apart, compute_until, eventually, mappings, resident};
+use crate::executor_kind::{alone, prefix, runtime};
+use crate::util::{LONG, SLACK, apart, compute_until, eventually, mappings, resident};
 
 /// Threads of this process.
 fn threads() -> usize {

@@ -13,8 +13,8 @@ use pirn::diag::State;
 use pirn::dispatcher::Dispatcher;
 use pirn::spawn::JoinError;
 
-use crate::crew::{prefix, runtime};
-use crate::rig::{LONG, eventually};
+use crate::executor_kind::{prefix, runtime};
+use crate::util::{LONG, eventually};
 
 /// L8. A fiber that fills a bounded queue parks. Its worker, the only one, runs others meanwhile. Each
 /// submitted fiber runs once, in order, and none is lost.

@@ -8,9 +8,9 @@ use pirn::diag::{Reason, State, name_object};
 use pirn::sync::{Event, Mutex};
 use pirn::{channel, select, spawn};
 
-use crate::crew::{alone, runtime};
-use crate::rig::{SCHEDULERS, eventually, on_every_shape, shaped};
-use crate::told::{named, own_id, waiting};
+use crate::executor_kind::{alone, runtime};
+use crate::report_util::{named, own_id, waiting};
+use crate::util::{SCHEDULERS, eventually, on_every_shape, shaped};
 
 /// P4. For a worker that computes, the dump lists the fiber that it runs, and says that the worker
 /// does not answer; fibers that have not started are counted.
@@ -164,7 +164,7 @@ fn reports_amid_a_storm() {
         }
         runtime.scope(|s| {
             for seed in 0..12_u64 {
-                s.spawn(move || churn(seed, crate::rig::scaled(300)));
+                s.spawn(move || churn(seed, crate::util::scaled(300)));
             }
         });
         stop.store(true, Ordering::SeqCst);
@@ -216,7 +216,7 @@ fn churn(seed: u64, rounds: usize) {
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn a_signal_asks_for_a_dump() {
-    let ended = crate::rig::apart("dumps::a_signal_asks_for_a_dump", &[], || {
+    let ended = crate::util::apart("dumps::a_signal_asks_for_a_dump", &[], || {
         own_id();
         pirn::diag::dump_on_quit().unwrap();
         pirn::diag::dump_on_quit().unwrap();

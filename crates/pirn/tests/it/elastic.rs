@@ -13,7 +13,7 @@ use pirn::blocking::block_in_place;
 use pirn::diag::ScaleReason;
 use pirn::runtime::{Builder, Handle};
 
-use crate::rig::{SCHEDULERS, compute_until, eventually, scaled};
+use crate::util::{SCHEDULERS, compute_until, eventually, scaled};
 
 /// How many threads of workers exist, and how many have been started.
 #[derive(Clone, Default)]

@@ -9,9 +9,9 @@ use pirn::spawn::Fiber;
 use pirn::time::{now, sleep};
 use pirn::{Runtime, channel, park};
 
-use crate::crew::{alone, runtime};
+use crate::executor_kind::{alone, runtime};
 use crate::figures::{percentile, within};
-use crate::rig::{SCHEDULERS, eventually, scaled, shaped};
+use crate::util::{SCHEDULERS, eventually, scaled, shaped};
 
 /// Yields until `flag` is set.
 fn yield_until(flag: &AtomicBool) {
@@ -243,7 +243,7 @@ fn one_free_worker_serves_all_others() {
         for _ in 0..workers - 1 {
             let stop = Arc::clone(&stop);
             runtime.spawn(move || {
-                crate::rig::compute_until("the end", || stop.load(Ordering::SeqCst));
+                crate::util::compute_until("the end", || stop.load(Ordering::SeqCst));
             });
         }
         eventually("they compute", || {

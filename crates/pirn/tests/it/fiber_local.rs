@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::crew::{CREWS, Jobs, alone, runtime};
-use crate::rig::{Counted, Drops, on_every_shape, scaled};
+use crate::executor_kind::{CREWS, Jobs, alone, runtime};
+use crate::util::{Counted, Drops, on_every_shape, scaled};
 
 pirn::fiber_local! {
     static NUMBER: Cell<usize> = Cell::new(7);

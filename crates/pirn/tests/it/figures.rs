@@ -11,8 +11,8 @@ use pirn::runtime::Builder;
 use pirn::time::{now, sleep_until};
 use pirn::{Interrupt, Runtime};
 
-use crate::crew::{runtime, until};
-use crate::rig::{Dice, SCHEDULERS, SLACK, compute_until, eventually, scaled};
+use crate::executor_kind::{runtime, until};
+use crate::util::{Dice, SCHEDULERS, SLACK, compute_until, eventually, scaled};
 
 const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -250,7 +250,7 @@ fn alone_sleepers_beside_a_computing_fiber_are_exact() {
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_an_idle_runtime_answers_at_once() {
-    use crate::wires::{at_once, echo, listener};
+    use crate::sockets_util::{at_once, echo, listener};
     use std::io::{Read, Write};
     let runtime = runtime(2);
     let listener = listener();

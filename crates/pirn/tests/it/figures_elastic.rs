@@ -14,10 +14,10 @@ use pirn::spawn::JoinHandle;
 use pirn::sync::Event;
 use pirn::time::{now, sleep, sleep_until};
 
-use crate::crew::runtime;
+use crate::executor_kind::runtime;
 use crate::figures::{Call, percentile, within};
 use crate::free::free;
-use crate::rig::{SCHEDULERS, apart, compute_until, eventually};
+use crate::util::{SCHEDULERS, apart, compute_until, eventually};
 
 const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)

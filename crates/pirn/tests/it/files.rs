@@ -15,9 +15,9 @@ use pirn::time::now;
 use pirn::wait::Reason;
 use pirn::{Interrupt, blocking, channel};
 
-use crate::crew::{CREWS, Jobs, runtime};
-use crate::rig::{Directory, eventually, on_every_shape, scaled};
+use crate::executor_kind::{CREWS, Jobs, runtime};
 use crate::unmeasured::unmeasured;
+use crate::util::{Directory, eventually, on_every_shape, scaled};
 
 /// A named pipe: each open waits for an open of the other side.
 fn named_pipe(directory: &Directory) -> PathBuf {

@@ -14,8 +14,8 @@ use pirn::fs::File;
 use pirn::time::now;
 use pirn::{Interrupt, Runtime};
 
-use crate::rig::{Directory, Ended, apart, scaled};
 use crate::unmeasured::{repeat, unmeasured};
+use crate::util::{Directory, Ended, apart, scaled};
 
 /// The bytes of a block.
 const SIZE: usize = 4096;

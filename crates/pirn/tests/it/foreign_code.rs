@@ -9,8 +9,8 @@ use pirn::channel::{Receiver, RecvError, bounded, unbounded};
 use pirn::runtime::test;
 use pirn::time::{Elapsed, now, sleep, timeout};
 
-use crate::crew::runtime;
-use crate::rig::{Dice, LONG};
+use crate::executor_kind::runtime;
+use crate::util::{Dice, LONG};
 
 /// Stands for other crates' code: adds up the items of an iterator.
 fn sum_of(numbers: impl Iterator<Item = u64>) -> u64 {

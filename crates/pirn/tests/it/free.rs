@@ -13,7 +13,7 @@ use pirn::runtime::{Builder, Scheduler};
 use pirn::sync::Event;
 use pirn::{Runtime, channel, time};
 
-use crate::rig::{LONG, SCHEDULERS, compute_until, eventually, scaled};
+use crate::util::{LONG, SCHEDULERS, compute_until, eventually, scaled};
 
 fn builder(workers: usize) -> Builder {
     let builder = Runtime::builder().workers(workers);

@@ -16,9 +16,9 @@ use pirn::scope::TaskGroup;
 use pirn::sync::{Barrier, Condvar, Event, Mutex, Once, RwLock, Semaphore, WaitGroup};
 use pirn::{Interrupt, Runtime, cancel, time};
 
-use crate::crew::{CREWS, Jobs, alone, for_ever, runtime};
+use crate::executor_kind::{CREWS, Jobs, alone, for_ever, runtime};
 use crate::futures_rig::{Gate, give_way};
-use crate::rig::{Drops, eventually, on_every_shape, scaled};
+use crate::util::{Drops, eventually, on_every_shape, scaled};
 
 /// A future may borrow, need not be `Send`, and is polled on the waiting fiber or thread.
 #[test]

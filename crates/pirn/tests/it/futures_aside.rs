@@ -15,9 +15,9 @@ use pirn::spawn::Builder;
 use pirn::sync::Event;
 use pirn::{Runtime, yield_now};
 
-use crate::crew::runtime;
+use crate::executor_kind::runtime;
 use crate::futures_rig::{Gate, give_way};
-use crate::rig::{apart, eventually, scaled};
+use crate::util::{apart, eventually, scaled};
 
 /// Whether this build has such a stack; otherwise polls run on the fiber's stack.
 const BESIDE: bool = cfg!(all(target_arch = "x86_64", not(feature = "corosensei")));

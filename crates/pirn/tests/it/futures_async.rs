@@ -14,9 +14,9 @@ use pirn::future::{block_on, fiber, wait};
 use pirn::spawn::JoinError;
 use pirn::{JoinHandle, Runtime};
 
-use crate::crew::{alone, for_ever, runtime};
+use crate::executor_kind::{alone, for_ever, runtime};
 use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
-use crate::rig::{Drops, eventually, on_every_shape, scaled};
+use crate::util::{Drops, eventually, on_every_shape, scaled};
 
 /// Futures move between threads with their tasks; a handle is shared as usual.
 #[test]

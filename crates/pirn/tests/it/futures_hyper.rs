@@ -21,9 +21,9 @@ use pirn::future::{fiber, wait};
 use pirn::net::{TcpListener, TcpStream, UnixStream};
 use pirn::sync::Event;
 
-use crate::crew::runtime;
-use crate::rig::on_every_shape;
-use crate::wires::{connection, listener};
+use crate::executor_kind::runtime;
+use crate::sockets_util::{connection, listener};
+use crate::util::on_every_shape;
 
 /// Returns the body and its length.
 async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {

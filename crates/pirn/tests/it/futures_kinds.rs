@@ -11,9 +11,9 @@ use std::time::Duration;
 use pirn::channel::{RecvError, broadcast, oneshot, watch};
 use pirn::future::{block_on, wait};
 
-use crate::crew::runtime;
+use crate::executor_kind::runtime;
 use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
-use crate::rig::{Drops, on_every_shape, scaled};
+use crate::util::{Drops, on_every_shape, scaled};
 
 /// Futures move between threads with their tasks.
 #[test]

@@ -12,9 +12,9 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use pirn::future::{block_on, sleep, sleep_until, wait};
 use pirn::{Interrupt, Runtime, time};
 
-use crate::crew::runtime;
+use crate::executor_kind::runtime;
 use crate::futures_rig::{Tasks, Wakes, block_on_thread, give_way, poll_once};
-use crate::rig::{eventually, on_every_shape};
+use crate::util::{eventually, on_every_shape};
 
 const MS: Duration = Duration::from_millis(1);
 const HOUR: Duration = Duration::from_secs(3_600);

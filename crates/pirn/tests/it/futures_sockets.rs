@@ -16,10 +16,10 @@ use pirn::future::{block_on, wait};
 use pirn::net::{TcpStream, UnixStream};
 use pirn::{Interrupt, scope};
 
-use crate::crew::{CREWS, Crew, Jobs, runtime};
+use crate::executor_kind::{CREWS, Crew, Jobs, runtime};
 use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
-use crate::rig::{eventually, on_every_shape, scaled};
-use crate::wires::connection;
+use crate::sockets_util::connection;
+use crate::util::{eventually, on_every_shape, scaled};
 
 async fn echo(stream: impl AsyncRead + AsyncWrite) -> io::Result<u64> {
     let mut stream = pin!(stream);
@@ -101,7 +101,7 @@ fn other_executors_poll() {
             scope.spawn(move || match seed % 2 {
                 0 => wait(converse(other, seed, 20)).unwrap(),
                 _ => {
-                    crate::wires::converse(&other, seed, 20);
+                    crate::sockets_util::converse(&other, seed, 20);
                     other.shutdown(Shutdown::Write).unwrap();
                 }
             });

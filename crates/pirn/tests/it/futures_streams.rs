@@ -14,9 +14,9 @@ use futures_util::stream::{StreamExt, unfold};
 use pirn::channel::{self, RecvStream, broadcast, watch};
 use pirn::future::{block_on, wait};
 
-use crate::crew::runtime;
+use crate::executor_kind::runtime;
 use crate::futures_rig::{Tasks, Wakes, block_on_thread};
-use crate::rig::{Drops, eventually, on_every_shape, scaled};
+use crate::util::{Drops, eventually, on_every_shape, scaled};
 
 async fn next<T>(stream: &mut RecvStream<T>) -> Option<T> {
     poll_fn(|context| Pin::new(&mut *stream).poll_next(context)).await

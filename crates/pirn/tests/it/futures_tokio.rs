@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 
 use crate::futures_rig::block_on_thread;
-use crate::rig::eventually;
+use crate::util::eventually;
 
 /// A runtime of tokio's, and a runtime of fibers that uses it.
 fn both(workers: usize) -> (tokio::runtime::Runtime, Runtime) {

@@ -11,9 +11,9 @@ use pirn::par::graph::{Access, Cycle, Graph, NodeId};
 use pirn::sync::{Barrier, RwLock};
 use pirn::{Interrupt, Runtime, channel};
 
-use crate::crew::{for_ever, runtime, until};
+use crate::executor_kind::{for_ever, runtime, until};
 use crate::par_rig::compute;
-use crate::rig::{LONG, compute_until, on_every_shape};
+use crate::util::{LONG, compute_until, on_every_shape};
 
 struct Place;
 struct Speed;
@@ -445,7 +445,7 @@ fn a_shutdown_amid_a_run() {
                 middle.iter().for_each(|node| graph.order(*node, last));
                 handle.enter(|| graph.run().unwrap());
             });
-            crate::rig::eventually("it waits", || waits.load(Ordering::SeqCst));
+            crate::util::eventually("it waits", || waits.load(Ordering::SeqCst));
             runtime.shutdown(LONG).unwrap();
         });
         assert_eq!(ran.into_inner(), 11);
@@ -473,7 +473,7 @@ fn a_shutdown_leaves_no_node_out() {
                 }
                 handle.enter(|| graph.run().unwrap());
             });
-            crate::rig::eventually("one runs", || begun.load(Ordering::SeqCst));
+            crate::util::eventually("one runs", || begun.load(Ordering::SeqCst));
             runtime.shutdown(LONG).unwrap();
         });
         assert_eq!(ran.into_inner(), 20);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use pirn::Runtime;
 use pirn::par::graph::{Access, Graph, NodeId};
 
-use crate::rig::{Dice, SCHEDULERS, on_every_shape, scaled};
+use crate::util::{Dice, SCHEDULERS, on_every_shape, scaled};
 
 /// The access of a node to one resource.
 #[derive(Clone, Copy, PartialEq)]

@@ -11,8 +11,8 @@ use pirn::scope::TaskGroup;
 use pirn::spawn::{JoinError, Rejected};
 use pirn::time::{sleep, timeout};
 
-use crate::crew::{alone, runtime};
-use crate::rig::{Drops, LONG, eventually, on_every_shape, scaled};
+use crate::executor_kind::{alone, runtime};
+use crate::util::{Drops, LONG, eventually, on_every_shape, scaled};
 
 /// O2. A group yields results in the order of the ends, counts its fibers, and can be reused.
 #[test]
@@ -201,13 +201,13 @@ fn alone_a_group_of_units_keeps_nothing() {
             group.spawn(|| ()).unwrap();
         }
         group.wait().unwrap();
-        let before = crate::rig::resident();
+        let before = crate::util::resident();
         let n = scaled(300_000);
         for _ in 0..n {
             group.spawn(|| ()).unwrap();
         }
         group.wait().unwrap();
-        let grown = crate::rig::resident().saturating_sub(before);
+        let grown = crate::util::resident().saturating_sub(before);
         assert!(grown < 8 << 20, "{grown} bytes more");
         let mut ended = 0;
         while let Some(result) = group.join_next().unwrap() {

@@ -13,7 +13,7 @@ use pirn::runtime::Handle;
 use pirn::time::{now, sleep, timeout};
 use pirn::{Runtime, spawn};
 
-use crate::rig::LONG;
+use crate::util::LONG;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const SOON: Duration = Duration::from_millis(30);

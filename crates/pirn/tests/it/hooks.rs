@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use pirn::runtime::{Handle, Scheduler};
 use pirn::{Runtime, channel};
 
-use crate::rig::{LONG, SCHEDULERS, eventually};
+use crate::util::{LONG, SCHEDULERS, eventually};
 
 /// A panic payload with a panicking destructor.
 struct Explosive;
@@ -222,7 +222,7 @@ fn a_start_hook_cannot_wait_for_its_runtime() {
                     .expect_err("it would wait for ever");
                 let text = refused.downcast_ref::<String>().cloned();
                 says.set(text.unwrap_or_default()).unwrap();
-                assert_eq!(crate::crew::runtime(1).run(|| 7), 7);
+                assert_eq!(crate::executor_kind::runtime(1).run(|| 7), 7);
             };
             let builder = Runtime::builder().workers(1).scheduler(scheduler);
             let runtime = builder.on_thread_start(hook).build().unwrap();

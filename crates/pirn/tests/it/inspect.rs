@@ -19,10 +19,10 @@ use pirn::sync::{Event, Mutex, Semaphore};
 use pirn::{Runtime, channel, spawn};
 use serde_json::Value;
 
-use crate::rig::{
+use crate::unmeasured::unmeasured;
+use crate::util::{
     Directory, LONG, apart, apart_unprivileged, compute_until, eventually, scaled,
 };
-use crate::unmeasured::unmeasured;
 
 const HOUR: Duration = Duration::from_secs(3600);
 

@@ -13,7 +13,7 @@ use pirn::{Runtime, channel, spawn};
 use serde_json::Value;
 
 use crate::inspect::{Ends, ask, ask_all, of_kind};
-use crate::rig::{Directory, LONG, eventually, scaled};
+use crate::util::{Directory, LONG, eventually, scaled};
 
 /// Starts `n` fibers that wait until the sender is dropped.
 fn waiters(runtime: &Runtime, n: usize) -> channel::Sender<u8> {

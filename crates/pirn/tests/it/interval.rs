@@ -7,7 +7,7 @@ use pirn::cancel::with_deadline;
 use pirn::runtime::test;
 use pirn::time::{Interval, MissedTick, interval, now, sleep};
 
-use crate::crew::{CREWS, Jobs};
+use crate::executor_kind::{CREWS, Jobs};
 
 const PERIOD: Duration = Duration::from_millis(10);
 

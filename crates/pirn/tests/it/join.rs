@@ -10,8 +10,8 @@ use pirn::spawn::JoinError;
 use pirn::sync::WaitGroup;
 use pirn::{Interrupt, JoinHandle};
 
-use crate::crew::{Crew, Jobs, alone, runtime, until};
-use crate::rig::{Drops, LONG, on_every_shape, processor_time, scaled};
+use crate::executor_kind::{Crew, Jobs, alone, runtime, until};
+use crate::util::{Drops, LONG, on_every_shape, processor_time, scaled};
 
 /// H-1. Many fibers wait for one handle; all see the end.
 #[test]
@@ -99,7 +99,7 @@ fn waiters_of_every_kind_at_once() {
 #[test]
 fn a_join_returns_after_everything() {
     pirn::fiber_local! {
-        static LAST: std::cell::RefCell<Option<crate::rig::Counted>> =
+        static LAST: std::cell::RefCell<Option<crate::util::Counted>> =
             std::cell::RefCell::new(None);
     }
     let n = scaled(2_000);

@@ -8,7 +8,7 @@ use pirn::Interrupt;
 use pirn::sync::Mutex;
 use pirn::wait::{park_on, unpark_all, unpark_one};
 
-use crate::crew::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{CREWS, Jobs, alone, until};
 
 /// A mutex of one word: 0 free, 1 held, 2 held and there may be waiters.
 struct WordLock {

@@ -11,8 +11,8 @@ use pirn::signal::{Signal, cancel_on, listen};
 use pirn::{Interrupt, select};
 
 use crate::futures_rig::{Wakes, poll_once};
-use crate::rig::{apart, eventually, on_every_shape};
 use crate::signals::{assert_passed, send};
+use crate::util::{apart, eventually, on_every_shape};
 
 /// N7. A fiber that serves and listens receives SIGTERM amid its work; so do all the other
 /// listeners, on fibers and threads.
@@ -181,7 +181,7 @@ fn a_signal_that_cannot_be_listened_to_is_named() {
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert!(error.to_string().contains("SIGKILL"), "{error}");
 
-    let runtime = crate::crew::runtime(1);
+    let runtime = crate::executor_kind::runtime(1);
     let signals = listen(&[Signal::WINCH]).unwrap();
     let fiber = runtime.spawn(move || signals.recv());
     eventually("it waits", || runtime.metrics().total.fiber_parks == 1);

@@ -17,8 +17,8 @@ use pirn::spawn::{Builder, JoinError};
 use pirn::{Interrupt, Runtime, channel};
 
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
-use crate::rig::apart;
-use crate::rig::{SCHEDULERS, eventually, scaled};
+use crate::util::apart;
+use crate::util::{SCHEDULERS, eventually, scaled};
 
 pirn::fiber_local! {
     static MARK: Cell<usize> = Cell::new(0);

@@ -6,25 +6,25 @@
     reason = "fibers are tested beside plain threads and against the real clock"
 )]
 
+/// Games in which some of the players are cancelled at random.
+mod cancel_fuzz;
 /// Channels that close in the middle of traffic, for storms short and long.
 mod channel_games;
 /// The same jobs as fibers, as threads, as both: used by the other modules.
-mod crew;
+mod executor_kind;
 /// Trees of joins drawn by a seed, halves that wait for each other, runtimes that end meanwhile.
 mod par_games;
 /// Numbers to sort.
 mod par_patterns;
-/// Runtimes of every shape, parts of tests in processes of their own, the system's statistics.
-mod rig;
-/// Games in which some of the players are cancelled at random.
-mod strike;
 /// Fibers with names, and their lines in reports.
-mod told;
-/// The rules of the trace format, so that viewers show all of a trace.
-mod trace_format;
+mod report_util;
 /// Connections over the loopback, and the data on them.
 #[cfg(unix)]
-mod wires;
+mod sockets_util;
+/// The rules of the trace format, so that viewers show all of a trace.
+mod trace_format;
+/// Runtimes of every shape, parts of tests in processes of their own, the system's statistics.
+mod util;
 
 /// Futures that fibers and threads wait for, and waits inside polls.
 mod futures;

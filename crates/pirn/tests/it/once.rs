@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pirn::sync::{LazyLock, Once, OnceLock};
 
-use crate::crew::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{CREWS, Jobs, alone, until};
 
 /// Not atomic: every caller that returns sees the writes.
 #[test]
@@ -141,8 +141,8 @@ fn a_cell_with_a_maker_that_panics_stays_empty() {
 
 #[test]
 fn a_value_is_dropped_once_if_there_is_one() {
-    let drops = crate::rig::Drops::default();
-    drop(OnceLock::<crate::rig::Counted>::new());
+    let drops = crate::util::Drops::default();
+    drop(OnceLock::<crate::util::Counted>::new());
     let cell = OnceLock::from(drops.one());
     assert!(cell.set(drops.one()).is_err());
     assert_eq!(drops.count(), 1);

@@ -7,8 +7,8 @@ use pirn::scope::ScopedJoinHandle;
 use pirn::sync::{AcquireError, Mutex, Permit, RwLock, RwLockWriteGuard, Semaphore};
 use pirn::{Interrupt, channel};
 
-use crate::crew::alone;
-use crate::rig::{Dice, scaled};
+use crate::executor_kind::alone;
+use crate::util::{Dice, scaled};
 
 /// Lets all ready fibers run.
 fn rest() {

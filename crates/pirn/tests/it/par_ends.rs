@@ -12,7 +12,7 @@ use pirn::sync::Event;
 use pirn::{Runtime, yield_now};
 
 use crate::par_games::end_amid;
-use crate::rig::{LONG, SCHEDULERS, SLACK, eventually, scaled, shaped};
+use crate::util::{LONG, SCHEDULERS, SLACK, eventually, scaled, shaped};
 
 /// First halves that wait for second ones, each in a way that no cancellation ends.
 fn wait_for_second_halves(depth: usize) -> usize {

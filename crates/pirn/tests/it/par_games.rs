@@ -13,7 +13,7 @@ use pirn::runtime::Scheduler;
 use pirn::sync::Mutex;
 use pirn::{Interrupt, Runtime, yield_now};
 
-use crate::rig::{Dice, Drops, LONG, SLACK, eventually, resident, shaped};
+use crate::util::{Dice, Drops, LONG, SLACK, eventually, resident, shaped};
 
 /// The result of a node: the leaves below it, or the number of the leaf with the propagated panic.
 type Sum = Result<usize, usize>;
@@ -208,7 +208,7 @@ pub(crate) fn cancel_amid(runtime: &Runtime, seed: usize, depth: u32) {
             let fibers: Vec<_> =
                 trees.iter().map(|tree| s.spawn(|| tree.run())).collect();
             for (n, (fiber, tree)) in fibers.into_iter().zip(&trees).enumerate() {
-                crate::crew::until(&tree.begun, 1);
+                crate::executor_kind::until(&tree.begun, 1);
                 for _ in 0..tree.draw(0, 1 << n) {
                     yield_now();
                 }

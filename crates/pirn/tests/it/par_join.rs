@@ -13,8 +13,8 @@ use pirn::sync::Mutex;
 use pirn::{Interrupt, Runtime, timeout};
 
 #[cfg(not(pirn_free))]
-use crate::rig::apart;
-use crate::rig::{Drops, compute_until, eventually, on_every_shape, scaled};
+use crate::util::apart;
+use crate::util::{Drops, compute_until, eventually, on_every_shape, scaled};
 
 fn fib(n: u32) -> u64 {
     if n < 2 {
@@ -438,14 +438,14 @@ fn joins_leave_nothing_behind() {
             assert_eq!(a + 1, b);
         }
     });
-    let before = crate::rig::resident();
+    let before = crate::util::resident();
     runtime.run(|| {
         for _ in 0..many / 1_000 {
             fib(10);
             join(pirn::yield_now, || ());
         }
     });
-    let grown = crate::rig::resident().saturating_sub(before);
+    let grown = crate::util::resident().saturating_sub(before);
     assert!(grown < 8 << 20, "{grown} bytes more");
 }
 

@@ -7,7 +7,7 @@ use pirn::Interrupt;
 use pirn::par::{self, Split};
 
 use crate::par_rig::Bomb;
-use crate::rig::{Counted, Dice, Drops, on_every_shape, scaled};
+use crate::util::{Counted, Dice, Drops, on_every_shape, scaled};
 
 /// Runs `work`, which must end with the panic of a [`Bomb`].
 fn boom<R>(work: impl FnOnce() -> R) {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use pirn::par;
 
-use crate::rig::Dice;
+use crate::util::Dice;
 
 /// Runs of numbers with realistic patterns.
 pub(crate) fn patterns(n: usize) -> Vec<Vec<u64>> {

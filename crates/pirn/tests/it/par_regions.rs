@@ -16,7 +16,7 @@ use pirn::par::{self, join};
 use pirn::sync::Mutex;
 use pirn::{Runtime, time, yield_now};
 
-use crate::rig::{eventually, on_every_shape};
+use crate::util::{eventually, on_every_shape};
 
 const FAR: Duration = Duration::from_secs(1_000);
 

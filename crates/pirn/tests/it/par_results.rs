@@ -8,9 +8,9 @@ use std::time::Duration;
 use pirn::par::{self, Split};
 use pirn::{Interrupt, Runtime};
 
-use crate::crew::runtime;
+use crate::executor_kind::runtime;
 use crate::par_rig::{compute, lengths};
-use crate::rig::{Dice, on_every_shape};
+use crate::util::{Dice, on_every_shape};
 
 /// O9. Every operation on runs of every length, on every shape of runtime, compared with a loop.
 #[test]

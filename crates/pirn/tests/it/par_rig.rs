@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::rig::{Dice, scaled};
+use crate::util::{Dice, scaled};
 
 /// Critical lengths, and some others.
 pub(crate) fn lengths() -> Vec<usize> {

@@ -4,7 +4,7 @@ use pirn::par;
 
 use crate::par_patterns::{compare, patterns};
 use crate::par_rig::lengths;
-use crate::rig::{Dice, on_every_shape, scaled};
+use crate::util::{Dice, on_every_shape, scaled};
 
 /// The longest runs: unoptimized code is slow.
 const LONGEST: usize = if cfg!(debug_assertions) {

@@ -1,8 +1,8 @@
 //! Trees of joins in which halves panic, wait, are shielded and cancelled; the long versions are in `tests/stress`.
 
+use crate::cancel_fuzz::again_and_again;
 use crate::par_games::{Tree, cancel_amid, join_in_flat_memory, wait_for_each_other};
-use crate::rig::{on_every_shape, scaled, shaped};
-use crate::strike::again_and_again;
+use crate::util::{on_every_shape, scaled, shaped};
 
 /// O9. The result equals that of plain calls, wherever a half waits or panics.
 #[test]
@@ -36,5 +36,5 @@ fn alone_joins_in_flat_memory() {
     } else {
         1_000_000
     };
-    join_in_flat_memory(&shaped(2, crate::rig::SCHEDULERS[0]), scaled(joins));
+    join_in_flat_memory(&shaped(2, crate::util::SCHEDULERS[0]), scaled(joins));
 }

@@ -11,9 +11,9 @@ use pirn::sync::Mutex;
 use pirn::time::{now, sleep, timeout};
 use pirn::{Interrupt, Runtime};
 
-use crate::crew::runtime;
+use crate::executor_kind::runtime;
 use crate::par_rig::compute;
-use crate::rig::{on_every_shape, scaled};
+use crate::util::{on_every_shape, scaled};
 
 /// As many items as are single jobs: one may wait for any other.
 #[test]

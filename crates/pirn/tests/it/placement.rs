@@ -9,8 +9,8 @@ use pirn::diag::Counters;
 use pirn::time::now;
 use pirn::{Runtime, channel, park};
 
-use crate::crew::{runtime, until};
-use crate::rig::{
+use crate::executor_kind::{runtime, until};
+use crate::util::{
     SCHEDULERS, SLACK, compute_until, eventually, scaled, shaped, slow_wake,
 };
 

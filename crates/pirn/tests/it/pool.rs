@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pirn::sync::Pool;
 
-use crate::crew::{CREWS, Jobs};
+use crate::executor_kind::{CREWS, Jobs};
 
 #[test]
 fn never_more_things_than_places() {

@@ -12,8 +12,8 @@ use pirn::time::timeout;
 use pirn::wait::Reason;
 use pirn::{Interrupt, fs};
 
-use crate::crew::{CREWS, Jobs, runtime};
-use crate::rig::{Directory, eventually, on_every_shape, scaled};
+use crate::executor_kind::{CREWS, Jobs, runtime};
+use crate::util::{Directory, eventually, on_every_shape, scaled};
 
 fn shell(script: &str) -> Command {
     let mut shell = Command::new("sh");

@@ -9,11 +9,11 @@ use pirn::runtime::Handle;
 use pirn::sync::{Barrier, Condvar, Event, Mutex, Once, RwLock, Semaphore, WaitGroup};
 use pirn::{Interrupt, JoinHandle, channel, select, spawn};
 
-use crate::crew::runtime;
-use crate::rig::on_every_shape;
-use crate::told::{named, own_id, waiting};
+use crate::executor_kind::runtime;
+use crate::report_util::{named, own_id, waiting};
 #[cfg(unix)]
-use crate::wires::{connection, listener};
+use crate::sockets_util::{connection, listener};
+use crate::util::on_every_shape;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -318,7 +318,7 @@ fn the_rest_is_reported_too() {
 #[test]
 fn calls_that_wait_inside_are_reported_by_their_callers_line() {
     let runtime = runtime(2);
-    let other = crate::crew::runtime(1);
+    let other = crate::executor_kind::runtime(1);
     let elsewhere = Dispatcher::new(1).unwrap();
     let (tx, rx) = channel::bounded::<u8>(0);
     let mut lines = Vec::new();

@@ -7,8 +7,8 @@ use std::time::Duration;
 use pirn::runtime::{Builder, Handle, InstallError, Scheduler, Spread, shutdown_default};
 use pirn::{JoinHandle, Runtime, channel};
 
-use crate::crew::{alone, runtime};
-use crate::rig::{
+use crate::executor_kind::{alone, runtime};
+use crate::util::{
     Drops, LONG, SCHEDULERS, apart, mappings, on_every_shape, scaled, shaped,
 };
 
@@ -84,7 +84,7 @@ fn any_number_of_workers() {
                 for _ in 0..workers {
                     s.spawn(move || {
                         arrived.fetch_add(1, Ordering::SeqCst);
-                        crate::rig::eventually("every worker has a fiber", || {
+                        crate::util::eventually("every worker has a fiber", || {
                             arrived.load(Ordering::SeqCst) == workers
                         });
                     });

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pirn::spawn::{Builder, Rejected};
 use pirn::{Runtime, channel};
 
-use crate::rig::{LONG, SCHEDULERS, apart, compute_until, data, eventually, reserved};
+use crate::util::{LONG, SCHEDULERS, apart, compute_until, data, eventually, reserved};
 
 /// Address space for all allocations of these tests but threads: less than the stack of a thread.
 const SPARE: usize = 1 << 20;

@@ -9,8 +9,8 @@ use pirn::spawn::{Builder, JoinError, Rejected};
 use pirn::time::now;
 use pirn::{Interrupt, channel};
 
-use crate::crew::{Crew, Jobs, alone, runtime, until};
-use crate::rig::{Drops, LONG, on_every_shape, scaled};
+use crate::executor_kind::{Crew, Jobs, alone, runtime, until};
+use crate::util::{Drops, LONG, on_every_shape, scaled};
 
 /// Children borrow from the frame that spawns them, mutably too, one each.
 #[test]
@@ -468,11 +468,11 @@ fn alone_a_scope_of_many_children_stays_flat() {
             s.wait().unwrap();
         };
         (0..20).for_each(|_| batch());
-        let before = crate::rig::resident();
+        let before = crate::util::resident();
         (0..scaled(300)).for_each(|_| batch());
-        let grown = crate::rig::resident().saturating_sub(before);
+        let grown = crate::util::resident().saturating_sub(before);
         assert!(
-            grown < crate::rig::SLACK as usize * (4 << 20),
+            grown < crate::util::SLACK as usize * (4 << 20),
             "grew by {grown} bytes"
         );
     });

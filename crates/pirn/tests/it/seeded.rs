@@ -13,7 +13,7 @@ fn seeded_race_between_two_fibers() {
     // SAFETY: none: this is the bug.
     unsafe impl Sync for Shared {}
 
-    let runtime = crate::crew::runtime(2);
+    let runtime = crate::executor_kind::runtime(2);
     let shared = Shared(std::cell::UnsafeCell::new(0));
     let arrived = AtomicUsize::new(0);
     let (shared, arrived) = (&shared, &arrived);
@@ -46,7 +46,7 @@ fn seeded_race_between_two_polls() {
     // SAFETY: none: this is the bug.
     unsafe impl Sync for Shared {}
 
-    let runtime = crate::crew::runtime(2);
+    let runtime = crate::executor_kind::runtime(2);
     let shared = Shared(std::cell::UnsafeCell::new(0));
     let arrived = AtomicUsize::new(0);
     let (shared, arrived) = (&shared, &arrived);
@@ -72,7 +72,7 @@ fn seeded_race_between_two_polls() {
 #[ignore = "ends with a report"]
 #[cfg(pirn_asan)]
 fn seeded_leak_on_a_fiber() {
-    let runtime = crate::crew::runtime(1);
+    let runtime = crate::executor_kind::runtime(1);
     let leak = runtime.spawn(|| {
         std::hint::black_box(Box::leak(vec![7_u8; 1_000].into_boxed_slice()).len())
     });
@@ -85,7 +85,7 @@ fn seeded_leak_on_a_fiber() {
 #[cfg(pirn_asan)]
 #[expect(unsafe_code, reason = "the planted use after free")]
 fn seeded_use_after_free_between_fibers() {
-    let runtime = crate::crew::runtime(1);
+    let runtime = crate::executor_kind::runtime(1);
     let (tx, rx) = pirn::channel::bounded::<usize>(0);
     let reader = runtime.spawn(move || {
         let address = rx.recv().unwrap();
@@ -107,7 +107,7 @@ fn seeded_use_after_free_between_fibers() {
 #[cfg(pirn_asan)]
 #[expect(unsafe_code, reason = "the planted overrun")]
 fn seeded_overrun_on_a_fiber_stack() {
-    let runtime = crate::crew::runtime(1);
+    let runtime = crate::executor_kind::runtime(1);
     let overrun = runtime.spawn(|| {
         let mut array = std::hint::black_box([0_u8; 16]);
         let end = std::hint::black_box(16);
@@ -123,7 +123,7 @@ fn seeded_overrun_on_a_fiber_stack() {
 #[ignore = "ends with a report"]
 #[cfg(pirn_asan)]
 fn seeded_leak_in_a_poll() {
-    let runtime = crate::crew::runtime(1);
+    let runtime = crate::executor_kind::runtime(1);
     let poll = async {
         std::hint::black_box(Box::leak(vec![7_u8; 1_000].into_boxed_slice()).len())
     };

@@ -11,7 +11,7 @@ use pirn::channel::{
 use pirn::select::Select;
 use pirn::wait::{Ticket, Waitable, case};
 
-use crate::crew::{CREWS, Jobs};
+use crate::executor_kind::{CREWS, Jobs};
 
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(60);

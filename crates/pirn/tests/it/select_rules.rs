@@ -14,8 +14,8 @@ use pirn::select::{Select, parked};
 use pirn::time;
 use pirn::wait::{Ticket, Waitable, case, on};
 
-use crate::crew::{CREWS, Jobs, alone, until};
-use crate::rig::{LONG, scaled};
+use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::util::{LONG, scaled};
 
 /// J6. Of two cases that are always possible, each wins about half of the time; under
 /// `biased`, the first wins always.

@@ -9,7 +9,7 @@ use pirn::Interrupt;
 use pirn::sync::{AcquireError, Mutex, Semaphore};
 use pirn::time::now;
 
-use crate::crew::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{CREWS, Jobs, alone, until};
 
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(20);

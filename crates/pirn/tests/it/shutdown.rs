@@ -10,8 +10,8 @@ use pirn::spawn::{Builder, JoinError, park_interruptible};
 use pirn::time::now;
 use pirn::{Interrupt, JoinHandle, channel};
 
-use crate::crew::runtime;
-use crate::rig::{Drops, LONG, SCHEDULERS, compute_until, eventually, scaled, shaped};
+use crate::executor_kind::runtime;
+use crate::util::{Drops, LONG, SCHEDULERS, compute_until, eventually, scaled, shaped};
 
 /// A9, F20. Ten thousand parked and ten thousand queued fibers: shutdown returns in time, and each
 /// capture is dropped exactly once.

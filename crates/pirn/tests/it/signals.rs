@@ -11,7 +11,7 @@ use pirn::cancel::Token;
 use pirn::signal::{Signal, cancel_on};
 use pirn::{Interrupt, channel};
 
-use crate::rig::{Ended, apart, eventually, on_every_shape};
+use crate::util::{Ended, apart, eventually, on_every_shape};
 
 pub(crate) fn send(signal: &str) {
     // The shell has a built-in `kill`.

@@ -11,7 +11,7 @@ use pirn::channel;
 use pirn::runtime::Handle;
 use pirn::spawn::Builder;
 
-use crate::rig::{Ended, apart, compute_until, eventually};
+use crate::util::{Ended, apart, compute_until, eventually};
 
 const THRESHOLD: Duration = Duration::from_millis(100);
 

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use pirn::net::{TcpListener, TcpStream};
 use pirn::{Interrupt, JoinHandle, Runtime};
 
-use crate::crew::runtime;
-use crate::rig::{LONG, SLACK, apart, scaled};
-use crate::wires::listener;
+use crate::executor_kind::runtime;
+use crate::sockets_util::listener;
+use crate::util::{LONG, SLACK, apart, scaled};
 
 /// How long descriptors are exhausted, to measure the cost.
 const STARVED: Duration = Duration::from_secs(2);

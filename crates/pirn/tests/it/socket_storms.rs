@@ -11,11 +11,11 @@ use pirn::cancel::with_deadline;
 use pirn::net::{TcpListener, TcpStream, UnixStream};
 use pirn::{JoinHandle, Runtime, scope};
 
-use crate::crew::{runtime, until};
-use crate::rig::{
+use crate::executor_kind::{runtime, until};
+use crate::sockets_util::{at_once, connection, converse, echo, listener, reset};
+use crate::util::{
     SLACK, apart, compute_until, eventually, mappings, resident, scaled, sockets,
 };
-use crate::wires::{at_once, connection, converse, echo, listener, reset};
 
 const WORKERS: [usize; 3] = [1, 2, 4];
 

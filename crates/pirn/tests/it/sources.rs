@@ -10,7 +10,7 @@ use pirn::runtime::Scheduler;
 use pirn::time::{now, sleep_until};
 use pirn::{Runtime, park};
 
-use crate::rig::SCHEDULERS;
+use crate::util::SCHEDULERS;
 
 const PAIR: usize = 0;
 const YIELDS: usize = 1;

@@ -26,8 +26,8 @@ use pirn::sync::Condvar;
 use pirn::time::now;
 use pirn::{Runtime, blocking, compute, sleep, spawn};
 
-use crate::crew::runtime;
-use crate::rig::{SLACK, compute_until, eventually, scaled, slow_wake};
+use crate::executor_kind::runtime;
+use crate::util::{SLACK, compute_until, eventually, scaled, slow_wake};
 
 /// The threads on which fibers have started.
 #[derive(Clone)]

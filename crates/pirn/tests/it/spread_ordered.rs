@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pirn::channel::ordered;
 use pirn::{Runtime, spawn};
 
-use crate::crew::runtime;
+use crate::executor_kind::runtime;
 
 const JOBS: usize = 100;
 const JOB: Duration = Duration::from_millis(1);

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pirn::channel;
 use pirn::runtime::Builder;
 
-use crate::rig::{compute_until, eventually};
 use crate::spread::Seen;
+use crate::util::{compute_until, eventually};
 
 /// Fibers that were placed on two workers, which then compute for long, are divided between the two others:
 /// the one that finds them does not keep them all.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use pirn::{Runtime, channel};
 
-use crate::rig::{Ended, apart, compute_until, eventually};
+use crate::util::{Ended, apart, compute_until, eventually};
 
 /// The fiber that keeps the worker.
 const CULPRITS: [&str; 4] = ["compute", "sleep", "pipe", "lock"];

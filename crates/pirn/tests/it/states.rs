@@ -7,8 +7,8 @@ use std::time::Duration;
 use pirn::diag::{State, WorkerState};
 use pirn::{Runtime, channel};
 
-use crate::crew::for_ever;
-use crate::rig::{SCHEDULERS, compute_until, eventually, scaled};
+use crate::executor_kind::for_ever;
+use crate::util::{SCHEDULERS, compute_until, eventually, scaled};
 
 /// Returns whether one leads to the other, over any number of steps.
 fn leads<S: Copy + PartialEq>(all: &[S], from: S, to: S, step: fn(S, S) -> bool) -> bool {

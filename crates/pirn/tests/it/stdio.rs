@@ -10,8 +10,8 @@ use pirn::process::{Child, Command, Stdio};
 use pirn::time::timeout;
 use pirn::{Interrupt, fs};
 
-use crate::crew::{CREWS, Jobs, runtime};
-use crate::rig::{Directory, eventually, on_every_shape, scaled};
+use crate::executor_kind::{CREWS, Jobs, runtime};
+use crate::util::{Directory, eventually, on_every_shape, scaled};
 
 const PART: &str = "PIRN_STDIO_PART";
 

@@ -10,8 +10,8 @@ use pirn::channel::{
 };
 use pirn::select::Select;
 
-use crate::rig::{Counted, Dice, Drops};
-use crate::strike::{Count, Game, again_and_again};
+use crate::cancel_fuzz::{Count, Game, again_and_again};
+use crate::util::{Counted, Dice, Drops};
 
 /// A channel of any capacity; `None` is unbounded.
 fn open<T>(capacity: Option<usize>) -> (Sender<T>, Receiver<T>) {

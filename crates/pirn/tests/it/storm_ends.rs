@@ -8,8 +8,8 @@ use pirn::scope::TaskGroup;
 use pirn::spawn::{JoinError, park_interruptible};
 use pirn::{Interrupt, time};
 
-use crate::rig::{Dice, Drops};
-use crate::strike::{Count, Game, again_and_again};
+use crate::cancel_fuzz::{Count, Game, again_and_again};
+use crate::util::{Dice, Drops};
 
 /// Joins of detached fibers: interrupted joins do not affect them, cancelled fibers end, and every
 /// capture and result is dropped once.
@@ -335,7 +335,7 @@ fn calls_elsewhere() {
         for place in &places {
             place.run(|| ());
         }
-        crate::rig::eventually("everything is dropped", || {
+        crate::util::eventually("everything is dropped", || {
             drops.count() as u64 == made.get()
         });
         assert!(ran.get() <= made.get());

@@ -11,8 +11,8 @@ use pirn::sync::{
 };
 use pirn::wait::{park_on, unpark_one};
 
-use crate::rig::Dice;
-use crate::strike::{Count, Game, again_and_again};
+use crate::cancel_fuzz::{Count, Game, again_and_again};
+use crate::util::Dice;
 
 /// How often an uncancelled player acts.
 const ROUNDS: usize = 30;

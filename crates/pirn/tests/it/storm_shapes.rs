@@ -14,10 +14,10 @@ use pirn::spawn::{JoinError, Rejected, park_interruptible};
 use pirn::sync::{Condvar, Event, Mutex, Semaphore, WaitGroup};
 use pirn::{Interrupt, JoinHandle, Runtime};
 
-use crate::rig::{
+use crate::cancel_fuzz::{Count, again_and_again};
+use crate::util::{
     Dice, Drops, LONG, SLACK, apart, compute_until, eventually, resident, scaled,
 };
-use crate::strike::{Count, again_and_again};
 
 /// Objects that parked fibers wait for, without a waker.
 struct Places {
@@ -322,7 +322,7 @@ fn thread_count() -> usize {
 fn alone_large_children_of_one_scope_stay_flat() {
     let n = scaled(100_000);
     for workers in [1, 4] {
-        let runtime = crate::crew::runtime(workers);
+        let runtime = crate::executor_kind::runtime(workers);
         runtime.run(|| {
             let sum = AtomicUsize::new(0);
             pirn::scope(|s| {
@@ -366,7 +366,7 @@ fn trees_that_are_cut_while_they_grow() {
         alive.back();
     }
     for round in 0..scaled(60) {
-        let runtime = crate::crew::runtime(1 + round % 4);
+        let runtime = crate::executor_kind::runtime(1 + round % 4);
         let (token, alive) = (Token::new(), Count::default());
         let cutter = token.clone();
         let start = Instant::now();

@@ -12,8 +12,8 @@ use pirn::spawn::{JoinError, Rejected, park_interruptible};
 use pirn::time::sleep;
 use pirn::{Interrupt, channel, try_scope};
 
-use crate::crew::{alone, for_ever, prefix, runtime, until};
-use crate::rig::{LONG, on_every_shape, scaled};
+use crate::executor_kind::{alone, for_ever, prefix, runtime, until};
+use crate::util::{LONG, on_every_shape, scaled};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Failed {

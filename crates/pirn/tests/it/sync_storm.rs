@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pirn::sync::{Condvar, Mutex, WaitGroup};
 
-use crate::crew::{CREWS, Crew, Jobs};
+use crate::executor_kind::{CREWS, Crew, Jobs};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 

@@ -8,9 +8,9 @@ use pirn::spawn::park_timeout;
 use pirn::time::{now, sleep, sleep_until};
 use pirn::{Interrupt, channel};
 
-use crate::crew::{CREWS, Jobs, alone, runtime};
+use crate::executor_kind::{CREWS, Jobs, alone, runtime};
 use crate::figures::within;
-use crate::rig::{LONG, SLACK, compute_until, on_every_shape, processor_time, scaled};
+use crate::util::{LONG, SLACK, compute_until, on_every_shape, processor_time, scaled};
 
 /// A sleep takes as long as requested, on fibers and on threads.
 #[test]

@@ -9,8 +9,8 @@ use pirn::cancel::{Token, check, shield};
 use pirn::spawn::JoinError;
 use pirn::time::{sleep, timeout};
 
-use crate::crew::{alone, for_ever, runtime};
-use crate::rig::{LONG, eventually, on_every_shape, scaled};
+use crate::executor_kind::{alone, for_ever, runtime};
+use crate::util::{LONG, eventually, on_every_shape, scaled};
 
 /// An entered token adds to the outer ones: either interrupts.
 #[test]
@@ -117,11 +117,11 @@ fn a_deep_chain_of_tokens() {
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_children_of_a_token_leave_it() {
     let root = Token::new();
-    let before = crate::rig::resident();
+    let before = crate::util::resident();
     for _ in 0..scaled(300_000) {
         drop(root.child());
     }
-    let grown = crate::rig::resident().saturating_sub(before);
+    let grown = crate::util::resident().saturating_sub(before);
     assert!(grown < 8 << 20, "{grown} bytes more");
 }
 

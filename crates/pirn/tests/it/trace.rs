@@ -11,8 +11,8 @@ use pirn::Runtime;
 use pirn::channel;
 use pirn::spawn::Builder;
 
-use crate::rig::{SCHEDULERS, apart, eventually, scaled};
 use crate::trace_format::check;
+use crate::util::{SCHEDULERS, apart, eventually, scaled};
 
 fn file(name: &str) -> PathBuf {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));

@@ -10,7 +10,7 @@ use pirn::runtime::{Runtime, test};
 use pirn::spawn::park_interruptible;
 use pirn::{channel, spawn, sync, yield_now};
 
-use crate::rig::{Ended, LONG, apart, watched};
+use crate::util::{Ended, LONG, apart, watched};
 
 const SEED: &[(&str, &str)] = &[("PIRN_SEED", "77")];
 const SOON: Duration = Duration::from_millis(100);

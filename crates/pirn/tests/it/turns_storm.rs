@@ -8,7 +8,7 @@ use std::time::Duration;
 use pirn::sync::{Event, Mutex, OnceLock, RwLock, RwLockWriteGuard, Semaphore};
 use pirn::wait::{park_on, unpark_one};
 
-use crate::crew::{CREWS, Crew, Jobs};
+use crate::executor_kind::{CREWS, Crew, Jobs};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 

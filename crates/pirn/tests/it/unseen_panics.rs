@@ -7,7 +7,7 @@ use pirn::scope::TaskGroup;
 use pirn::spawn::Builder;
 use pirn::{Runtime, channel};
 
-use crate::rig::{LONG, SCHEDULERS, eventually, scaled};
+use crate::util::{LONG, SCHEDULERS, eventually, scaled};
 
 /// The reports, in order.
 #[derive(Clone, Default)]

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pirn::scope::TaskGroup;
 
-use crate::rig::{Drops, on_every_shape};
+use crate::util::{Drops, on_every_shape};
 
 /// O1. No borrow, no wait; the runtime waits when it is dropped.
 #[test]
 fn fire_and_forget() {
     let ran = Arc::new(AtomicUsize::new(0));
-    let runtime = crate::crew::runtime(2);
+    let runtime = crate::executor_kind::runtime(2);
     for _ in 0..100 {
         let ran = Arc::clone(&ran);
         runtime

@@ -9,8 +9,8 @@ use pirn::select::Select;
 use pirn::wait::{Ticket, Waitable, case, on};
 use pirn::{Interrupt, channel};
 
-use crate::crew::{CREWS, Jobs, alone, runtime, until};
-use crate::rig::{LONG, eventually, on_every_shape, scaled};
+use crate::executor_kind::{CREWS, Jobs, alone, runtime, until};
+use crate::util::{LONG, eventually, on_every_shape, scaled};
 
 /// A flag that stays set: the simplest waitable.
 #[derive(Default)]

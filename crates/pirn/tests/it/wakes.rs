@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use pirn::time::now;
 use pirn::{channel, park};
 
-use crate::crew::runtime;
-use crate::rig::{
+use crate::executor_kind::runtime;
+use crate::util::{
     LONG, SCHEDULERS, SLACK, eventually, on_every_shape, processor_time, scaled, shaped,
 };
 

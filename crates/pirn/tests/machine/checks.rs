@@ -7,7 +7,7 @@ use pirn::Runtime;
 use pirn::dev::running_stack;
 use pirn::spawn::Builder;
 
-use crate::rig::{apart, on_every_shape};
+use crate::util::{apart, on_every_shape};
 
 /// P12. A fiber that has overwritten the low end of its stack is named at its next switch: when it
 /// yields, waits, or ends.

@@ -14,8 +14,8 @@ use pirn::dispatcher::{Dispatcher, run_main};
 use pirn::runtime::Handle;
 use pirn::spawn::{Builder, JoinError, JoinHandle};
 
-use crate::crew::runtime;
-use crate::rig::{apart, eventually};
+use crate::executor_kind::runtime;
+use crate::util::{apart, eventually};
 
 const SHORT: Duration = Duration::from_millis(1);
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pirn::Runtime;
 use pirn::runtime::Handle;
 
-use crate::rig::{apart, compute_until};
+use crate::util::{apart, compute_until};
 
 fn ends_well(name: &str, environment: &[(&str, &str)], part: impl FnOnce()) {
     if let Some(ended) = apart(name, environment, part) {

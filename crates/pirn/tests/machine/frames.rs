@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pirn::{channel, spawn};
 
-use crate::crew::runtime;
-use crate::rig::on_every_shape;
-use crate::told::{named, waiting};
+use crate::executor_kind::runtime;
+use crate::report_util::{named, waiting};
+use crate::util::on_every_shape;
 
 /// Waits some frames below its caller.
 #[cfg(all(
@@ -72,7 +72,7 @@ fn frames_are_taken_amid_a_storm() {
                     let (mut a, mut b, mut c, mut d) =
                         (seed, seed + 1, seed + 2, seed + 3);
                     let mut x = seed as f64;
-                    let rounds = crate::rig::scaled(20_000) as u64;
+                    let rounds = crate::util::scaled(20_000) as u64;
                     for _ in 0..rounds {
                         (a, b, c, d) = (b + 1, c + 1, d + 1, a + 1);
                         x += 0.5;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use pirn::{Runtime, channel};
 
 use crate::holds::{Held, Holder, dice, pause};
-use crate::rig::{LONG, scaled};
-use crate::wires::{at_once, echo, listener};
+use crate::sockets_util::{at_once, echo, listener};
+use crate::util::{LONG, scaled};
 
 /// Requests and waits for the answer, repeatedly. Each time one thread may be held: a worker, or the calling
 /// one.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use pirn::{scope, yield_now};
 
-use crate::crew::runtime;
+use crate::executor_kind::runtime;
 
 /// Counts its drops.
 struct Counted;

@@ -11,7 +11,7 @@ use pirn::scope::TaskGroup;
 use pirn::sync::{Mutex, Semaphore};
 use pirn::{blocking, channel, compute, future, park, scope, sleep, spawn, timeout};
 
-use crate::rig::{LONG, apart};
+use crate::util::{LONG, apart};
 
 const SHORT: Duration = Duration::from_millis(1);
 

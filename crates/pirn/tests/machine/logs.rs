@@ -7,7 +7,7 @@ use std::time::Duration;
 use pirn::diag::ScaleReason;
 use pirn::{Runtime, channel, spawn};
 
-use crate::rig::{apart, eventually};
+use crate::util::{apart, eventually};
 
 /// Returns the lines of a category, from the text after the worker's number or the runtime's name.
 fn lines<'a>(said: &'a str, category: &str, runtime: &str) -> Vec<&'a str> {

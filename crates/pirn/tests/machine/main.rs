@@ -11,27 +11,27 @@
 )]
 
 // Shared with `it`.
-#[path = "../it/crew.rs"]
+#[path = "../it/executor_kind.rs"]
 #[allow(dead_code, reason = "`it` uses the rest")]
-mod crew;
+mod executor_kind;
 #[cfg(all(target_os = "linux", not(pirn_tsan)))]
 #[path = "../it/holds.rs"]
 #[expect(unsafe_code, reason = "signals to threads")]
 #[allow(dead_code, reason = "tests in the library use the rest")]
 mod holds;
-#[path = "../it/rig.rs"]
+#[path = "../it/report_util.rs"]
 #[allow(dead_code, reason = "`it` uses the rest")]
-mod rig;
-#[path = "../it/told.rs"]
+mod report_util;
+#[cfg(unix)]
+#[path = "../it/sockets_util.rs"]
 #[allow(dead_code, reason = "`it` uses the rest")]
-mod told;
+mod sockets_util;
 #[path = "../it/unmeasured.rs"]
 #[allow(dead_code, reason = "called in some builds only")]
 mod unmeasured;
-#[cfg(unix)]
-#[path = "../it/wires.rs"]
+#[path = "../it/util.rs"]
 #[allow(dead_code, reason = "`it` uses the rest")]
-mod wires;
+mod util;
 
 /// The checks of the feature `diagnostics`.
 #[cfg(feature = "diagnostics")]

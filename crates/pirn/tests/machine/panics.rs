@@ -9,8 +9,8 @@ use std::time::Duration;
 use pirn::spawn::JoinError;
 use pirn::{JoinHandle, channel};
 
-use crate::crew::{runtime, until};
-use crate::rig::{Drops, LONG, apart, on_every_shape, scaled};
+use crate::executor_kind::{runtime, until};
+use crate::util::{Drops, LONG, apart, on_every_shape, scaled};
 
 /// F19. A thousand panics, each joined with its own payload; the runtime continues.
 #[test]
@@ -90,7 +90,7 @@ fn a_detached_panic_harms_no_other_fiber() {
     runtime.wait_idle().unwrap();
     assert_eq!(drops.count(), 100);
 
-    struct Payload(#[expect(dead_code, reason = "is dropped")] crate::rig::Counted);
+    struct Payload(#[expect(dead_code, reason = "is dropped")] crate::util::Counted);
 }
 
 /// Destructors run during unwinding, in order, with `panicking` true.

@@ -8,8 +8,8 @@ use pirn::spawn::{Fiber, park_interruptible, park_timeout};
 use pirn::time::now;
 use pirn::{Interrupt, channel, park};
 
-use crate::crew::{CREWS, Jobs, alone, runtime, until};
-use crate::rig::{LONG, on_every_shape, scaled};
+use crate::executor_kind::{CREWS, Jobs, alone, runtime, until};
+use crate::util::{LONG, on_every_shape, scaled};
 
 const SHORT: Duration = Duration::from_millis(10);
 

@@ -11,9 +11,9 @@ use std::time::Duration;
 use pirn::net::{ListenOptions, TcpListener, TcpStream, UnixStream};
 use pirn::{Interrupt, scope};
 
-use crate::crew::{runtime, until};
-use crate::rig::{LONG, eventually, scaled, sockets};
-use crate::wires::{at_once, connection, converse, echo, listener, reset};
+use crate::executor_kind::{runtime, until};
+use crate::sockets_util::{at_once, connection, converse, echo, listener, reset};
+use crate::util::{LONG, eventually, scaled, sockets};
 
 const WORKERS: [usize; 3] = [1, 2, 4];
 

@@ -11,10 +11,10 @@ use pirn::net::{Interest, TcpStream, UdpSocket, UnixStream};
 use pirn::select::Select;
 use pirn::{Interrupt, Runtime, timeout};
 
-use crate::crew::runtime;
-use crate::rig::{LONG, compute_until, eventually, scaled};
-use crate::told::{named, waiting};
-use crate::wires::{connection, converse, echo, listener};
+use crate::executor_kind::runtime;
+use crate::report_util::{named, waiting};
+use crate::sockets_util::{connection, converse, echo, listener};
+use crate::util::{LONG, compute_until, eventually, scaled};
 
 const SOON: Duration = Duration::from_millis(5);
 

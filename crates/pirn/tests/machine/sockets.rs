@@ -14,9 +14,9 @@ use pirn::net::{
 use pirn::{Interrupt, scope};
 use socket2::SockRef;
 
-use crate::crew::{CREWS, Jobs, runtime};
-use crate::rig::{Directory, LONG, eventually, on_every_shape, scaled, sockets};
-use crate::wires::{at_once, connection, converse, echo, listener};
+use crate::executor_kind::{CREWS, Jobs, runtime};
+use crate::sockets_util::{at_once, connection, converse, echo, listener};
+use crate::util::{Directory, LONG, eventually, on_every_shape, scaled, sockets};
 
 /// N5. A fiber for each connection: every byte is echoed, in order, on every shape.
 #[test]

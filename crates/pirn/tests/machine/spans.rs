@@ -11,7 +11,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Span, Subscriber, info, info_span};
 
-use crate::rig::{on_every_shape, scaled, shaped};
+use crate::util::{on_every_shape, scaled, shaped};
 
 thread_local! {
     /// The spans that this thread is in, innermost last.
@@ -171,7 +171,7 @@ fn a_panic_leaves_its_spans() {
 fn a_panic_of_the_subscriber_goes_no_further() {
     // Its own process, by the name of the test: the judge's stack is unreliable afterwards.
     let name = "spans::a_panic_of_the_subscriber_goes_no_further";
-    let ended = crate::rig::apart(name, &[], || {
+    let ended = crate::util::apart(name, &[], || {
         let judge = judge();
         let runtime = shaped(1, pirn::runtime::Scheduler::WorkStealing);
         let sum = runtime.run(|| {

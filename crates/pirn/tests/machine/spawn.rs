@@ -11,8 +11,8 @@ use pirn::spawn::{Builder, JoinError, Rejected};
 use pirn::time::now;
 use pirn::{JoinHandle, Runtime};
 
-use crate::crew::runtime;
-use crate::rig::{
+use crate::executor_kind::runtime;
+use crate::util::{
     Drops, LONG, apart, compute_until, on_every_shape, resident, scaled, watched,
 };
 

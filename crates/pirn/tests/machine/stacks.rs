@@ -8,8 +8,8 @@ use std::time::Duration;
 use pirn::spawn::Builder;
 use pirn::{JoinHandle, Runtime, channel};
 
-use crate::crew::runtime;
-use crate::rig::{SCHEDULERS, SLACK, apart, eventually, mappings, resident, scaled};
+use crate::executor_kind::runtime;
+use crate::util::{SCHEDULERS, SLACK, apart, eventually, mappings, resident, scaled};
 
 /// Uses `bytes` of stack, a page at a time.
 fn deep(bytes: usize) -> u8 {
@@ -209,7 +209,7 @@ fn no_fiber_waits_while_a_stack_is_free() {
         for _ in 0..scaled(200) {
             let all: Vec<_> = (0..4).map(|_| runtime.spawn(pirn::yield_now)).collect();
             for fiber in all {
-                let end = fiber.join_timeout(crate::rig::LONG);
+                let end = fiber.join_timeout(crate::util::LONG);
                 let end = end.unwrap_or_else(|_| {
                     panic!("starved with {max} stacks, {scheduler:?}")
                 });
@@ -229,11 +229,11 @@ fn no_fiber_waits_while_a_stack_is_free() {
 fn a_stack_that_no_system_can_give() {
     let runtime = runtime(1);
     let huge = runtime.enter(|| Builder::new().stack_size(1 << 50).spawn(|| 1));
-    let before = crate::rig::processor_time();
+    let before = crate::util::processor_time();
     assert_eq!(runtime.spawn(|| 2).join().unwrap(), 2);
     pirn::sleep(Duration::from_millis(200)).unwrap();
     assert_eq!(runtime.spawn(|| 3).join().unwrap(), 3);
-    let spent = crate::rig::processor_time() - before;
+    let spent = crate::util::processor_time() - before;
     assert!(
         spent < Duration::from_millis(150),
         "{spent:?} spent on a stack that cannot be"
@@ -419,7 +419,7 @@ fn the_first_burst_after_a_prewarm_asks_for_nothing() {
     const WORKERS: usize = 3;
     let asked = || Asked {
         threads: std::fs::read_dir("/proc/self/task").unwrap().count(),
-        address_space: crate::rig::reserved(),
+        address_space: crate::util::reserved(),
         mappings: mappings(),
     };
     let faults = || -> usize {

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use pirn::{JoinHandle, channel};
 
-use crate::crew::{alone, until};
-use crate::rig::{LONG, SCHEDULERS, eventually, shaped};
+use crate::executor_kind::{alone, until};
+use crate::util::{LONG, SCHEDULERS, eventually, shaped};
 
 /// Calls its closure when it is dropped.
 struct Finally<F: FnMut()>(F);

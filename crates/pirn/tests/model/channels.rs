@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pirn::channel::{RecvTimeoutError, bounded};
 
-use crate::rig::{explore, explore_in_time, explore_with, thread};
+use crate::util::{explore, explore_in_time, explore_with, thread};
 
 /// Each sent value arrives once, with any mix of senders and receivers.
 fn exact(capacity: usize) {

@@ -8,7 +8,7 @@ use pirn::channel::{RecvError, SendError, bounded};
 use pirn::sync::Mutex;
 use pirn::{Interrupt, time, timeout};
 
-use crate::rig::{explore_in_time, thread};
+use crate::util::{explore_in_time, thread};
 
 const MOMENT: Duration = Duration::from_micros(100);
 

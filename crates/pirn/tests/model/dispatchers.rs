@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use pirn::dispatcher::Dispatcher;
 use pirn::{spawn, yield_now};
 
-use crate::rig::{explore, explore_with, thread};
+use crate::util::{explore, explore_with, thread};
 
 /// Closures run one after the other, from any sender: a thread or a fiber of the pool.
 #[test]

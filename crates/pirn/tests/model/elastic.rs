@@ -9,7 +9,7 @@ use pirn::channel::bounded;
 use pirn::{spawn, yield_now};
 use shuttle::sync::mpsc;
 
-use crate::rig::{World, explore, explore_in_time_with, explore_with, thread};
+use crate::util::{World, explore, explore_in_time_with, explore_with, thread};
 
 fn size(n: usize) -> NonZeroUsize {
     NonZeroUsize::new(n).expect("not 0")

@@ -7,7 +7,7 @@ use pirn::channel;
 use pirn::par::join;
 use pirn::yield_now;
 
-use crate::rig::{explore, explore_with};
+use crate::util::{explore, explore_with};
 
 fn leaves(depth: u32, yields: bool) -> u32 {
     if depth == 0 {

@@ -9,7 +9,7 @@ use pirn::Interrupt;
 use pirn::channel::{RecvError, bounded, broadcast, oneshot, watch};
 use pirn::future::{block_on, wait};
 
-use crate::rig::{explore, thread};
+use crate::util::{explore, thread};
 
 /// Yields until it is opened.
 #[derive(Clone, Default)]

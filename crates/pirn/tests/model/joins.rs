@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pirn::spawn::JoinError;
 use pirn::{spawn, yield_now};
 
-use crate::rig::{explore, explore_with, thread};
+use crate::util::{explore, explore_with, thread};
 
 fn tree(depth: u32) -> u32 {
     if depth == 0 {

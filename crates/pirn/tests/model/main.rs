@@ -7,7 +7,7 @@
 
 #![cfg(shuttle)]
 
-mod rig;
+mod util;
 
 /// Tickets used by primitives of the user.
 mod tickets;
@@ -37,7 +37,7 @@ mod sync;
 mod turns;
 
 /// Readiness of sources reported by the system.
-mod wires;
+mod sockets;
 
 /// Bounded channels: exact values, and the effect of a close on waiters.
 mod channels;

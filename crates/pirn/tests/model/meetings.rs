@@ -9,7 +9,7 @@ use pirn::sync::{Barrier, Event, Once, OnceLock};
 use pirn::wait::{park_on, unpark_all, unpark_one};
 use pirn::yield_now;
 
-use crate::rig::{explore, explore_in_time, explore_with, thread};
+use crate::util::{explore, explore_in_time, explore_with, thread};
 
 #[test]
 fn once_for_many() {

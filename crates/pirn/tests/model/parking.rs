@@ -7,7 +7,7 @@ use std::time::Duration;
 use pirn::spawn::{current, park_timeout};
 use pirn::{park, sleep, spawn, time};
 
-use crate::rig::{explore, explore_in_time, explore_with, thread};
+use crate::util::{explore, explore_in_time, explore_with, thread};
 
 /// Two fibers pass a token back and forth.
 #[test]

@@ -3,7 +3,7 @@
 
 use pirn::{channel, spawn};
 
-use crate::rig::{explore, thread};
+use crate::util::{explore, thread};
 
 /// A thread and a fiber take reports while two others meet: each fiber is reported at most once,
 /// and no fiber is delayed.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pirn::channel::bounded;
 use pirn::{park, spawn, yield_now};
 
-use crate::rig::{World, explore, explore_with, thread};
+use crate::util::{World, explore, explore_with, thread};
 
 /// A shutdown limit that no scenario reaches.
 const LONG: Duration = Duration::from_secs(24 * 60 * 60);

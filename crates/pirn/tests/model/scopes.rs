@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use pirn::{scope, yield_now};
 
-use crate::rig::{explore, explore_with, thread};
+use crate::util::{explore, explore_with, thread};
 
 #[test]
 fn nested_scopes_borrow() {

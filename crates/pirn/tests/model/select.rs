@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pirn::channel::{Receiver, RecvError, SendError, Sender, bounded};
 
-use crate::rig::{explore_in_time, explore_with, thread};
+use crate::util::{explore_in_time, explore_with, thread};
 
 /// One select receives from two rendezvous channels until both end.
 #[test]

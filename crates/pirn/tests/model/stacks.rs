@@ -7,7 +7,7 @@ use pirn::channel;
 use pirn::scope::TaskGroup;
 use pirn::{spawn, yield_now};
 
-use crate::rig::{explore, explore_with, thread};
+use crate::util::{explore, explore_with, thread};
 
 /// More fibers than stacks, from fibers and from outside: all run.
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pirn::sync::{Condvar, Mutex, WaitGroup};
 use pirn::{scope, yield_now};
 
-use crate::rig::{explore, explore_in_time, explore_with, thread};
+use crate::util::{explore, explore_in_time, explore_with, thread};
 
 #[test]
 fn a_mutex_counts() {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use pirn::wait::{Ticket, Waitable, on};
 
-use crate::rig::{explore, thread};
+use crate::util::{explore, thread};
 
 /// A flag that can be waited for, as a user would write one.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pirn::sync::{AcquireError, RwLock, RwLockWriteGuard, Semaphore};
 use pirn::yield_now;
 
-use crate::rig::{explore, explore_in_time, explore_with, thread};
+use crate::util::{explore, explore_in_time, explore_with, thread};
 
 const SOON: Duration = Duration::from_micros(100);
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pirn::time::now;
 use pirn::{JoinHandle, Runtime};
 
-use crate::rig::{Dice, Drops, LONG, SLACK, on_every_shape, resident, scaled};
+use crate::util::{Dice, Drops, LONG, SLACK, on_every_shape, resident, scaled};
 
 const MILLION: usize = 1_000_000;
 

@@ -1,8 +1,8 @@
 //! Channels that close while values pass through them.
 
 use crate::channel_games::{CAPACITIES, cascade, close_amid};
-use crate::crew::{CREWS, Crew};
-use crate::rig::scaled;
+use crate::executor_kind::{CREWS, Crew};
+use crate::util::scaled;
 
 fn with_all(storm: impl Fn(Crew, usize, usize)) {
     for workers in [1, 2, 4, 8] {

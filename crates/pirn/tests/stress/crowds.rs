@@ -7,7 +7,7 @@ use std::time::Duration;
 use pirn::time::{now, sleep_until};
 use pirn::{Runtime, channel};
 
-use crate::rig::{eventually, mappings, resident, scaled};
+use crate::util::{eventually, mappings, resident, scaled};
 
 const MILLION: usize = 1_000_000;
 

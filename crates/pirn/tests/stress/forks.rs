@@ -5,7 +5,7 @@ use crate::par_games::{
 };
 use crate::par_patterns::{compare, patterns};
 use crate::par_rig::lengths;
-use crate::rig::{SCHEDULERS, on_every_shape, scaled};
+use crate::util::{SCHEDULERS, on_every_shape, scaled};
 
 const MILLION: usize = 1_000_000;
 

@@ -13,9 +13,9 @@
 #[allow(dead_code, reason = "the storms need only some of it")]
 mod channel_games;
 /// The same jobs as fibers, as threads, as both.
-#[path = "../it/crew.rs"]
+#[path = "../it/executor_kind.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]
-mod crew;
+mod executor_kind;
 /// Trees of joins drawn by a seed, halves that wait for each other, runtimes that end meanwhile.
 #[path = "../it/par_games.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]
@@ -28,9 +28,9 @@ mod par_patterns;
 #[allow(dead_code, reason = "the storms need only some of it")]
 mod par_rig;
 /// Runtimes of every shape, and the system's statistics of this process.
-#[path = "../it/rig.rs"]
+#[path = "../it/util.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]
-mod rig;
+mod util;
 
 /// Short-lived fibers: each runs once, each is joined, memory use stays constant.
 mod births;
@@ -53,6 +53,8 @@ mod scopes;
 mod selects;
 /// Pools and servers that settle before their work arrives, and the processors that work on it.
 mod shares;
+/// Sockets: answers, limits, many at one.
+mod sockets;
 /// Blocked threads, and neighbors that compute.
 mod stalls;
 /// Reader-writer locks and semaphores, by requests that wait and that give up.
@@ -61,5 +63,3 @@ mod turns;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "reads the processor time of a thread")]
 mod walks;
-/// Sockets: answers, limits, many at one.
-mod wires;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use pirn::spawn::{Fiber, park_timeout};
 use pirn::{channel, park};
 
-use crate::crew::{CREWS, Jobs, runtime};
-use crate::rig::{on_every_shape, scaled};
+use crate::executor_kind::{CREWS, Jobs, runtime};
+use crate::util::{on_every_shape, scaled};
 
 const MILLION: usize = 1_000_000;
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pirn::Runtime;
 use pirn::time::{MissedTick, interval};
 
-use crate::rig::eventually;
+use crate::util::eventually;
 
 const PULSE: Duration = Duration::from_millis(100);
 const PULSES: u32 = 30;

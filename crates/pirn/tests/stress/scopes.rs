@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pirn::Runtime;
 
-use crate::rig::{SLACK, on_every_shape, resident, scaled};
+use crate::util::{SLACK, on_every_shape, resident, scaled};
 
 const MILLION: usize = 1_000_000;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use pirn::channel::{self, Receiver, Sender, bounded};
 
-use crate::crew::{CREWS, Jobs};
-use crate::rig::scaled;
+use crate::executor_kind::{CREWS, Jobs};
+use crate::util::scaled;
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
@@ -85,7 +85,7 @@ fn selects_move_everything_exactly_once() {
 }
 
 fn exactly_once(
-    crew: crate::crew::Crew,
+    crew: crate::executor_kind::Crew,
     workers: usize,
     capacity: Option<usize>,
     n: usize,

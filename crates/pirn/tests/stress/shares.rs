@@ -24,7 +24,7 @@ use pirn::scope::TaskGroup;
 use pirn::{Runtime, scope, sleep, spawn};
 
 use crate::others::measure;
-use crate::rig::shaped;
+use crate::util::shaped;
 
 /// From the spawn of a pool to its first job.
 const PAUSE: Duration = Duration::from_millis(20);

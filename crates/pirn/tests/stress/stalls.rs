@@ -14,7 +14,7 @@ use pirn::channel::bounded;
 use pirn::runtime::Builder;
 use pirn::time::{interval, sleep, timeout};
 
-use crate::rig::{LONG, eventually};
+use crate::util::{LONG, eventually};
 
 /// Durations of some of a thousand: the median, the 99th percentile, the longest.
 #[derive(Debug)]

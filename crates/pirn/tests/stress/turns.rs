@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pirn::sync::{RwLock, Semaphore};
 
-use crate::rig::{on_every_shape, scaled};
+use crate::util::{on_every_shape, scaled};
 
 const MILLION: usize = 1_000_000;
 const PARTIES: usize = 64;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use pirn::{Runtime, channel, spawn};
 
-use crate::rig::{Directory, eventually, scaled};
+use crate::util::{Directory, eventually, scaled};
 
 const TICK: Duration = Duration::from_millis(5);
 

@@ -9,7 +9,7 @@ use pirn::Interrupt;
 use pirn::net::{UnixDatagram, UnixStream};
 use pirn::scope;
 
-use crate::rig::{on_every_shape, scaled};
+use crate::util::{on_every_shape, scaled};
 
 const PAIRS: usize = 64;
 

@@ -17,7 +17,7 @@ use pirn::{JoinHandle, spawn};
 use shuttle::sync::atomic::AtomicBool;
 use shuttle::thread::JoinHandle as Thread;
 
-use crate::rig::{explore, explore_in_time, explore_in_time_with, explore_with, thread};
+use crate::util::{explore, explore_in_time, explore_in_time_with, explore_with, thread};
 
 /// Each item that is put in is taken out, by one fiber.
 #[test]

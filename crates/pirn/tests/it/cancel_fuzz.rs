@@ -12,8 +12,8 @@ use std::time::Duration;
 use pirn::Runtime;
 use pirn::scope::{Scope, ScopedJoinHandle};
 
-use crate::crew::{Job, runtime};
-use crate::rig::{Dice, scaled};
+use crate::executor_kind::{Job, runtime};
+use crate::util::{Dice, scaled};
 
 /// The players.
 pub(crate) struct Game<'a> {

@@ -4,7 +4,7 @@ use pirn::diag::{FiberInfo, State};
 use pirn::spawn::FiberId;
 use pirn::{JoinHandle, Runtime, spawn};
 
-use crate::rig::eventually;
+use crate::util::eventually;
 
 /// Spawns a fiber of that name on the caller's runtime.
 #[track_caller]
