@@ -12,6 +12,12 @@ mod model_regions;
 mod model_threads;
 
 #[cfg(not(any(loom, shuttle)))]
+#[expect(
+    unsafe_code,
+    reason = "lets fibers migrate, claims waits of other threads"
+)]
+mod park;
+#[cfg(not(any(loom, shuttle)))]
 #[expect(unsafe_code, reason = "publishes cases by hand")]
 pub(crate) mod publish;
 #[cfg(not(any(loom, shuttle)))]
