@@ -15,7 +15,7 @@ use pirn::{Runtime, channel, time};
 
 use crate::util::{LONG, SCHEDULERS, compute_until, eventually, scaled};
 
-fn builder(workers: usize) -> Builder {
+pub(crate) fn builder(workers: usize) -> Builder {
     let builder = Runtime::builder().workers(workers);
     // SAFETY: the code of these tests keeps no reference to a thread-local over a wait; it inspects
     // the thread only in functions that are not inlined.
@@ -38,7 +38,7 @@ fn on_every_shape(test: impl Fn(&Runtime)) {
 }
 
 #[inline(never)]
-fn thread_now() -> ThreadId {
+pub(crate) fn thread_now() -> ThreadId {
     thread::current().id()
 }
 

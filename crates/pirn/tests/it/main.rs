@@ -114,6 +114,8 @@ mod files_queued;
 mod foreign_code;
 #[expect(unsafe_code, reason = "lets fibers migrate")]
 mod free;
+/// Fibers that may migrate: waits amid a panic, joins, borrowed stacks.
+mod free_waits;
 /// Graphs of tasks that declare their reads and writes.
 mod graph;
 /// Random graphs compared with their definition.
