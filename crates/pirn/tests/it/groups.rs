@@ -1,10 +1,12 @@
 //! Groups: fibers that belong to a value.
 
+use std::iter;
 use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::Runtime;
 use pirn::cancel::{Token, check, shield};
 use pirn::channel::bounded;
 use pirn::scope::TaskGroup;
@@ -70,6 +72,121 @@ fn a_group_yields_in_the_order_of_the_ends() {
             assert_eq!(group.wait_timeout(LONG), Ok(true));
         });
     });
+}
+
+/// Runs `body` as the first fiber of a runtime with one thread, which no standby worker replaces.
+fn on_one_thread<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+    let builder = Runtime::builder().workers(1).max_threads(1);
+    builder.build().unwrap().run(body)
+}
+
+/// Each end wakes a waiter at once, though other fibers are alive. After the last end no waiter is
+/// left.
+fn ends_come_one_by_one<T: Copy + Send + 'static>(result: T) {
+    alone(move || {
+        let group = Arc::new(TaskGroup::<T>::new());
+        let next = move |group: &TaskGroup<T>| {
+            let next = timeout(LONG, || group.join_next()).expect("it is woken");
+            next.expect("nothing is cancelled").is_some()
+        };
+        let (tx, rx) = bounded::<()>(0);
+        group.spawn(move || result).unwrap();
+        let held = move || {
+            let _ = rx.recv();
+            result
+        };
+        group.spawn(held).unwrap();
+        assert!(next(&group));
+        assert_eq!(group.len(), 1);
+        let waiters = [(); 2].map(|()| {
+            let group = Arc::clone(&group);
+            pirn::spawn(move || next(&group))
+        });
+        pirn::yield_now();
+        drop(tx);
+        let mut ended = waiters.map(|waiter| waiter.join().unwrap());
+        ended.sort_unstable();
+        assert_eq!(ended, [false, true]);
+    });
+}
+
+#[test]
+fn ends_with_results_that_are_kept_come_one_by_one() {
+    ends_come_one_by_one(7_u8);
+}
+
+#[test]
+fn ends_with_results_that_are_counted_come_one_by_one() {
+    ends_come_one_by_one(());
+}
+
+/// A wait for a group ends when its last fiber has ended, though other waiters spawn more of them
+/// before this one runs.
+#[test]
+fn a_wait_for_a_group_ends_with_its_last_fiber() {
+    on_one_thread(|| {
+        let group = Arc::new(TaskGroup::new());
+        let (tx, rx) = bounded::<()>(0);
+        let (open, gate) = bounded::<()>(0);
+        group.spawn(move || _ = rx.recv()).unwrap();
+        let waits = Arc::clone(&group);
+        let waiter = pirn::spawn(move || waits.wait());
+        let spawners = [(); 2].map(|()| {
+            let (group, gate) = (Arc::clone(&group), gate.clone());
+            pirn::spawn(move || {
+                let next = group.join_next().unwrap();
+                group.spawn(move || _ = gate.recv()).unwrap();
+                assert!(next.is_none_or(|ended| ended.is_ok()));
+            })
+        });
+        // All wait, also the first fiber of the group.
+        (0..5).for_each(|_| pirn::yield_now());
+        drop(tx);
+        assert!(matches!(waiter.join_timeout(LONG), Ok(Ok(Ok(())))));
+        drop(open);
+        spawners
+            .into_iter()
+            .for_each(|spawner| spawner.join().unwrap());
+    });
+}
+
+/// A fiber that was cancelled before it ran has no result, though all results of its type are the
+/// same.
+#[test]
+fn a_fiber_that_did_not_run_is_not_counted() {
+    let ended: Vec<_> = on_one_thread(|| {
+        let group = TaskGroup::new();
+        group.spawn(|| ()).unwrap();
+        group.wait().unwrap();
+        // Not yet started: its worker runs this fiber.
+        group.spawn(|| ()).unwrap();
+        group.cancel();
+        iter::from_fn(|| group.join_next().unwrap()).collect()
+    });
+    let ran = ended.iter().filter(|ended| ended.is_ok()).count();
+    let not_run =
+        |ended: &&Result<(), JoinError>| matches!(ended, Err(JoinError::NotRun));
+    assert_eq!((ran, ended.iter().filter(not_run).count()), (1, 1));
+}
+
+/// A spawn that a runtime rejects leaves nothing behind: the group's results are dropped with it.
+#[test]
+fn a_rejected_spawn_keeps_nothing() {
+    let drops = Drops::default();
+    let runtime = runtime(1);
+    let handle = runtime.handle();
+    let group = TaskGroup::new();
+    let result = drops.one();
+    handle.enter(|| group.spawn(move || result)).unwrap();
+    group.wait().unwrap();
+    runtime.shutdown(LONG).unwrap();
+    let result = drops.one();
+    let rejected = handle.enter(|| group.spawn(move || result)).unwrap_err();
+    assert_eq!(rejected.reason(), Rejected::ShutDown);
+    drop(rejected);
+    assert_eq!(drops.count(), 1);
+    drop(group);
+    assert_eq!(drops.count(), 2);
 }
 
 /// A group with a limit never has more fibers alive; a spawn beyond it waits, and can be
