@@ -3,7 +3,7 @@
 use std::cell::Cell;
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 use std::hint::black_box;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 use std::ptr;
 use std::sync::Arc;
@@ -318,6 +318,28 @@ fn an_interrupted_wait_borrows_nothing() {
     });
 }
 
+/// A wait inside a poll panics, and lends nothing before.
+#[test]
+fn a_wait_inside_a_poll_borrows_nothing() {
+    on_every_scarce_shape(1, |runtime| {
+        let handle = runtime.handle();
+        let waiter = runtime.spawn(move || {
+            let group = TaskGroup::new();
+            group.spawn(|| ()).unwrap();
+            // The fiber finds no stack meanwhile.
+            while handle.metrics().waiting_for_stack == 0 {
+                pirn::yield_now();
+            }
+            let poll = AssertUnwindSafe(|| pirn::future::wait(async { group.wait() }));
+            assert!(catch_unwind(poll).is_err());
+            assert_eq!(handle.metrics().total.loans, 0);
+            group.wait().unwrap();
+            assert_eq!(handle.metrics().total.loans, 1);
+        });
+        waiter.join().unwrap();
+    });
+}
+
 /// A waiter for several fibers lends to one at a time.
 #[test]
 fn borrowers_of_one_waiter_come_one_by_one() {
@@ -448,6 +470,39 @@ fn a_waiter_for_the_next_end_borrows_if_none_runs() {
             assert_eq!(metrics().total.loans, 0, "{waits_for_room}, {comes_late}");
         }
     }
+}
+
+/// A waiter for the next end lends when the last fiber of the group that ran has ended. That one
+/// belonged to another runtime, so no stack becomes available by its end.
+#[test]
+fn a_waiter_for_the_next_end_borrows_after_the_last_one_that_ran() {
+    let (own, other) = (
+        scarce(1, Scheduler::WorkStealing, 2),
+        scarce(1, Scheduler::WorkStealing, 1),
+    );
+    let metrics = || own.metrics();
+    let group = Arc::new(TaskGroup::new());
+    let (tx, rx) = channel::bounded::<()>(0);
+    other.enter(|| group.spawn(move || _ = rx.recv()).unwrap());
+    eventually("it runs", || other.metrics().total.fiber_parks == 1);
+    // The waiters stay, so their stacks remain in use.
+    let (leave, stay) = channel::bounded::<()>(0);
+    let waiters = [(); 2].map(|()| {
+        let (group, stay) = (Arc::clone(&group), stay.clone());
+        own.spawn(move || {
+            let next = group.join_next();
+            let _ = stay.recv();
+            matches!(next, Ok(Some(Ok(()))))
+        })
+    });
+    eventually("both wait", || metrics().total.fiber_parks == 2);
+    own.enter(|| group.spawn(|| ()).unwrap());
+    eventually("it finds no stack", || metrics().waiting_for_stack == 1);
+    assert_eq!(metrics().total.loans, 0);
+    drop(tx);
+    eventually("it borrows", || metrics().total.loans == 1);
+    drop(leave);
+    assert_eq!(waiters.map(|waiter| waiter.join().unwrap()), [true; 2]);
 }
 
 /// A waiter that could not lend is asked again. The first fiber without a stack belongs to another runtime,
