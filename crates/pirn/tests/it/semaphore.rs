@@ -9,7 +9,8 @@ use pirn::Interrupt;
 use pirn::sync::{AcquireError, Mutex, Semaphore};
 use pirn::time::now;
 
-use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{CREWS, Crew, Jobs, alone, until};
+use crate::util::scaled;
 
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(20);
@@ -217,6 +218,32 @@ fn closing_ends_every_wait_and_keeps_what_is_out() {
         drop(permit);
         assert_eq!(semaphore.available(), 2);
         assert_eq!(semaphore.acquire(1).unwrap_err(), AcquireError::Closed);
+    }
+}
+
+/// Permits that are added while a close is in progress go to no waiter: the first ones that were
+/// refused add them, while the others are still in the queue.
+#[test]
+fn permits_that_come_during_a_close_are_kept() {
+    const WAITERS: usize = 300;
+    for _ in 0..scaled(20) {
+        let semaphore = Semaphore::new(0);
+        let waiting = AtomicUsize::new(0);
+        let mut jobs = Jobs::new();
+        for _ in 0..WAITERS {
+            jobs.add(|| {
+                waiting.fetch_add(1, Ordering::SeqCst);
+                let denied = semaphore.acquire(1).map(drop);
+                assert_eq!(denied, Err(AcquireError::Closed));
+                semaphore.add(1);
+            });
+        }
+        jobs.add(|| {
+            until(&waiting, WAITERS);
+            semaphore.close();
+        });
+        jobs.run(Crew::Fibers, 2);
+        assert_eq!(semaphore.available(), WAITERS);
     }
 }
 
