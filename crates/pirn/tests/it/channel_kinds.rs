@@ -352,6 +352,54 @@ fn a_oneshot_is_a_case() {
     }
 }
 
+/// A value is sent while a select begins to wait for it: the select receives it, also if it looks
+/// between the send and the end of the sender.
+#[test]
+fn a_oneshot_is_sent_while_a_select_begins_to_wait() {
+    let rounds = scaled(20_000);
+    let (taken, turn) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let next = Mutex::new(None);
+    let spin = |times: usize| (0..times).for_each(|_| std::hint::spin_loop());
+    let reaches = |word: &AtomicUsize, round: usize| {
+        while word.load(Ordering::SeqCst) < round {
+            for _ in 0..100 {
+                if word.load(Ordering::SeqCst) >= round {
+                    return;
+                }
+                std::hint::spin_loop();
+            }
+            std::thread::yield_now();
+        }
+    };
+    let lost = std::thread::scope(|threads| {
+        threads.spawn(|| {
+            for round in 1..=rounds {
+                reaches(&turn, 2 * round - 1);
+                let tx: oneshot::Sender<usize> = next.lock().unwrap().take().unwrap();
+                taken.store(round, Ordering::SeqCst);
+                reaches(&turn, 2 * round);
+                spin(round % 32);
+                let _ = tx.send(round);
+            }
+        });
+        let mut lost = 0;
+        for round in 1..=rounds {
+            let (tx, rx) = oneshot::channel();
+            *next.lock().unwrap() = Some(tx);
+            turn.store(2 * round - 1, Ordering::SeqCst);
+            reaches(&taken, round);
+            // Both threads run now. With both pauses, each order of their steps comes up.
+            turn.store(2 * round, Ordering::SeqCst);
+            spin(round / 32 % 32);
+            pirn::select! {
+                recv(rx) -> value => lost += usize::from(value != Ok(round)),
+            }
+        }
+        lost
+    });
+    assert_eq!(lost, 0, "of {rounds}");
+}
+
 #[test]
 fn a_broadcast_reaches_all_receivers() {
     for crew in CREWS {
