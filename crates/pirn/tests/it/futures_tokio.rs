@@ -240,3 +240,22 @@ fn the_context_is_entered_for_a_call() {
     eventually("it runs", || count.load(Ordering::SeqCst) == 1);
     assert!(catch_unwind(|| enter(|| ())).is_err());
 }
+
+/// Futures that are ready let other fibers run now and then, in the context of tokio as without it.
+#[test]
+fn ready_futures_yield_in_the_context() {
+    let (_tokio, runtime) = both(1);
+    let other_ran = runtime.run(|| {
+        let other = pirn::spawn(|| ());
+        let (tx, rx) = channel::bounded(1);
+        let ready = compat(async {
+            for i in 0..1000 {
+                tx.send_async(i).await.unwrap();
+                assert_eq!(rx.recv_async().await, Ok(i));
+            }
+            other.is_finished()
+        });
+        wait(ready).unwrap()
+    });
+    assert!(other_ran);
+}
