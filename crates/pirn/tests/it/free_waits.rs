@@ -13,7 +13,7 @@ use pirn::runtime::Scheduler;
 use pirn::time;
 
 use crate::free::{builder, free, thread_now};
-use crate::rig::{LONG, scaled};
+use crate::util::{LONG, scaled};
 
 /// A fiber that waits and yields again and again while it unwinds stays on its thread, where `std`
 /// counts its panic.
