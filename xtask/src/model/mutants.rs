@@ -23,12 +23,13 @@ pub(crate) const PATH: &str = "docs/models.md";
 struct Mutant {
     name: String,
     engine: Engine,
-    /// Ends of test names, or their beginnings followed by a `*`: several may catch it.
+    /// The tests of which at least one must fail. Each is an end of a test's path, or a `*` after
+    /// the beginning of the last part of the path.
     catchers: Vec<String>,
 }
 
-/// Builds each mutant and checks that it is caught; with words, those with one of them in their
-/// names.
+/// Builds each mutant and checks that a test fails on it. If words are given, only the mutants
+/// with one of them in their names are built.
 ///
 /// # Errors
 /// When the table cannot be read, or no mutant is chosen.
@@ -52,7 +53,7 @@ pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
 /// Returns the names in the table.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When the table cannot be read.
 pub(crate) fn mutant_names() -> Result<BTreeSet<String>, String> {
     let mutants = parse(&repo::read(PATH)?)?;
     Ok(mutants.into_iter().map(|mutant| mutant.name).collect())
@@ -61,7 +62,7 @@ pub(crate) fn mutant_names() -> Result<BTreeSet<String>, String> {
 /// Returns true when a test fails on the mutant of this name.
 ///
 /// # Errors
-/// When there is no such mutant, or it does not build.
+/// When the table cannot be read, or there is no such mutant, or it does not build.
 pub(crate) fn is_caught(name: &str) -> Result<bool, String> {
     let all = parse(&repo::read(PATH)?)?;
     let mutant = all.iter().find(|mutant| mutant.name == name);
@@ -70,7 +71,7 @@ pub(crate) fn is_caught(name: &str) -> Result<bool, String> {
 }
 
 impl Mutant {
-    /// Builds and runs it; returns the test that failed on it, if one did.
+    /// Builds the mutant and runs its tests; returns the first test that failed, if any.
     fn caught(&self, quick: bool) -> Result<Option<String>, String> {
         let how = Run {
             timeout: Duration::from_secs(120),
@@ -82,7 +83,7 @@ impl Mutant {
         Ok(failed.map(|ending| ending.id))
     }
 
-    /// Builds it; returns the tests that should catch it.
+    /// Builds the mutant; returns the tests that should catch it.
     fn tests(&self, quick: bool) -> Result<Vec<Case>, String> {
         let cfg = format!("pirn_mutant=\"{}\"", self.name);
         let build = match self.engine {
@@ -91,8 +92,8 @@ impl Mutant {
                 let targets = "--release --lib --test model";
                 self.engine.build(quick, targets, &format!("--cfg {cfg}"))
             }
-            // Only the library is rebuilt: its dependencies are unchanged. Unoptimised: a mutant's
-            // models are small, and building takes most of the time.
+            // Only the library is rebuilt: its dependencies are unchanged. It is not optimized: a
+            // mutant's models are small, and building takes most of the time.
             Engine::Loom | Engine::Native => {
                 let plain = "profile.bench.package.pirn.opt-level=0";
                 let targets = format!("--lib --profile bench --config {plain}");
@@ -109,7 +110,8 @@ impl Mutant {
     }
 }
 
-/// Returns true when a test of this path matches: `…end`, or `start*` of its last part.
+/// Returns true when the test with the path `name` matches `catcher`: an end of the path, or
+/// `start*` for the last part of it.
 fn fits(catcher: &str, name: &str) -> bool {
     let last = name.rsplit("::").next().unwrap_or(name);
     match catcher.strip_suffix('*') {
@@ -135,7 +137,7 @@ fn parse(text: &str) -> Result<Vec<Mutant>, String> {
     Ok(mutants)
 }
 
-/// Compares the seeds in the library with the table: each must be in both.
+/// Compares the bugs seeded in the library with the table: each must be in both.
 pub(crate) fn check<'a>(
     text: &str,
     library: impl Iterator<Item = &'a Source>,
@@ -154,8 +156,8 @@ pub(crate) fn check<'a>(
     unlisted.chain(unseeded).collect()
 }
 
-/// Returns the names of the bugs seeded in a file: the first string after each of the words that
-/// seed one.
+/// Returns the names of the bugs seeded in a file: the first string after each macro or `cfg` that
+/// seeds one.
 fn seeds(source: &Source) -> Vec<String> {
     let tokens: Vec<_> = source.tokens.iter().map(|t| t.text.as_str()).collect();
     let mut found = Vec::new();
