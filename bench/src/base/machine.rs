@@ -19,13 +19,13 @@ pub struct Machine {
     pub memory_gib: u64,
     /// The kernel's release.
     pub kernel: String,
-    /// The load average of one, five and fifteen minutes before the run: other work of the machine.
+    /// The load averages over 1, 5 and 15 minutes, read before the run: other work on the machine.
     pub load: String,
     /// The compiler.
     pub compiler: String,
     /// The peers with their versions.
     pub versions: Vec<String>,
-    /// The commit, with `+` when the tree had changes beyond it.
+    /// The commit, with `+` if tracked files have changes that are not committed.
     pub commit: String,
     /// The command line.
     pub command: String,
@@ -55,7 +55,7 @@ impl Machine {
     }
 }
 
-/// The crates among the peers, and those that they are measured with.
+/// The peers that are crates, and the crates that the measurements use.
 const CRATES: [&str; 11] = [
     "chili",
     "corosensei",
@@ -70,7 +70,7 @@ const CRATES: [&str; 11] = [
     "tokio",
 ];
 
-/// Returns these crates with their versions in the lock file.
+/// Returns each of [`CRATES`] with its version in the lock file.
 fn locked(lock: &str) -> Vec<String> {
     let version = |name: &&str| {
         let (_, package) = lock.split_once(&format!("name = \"{name}\"\n"))?;
@@ -96,7 +96,7 @@ fn command() -> String {
         .join(" ")
 }
 
-/// Returns the output of a program, trimmed; nothing if it is missing or fails.
+/// Returns the trimmed output of a program, or an empty string if it is missing or fails.
 fn ask(program: &str, arguments: &[&str]) -> String {
     let mut command = Command::new(program);
     command.args(arguments);
@@ -118,7 +118,7 @@ pub fn target_directory() -> PathBuf {
     // TARGET/PROFILE/PROGRAM
     here.ancestors()
         .nth(2)
-        .expect("programs lie in TARGET/PROFILE")
+        .expect("programs are in TARGET/PROFILE")
         .to_owned()
 }
 

@@ -2,7 +2,7 @@
 
 use super::verdict::Limit;
 
-/// Returns the peers without numbers, those with one reason together.
+/// Returns the peers without numbers, grouped by the reason.
 pub(super) fn by_reason<'a>(
     absent: &'a [(&'static str, String)],
 ) -> Vec<(&'a str, Vec<&'static str>)> {
@@ -16,7 +16,7 @@ pub(super) fn by_reason<'a>(
     groups
 }
 
-/// Returns a limit with its number and verdict, in one line.
+/// Returns one line with the limit, its number if it is relative, and the verdict.
 pub(super) fn verdict(limit: &Limit, unit: &str) -> String {
     let value = limit.value.filter(|_| limit.relative);
     let value = value.map_or(String::new(), |value| {
@@ -35,7 +35,8 @@ pub(super) fn percentile(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), number)
 }
 
-/// Returns three significant digits or a whole number, with separators of thousands.
+/// Returns the number with two decimals below 10, one below 100, and none from there on, with
+/// separators of thousands.
 pub(super) fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => group(value.round() as i64),
