@@ -64,7 +64,7 @@ impl Builder {
 
     /// Sets the file to which the last 65,536 events of each worker are written when the runtime
     /// ends, or when the process exits before that. They show when and on which worker each fiber
-    /// ran, what it waited for and which party woke it. The format is the trace-event format that
+    /// ran, what it waited for and what woke it. The format is the trace-event format that
     /// `about:tracing` and Perfetto open. Overrides `PIRN_TRACE`.
     ///
     /// The file is created when the runtime is built. If it cannot be written in full at the end,
@@ -72,8 +72,9 @@ impl Builder {
     /// runtime of a process appends `.2` to the name, and so on.
     ///
     /// Each event reads the clock, and fibers no longer switch to each other directly but through
-    /// their worker. Together this costs some 50 ns for each switch, and 2.5 MiB for each worker.
-    /// [`Handle::write_trace`](super::Handle::write_trace) writes the same at any time.
+    /// their worker. Together this costs some 50 ns for each switch. The events take 2.5 MiB for
+    /// each worker. [`Handle::write_trace`](super::Handle::write_trace) writes the same at any
+    /// time.
     ///
     /// # Examples
     /// ```
@@ -123,7 +124,7 @@ impl Builder {
     /// count too. Then fibers no longer switch to each other directly, but through their worker,
     /// which costs some 10 ns for each switch.
     ///
-    /// Has no effect on a [deterministic](Self::deterministic) runtime, and on one without workers.
+    /// Has no effect on a [deterministic](Self::deterministic) runtime, or on one without workers.
     /// See [the guide](crate::guide::debugging).
     ///
     /// # Examples
@@ -162,7 +163,7 @@ impl Builder {
     }
 
     /// Sets whether each switch checks that the state of the fiber is allowed there. The process is
-    /// aborted with a message if it is not: that is a bug of this library. Overrides `PIRN_ASSERT`,
+    /// aborted with a message if it is not: that is a bug in this library. Overrides `PIRN_ASSERT`,
     /// which is 0 or 1. Debug builds, and the feature `diagnostics`, also check every step.
     ///
     /// # Examples
@@ -176,22 +177,22 @@ impl Builder {
         self
     }
 
-    /// Sets the path of a Unix socket for queries. It is open from when the runtime is built until
-    /// it ends or the process exits. It answers with the state of the workers and fibers, their
-    /// waits, the counters, and the frames of a fiber. `pirn-top PATH` shows it;
-    /// `docs/inspect-format.md` specifies the queries. Overrides `PIRN_INSPECT`.
+    /// Sets the path of a Unix socket for queries. The socket is open from the creation of the
+    /// runtime until the runtime ends or the process exits. The answers contain the state of the
+    /// workers and fibers, their waits, the counters, and the frames of a fiber. `pirn-top PATH`
+    /// shows them; `docs/inspect-format.md` specifies the queries. Overrides `PIRN_INSPECT`.
     ///
-    /// Only processes of the same user, and the administrator's, may connect. The file's
-    /// permissions and the system's credentials of the peer ensure that. They can read, and change
-    /// nothing. The socket of a process that has died without removing it is replaced. With
-    /// `PIRN_INSPECT`, the first runtime of a process listens at the path itself, the second with
-    /// `.2` appended, and so on.
+    /// Only processes of the same user or of the administrator may connect. The file's permissions
+    /// and the system's credentials of the peer ensure that. They can read, and change nothing. The
+    /// socket of a process that has died without removing it is replaced. With `PIRN_INSPECT`, the
+    /// first runtime of a process listens at the path itself, the second with `.2` appended, and so
+    /// on.
     ///
     /// While the socket is being created, a directory of mode 0700 exists beside it. So the parent
     /// directory must be writable, and the path some dozen bytes shorter than the system's limit.
     ///
-    /// A thread answers, and sleeps between queries. A query makes each worker go through its
-    /// fibers, as for [`diag::fibers`](crate::diag::fibers()); without queries there is no cost. On
+    /// A thread answers, and sleeps between queries. A query makes each worker describe its fibers,
+    /// as for [`diag::fibers`](crate::diag::fibers()); without queries there is no cost. On
     /// systems other than Unix, [`build`](Self::build) fails.
     ///
     /// # Examples
@@ -208,8 +209,8 @@ impl Builder {
 }
 
 impl Watching {
-    /// Decides the diagnostics and the reports at the end. Opens the file of a trace, and the
-    /// socket of an inspector.
+    /// Combines these settings with those of the environment into the diagnostics and the reports
+    /// at the end. Opens the file of a trace, and the socket of an inspector.
     ///
     /// # Errors
     /// * Kind `InvalidInput`: an invalid threshold.
@@ -257,12 +258,13 @@ impl Watching {
     }
 }
 
-/// The number of runtimes of the process that trace, or listen, because of the environment.
+/// The number of runtimes of the process that `PIRN_TRACE` has made write a trace.
 static TRACED: StaticLock<usize> = StaticLock::new(0);
+/// The number of runtimes of the process that `PIRN_INSPECT` has made listen.
 static INSPECTED: StaticLock<usize> = StaticLock::new(0);
 
-/// Returns the result of `open` for the path of the next runtime, with its number appended from the
-/// second on.
+/// Calls `open` with the path for the next runtime, and returns the result. From the second runtime
+/// on, the path ends with the runtime's number.
 fn numbered<T>(
     path: &Path,
     runtimes: &StaticLock<usize>,
