@@ -1,37 +1,39 @@
 //! Pending jobs: second halves of `par::join` that are not fibers yet.
 //!
 //! Owns: the record of a job, and the list of those of the running fiber. Does not own:
-//! the word by which other threads request some of them (`beat_word`), how a job becomes
-//! a fiber (`par::task`), or when (`sched::worker::heartbeat`).
+//! the word by which other threads request promotions (`beat_word`), how a job becomes a
+//! fiber (`par::task`), or when (`sched::worker::heartbeat`).
 //!
 //! A job is in the frame of its `join`, and belongs to the owner alone. The fiber with
 //! that frame pushes it, and pops or promotes it, with plain loads and stores. Jobs are
 //! never stolen: a thief requests one, and then takes a fiber.
 //!
-//! | a job is | when | entered by |
-//! |---|---|---|
-//! | pending | in the list, `promote` is there | `push` |
-//! | taken along | in its fiber's [`Along`], `promote` is there | `take_along`, until `bring_back` |
-//! | its join's again | not in the list, `promote` is there | `pop`, by its join, as the newest |
-//! | promoted | not in the list, `promote` is none | `promote_oldest`: a fresh fiber has the work |
+//! | a job is | where | `promote` | entered by |
+//! |---|---|---|---|
+//! | pending | in the list | `Some` | `push` |
+//! | taken along | in its fiber's [`Along`] | `Some` | `take_along`, until `bring_back` |
+//! | popped | in no list | `Some` | `pop`, by its join, as the newest |
+//! | promoted | in no list | `None` | `promote_oldest`: a fresh fiber has the work |
 //!
-//! Its words are from `std`, not from `shim`: one of the lists is static, which loom's
-//! words cannot be in. loom does not check joins (`par/modelled.rs`), except for the word
-//! `beat`. shuttle does, and an access to their words is not a scheduling point.
+//! The atomics are from `std`, not from `shim`: one of the lists is static, and loom's
+//! atomics cannot be in a static. loom does not check joins (`par/modelled.rs`), except
+//! for the word `beat`. shuttle does, but an access to these atomics is not a scheduling
+//! point.
 //!
 //! # Invariants
-//! * JO1. The list is the worker's, and all jobs in it are the running fiber's. A fiber
-//!   that leaves its stack, or blocks its thread, or polls a future, promotes all before;
-//!   one that yields at a beat takes them along. So the list is empty whenever another
-//!   fiber runs.
-//! * JO2. The list is ordered from outer frames to inner ones. So a job that is pending
-//!   when the first half of its join is over is the newest, and the fiber is still where
-//!   it pushed it, on the same thread.
+//! * JO1. The list is the worker's, and all jobs in it are the running fiber's. Before a
+//!   fiber leaves its stack, blocks its thread or polls a future, it promotes all of them;
+//!   a fiber that yields at a beat takes them along. So the list is empty whenever another
+//!   fiber starts to run.
+//! * JO2. The list is ordered from outer frames to inner ones. So if a job is still pending
+//!   when the first half of its join ends, it is the newest, and its fiber is on the same
+//!   thread as when it pushed the job.
 //! * JO3. A [`Jobs`] lives as long as its worker does, and does not move: jobs and
 //!   regions point to its root. The static one of threads that are not workers lives as
 //!   long as the process, is always due, and is never pushed to.
-//! * JO4. While a job is pending, `newer` of the root is the oldest one, and each but the
-//!   newest has its `newer`; each has its `older`, which of the oldest is the root.
+//! * JO4. While a job is pending, `newer` of the root is the oldest job. All pending jobs
+//!   have an initialized `older`, and all but the newest an initialized `newer`. `older` of
+//!   the oldest is the root.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -47,60 +49,61 @@ use crate::base::mutant::mutant;
 
 /// The pending jobs of the fiber that runs on one worker.
 ///
-/// On cache lines of its own, since the owner reads it at each join; and on a pair of
-/// them, which processors fetch together.
+/// On a cache line of its own, since the owner reads it at each join; and on a pair of
+/// lines, since processors fetch two together.
 ///
-/// ORDERING: all Relaxed, except for `beat` (`beat_word`). A word says that a thread may
-/// look; no data depends on it. Other threads get fibers, ordered by the queues that
-/// these are put into.
+/// ORDERING: all Relaxed, except for `beat` (`beat_word`). The atomics are hints; no data
+/// depends on them. Other threads get fibers, ordered by the queues that these are pushed
+/// to.
 #[repr(align(128))]
 pub(crate) struct Jobs {
     /// Any thread adds reasons; the owner takes them.
     beat: BeatWord,
     /// The newest job, or the root. Written by the owner; idle workers and the monitor
-    /// read from it whether there are any.
+    /// read it to find out whether there are any jobs.
     newest: AtomicPtr<Job>,
-    /// The number of further jobs that may be promoted for the last beat. The owner's.
+    /// The number of further jobs that may be promoted for the last beat. Accessed by the
+    /// owner only.
     credit: Cell<usize>,
-    /// Other fibers wanted this thread at the last beat. Written by the owner, read by
-    /// the monitor.
+    /// Whether other fibers wanted this thread at the last beat. Written by the owner, read
+    /// by the monitor.
     crowded: AtomicBool,
-    /// The node before the oldest job (JO4). The owner's.
+    /// The node before the oldest job (JO4). Accessed by the owner only.
     root: Job,
 }
 
-// SAFETY: JO1: all but the atomic words is the owner's; of the static list, nothing else
-// is ever written (JO3).
+// SAFETY: JO1: only the owner accesses the fields that are not atomic. In the static list,
+// these are never written (JO3).
 unsafe impl Sync for Jobs {}
-// SAFETY: it has no tie to the thread that created it. It points to its own root, and
-// while its owner runs a fiber there, to jobs of that fiber.
+// SAFETY: it has no tie to the thread that created it. It points to its own root and,
+// while its owner runs a fiber, to jobs of that fiber.
 unsafe impl Send for Jobs {}
 
 /// One job; the first part of the record that `par` keeps of it.
 pub(crate) struct Job {
-    /// There while it is pending and not the newest; of the root, if any is pending
-    /// (JO4). Owner.
+    /// Initialized while the job is pending and not the newest; in the root, while any job
+    /// is pending (JO4). Accessed by the owner only.
     newer: Cell<MaybeUninit<*const Job>>,
-    /// There while it is pending. Owner.
+    /// Initialized while the job is pending. Accessed by the owner only.
     older: Cell<MaybeUninit<*const Job>>,
-    /// None once it is promoted, and of the root. Taken by the owner; its join and
-    /// regions inside of it (`fiber::cancel_scope`) read from it whether the job was
-    /// promoted.
+    /// `None` in the root, and once the job is promoted. Taken by the owner; the job's join
+    /// and the regions inside it (`fiber::cancel_scope`) read it to find out whether the job
+    /// was promoted.
     promote: Cell<Option<Promote>>,
     /// Where the join was called.
     pub(crate) at: &'static Location<'static>,
 }
 
-/// The jobs of a fiber that has yielded, in the frame of the join at which it did: at
-/// least one, linked as before (JO4).
+/// The jobs of a fiber that has yielded at a join, kept in the frame of that join: at least
+/// one, linked as before (JO4).
 pub(crate) struct Along {
     oldest: *const Job,
     newest: *mut Job,
 }
 
-/// Makes a fiber of a job that has been taken out of the list; true if another fiber
-/// waits for it. Gets the pointer that was pushed, which reaches the whole record that
-/// the job is the first part of: a `&Job` would not do. Does not unwind.
+/// Turns a job that has been taken out of the list into a fiber. The flag is true if another
+/// fiber waits for it. The pointer is the one that was pushed: it covers the whole record
+/// of which the job is the first part, and a `&Job` would not. Does not unwind.
 pub(crate) type Promote = unsafe fn(NonNull<Job>, &Local, bool);
 
 /// The list of plain threads.
@@ -151,13 +154,14 @@ impl Jobs {
         self.beat.is_due()
     }
 
-    /// Sets a request for the owner's next join; false if it was already set. Any thread.
+    /// Sets a request for the owner's next join; returns false if it was already set. Any
+    /// thread may call it.
     pub(crate) fn ask(&self, why: Beat) -> bool {
         self.beat.ask(why)
     }
 
-    /// Makes the owner notify the monitor of its next join, at which the owner sees all
-    /// that the caller did before. Any thread.
+    /// Requests that the owner notify the monitor at its next join. There the owner sees all
+    /// that the caller did before this call. Any thread may call it.
     pub(crate) fn arm(&self) {
         self.beat.arm();
     }
@@ -167,7 +171,7 @@ impl Jobs {
         self.beat.take()
     }
 
-    /// *Owner.* Returns the promotions that are left of the last beat.
+    /// *Owner.* Returns the number of promotions that are left of the last beat.
     pub(crate) fn credit(&self) -> &Cell<usize> {
         &self.credit
     }
@@ -197,9 +201,9 @@ impl Jobs {
     /// *Owner.* Adds a job.
     ///
     /// # Safety
-    /// JO1, JO2: by a fiber of this list's worker, from an inner frame. The job stays
-    /// where it is until it is popped, or promoted and the fiber made of it has ended.
-    /// The pointer covers all that its `promote` reaches.
+    /// JO1, JO2: the caller is a fiber of this list's worker, and no pending job is in a more
+    /// inner frame. The job does not move until it is popped, or promoted and the fiber made
+    /// of it has ended. The pointer covers all that its `promote` accesses.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, job: NonNull<Job>) {
         let newest = self.newest.load(Ordering::Relaxed);
@@ -212,7 +216,8 @@ impl Jobs {
         self.newest.store(job.as_ptr(), Ordering::Relaxed);
     }
 
-    /// *Owner.* Removes all jobs, for the running fiber, which is about to yield.
+    /// *Owner.* Removes and returns all jobs of the running fiber, which is about to yield;
+    /// returns `None` if there are none.
     pub(crate) fn take_along(&self) -> Option<Along> {
         if !self.has_pending() {
             return None;
@@ -229,7 +234,7 @@ impl Jobs {
     /// worker.
     ///
     /// # Safety
-    /// They have been taken from here, and that fiber has pushed and popped nothing
+    /// The jobs were taken from this list, and that fiber has pushed and popped nothing
     /// since.
     pub(crate) unsafe fn bring_back(&self, along: Along) {
         debug_assert!(!self.has_pending(), "another fiber has left its jobs");
@@ -250,15 +255,15 @@ impl Jobs {
     pub(crate) unsafe fn pop(&self, job: &Job) {
         debug_assert!(
             ptr::eq(self.newest.load(Ordering::Relaxed), job),
-            "a join ends before those inside it have"
+            "a join ends before a join inside it"
         );
         // SAFETY: the caller's promise.
         let older = unsafe { job.older.get().assume_init() };
         self.newest.store(older.cast_mut(), Ordering::Relaxed);
     }
 
-    /// *Owner.* Makes a fiber of the oldest job, for which another fiber waits if it is
-    /// `wanted`; false if there is none.
+    /// *Owner.* Promotes the oldest job; returns false if there is none. `wanted` is true if
+    /// another fiber waits for it.
     pub(crate) fn promote_oldest(&self, local: &Local, wanted: bool) -> bool {
         if !self.has_pending() {
             return false;
@@ -280,9 +285,9 @@ impl Jobs {
                 .set(MaybeUninit::new(&raw const self.root));
         }
         let promote = job.promote.take().expect("a pending job can be promoted");
-        // SAFETY: `push` created it from a `NonNull`.
+        // SAFETY: `push` stored it from a `NonNull`.
         let pushed = unsafe { NonNull::new_unchecked(oldest.cast_mut()) };
-        // SAFETY: it comes with the job, which has just been taken out of the list.
+        // SAFETY: `promote` belongs to this job, which has just been taken out of the list.
         unsafe { promote(pushed, local, wanted) };
         true
     }
@@ -302,15 +307,15 @@ impl Job {
         }
     }
 
-    /// Returns whether its join has to run it; otherwise a fiber does.
+    /// Returns whether the job's join has to run it; otherwise a fiber does.
     #[inline(always)]
     pub(crate) fn is_pending(&self) -> bool {
         self.promote.get().is_some()
     }
 }
 
-/// Makes fibers of all pending jobs of the running fiber, which is about to leave its
-/// stack, or to stay on it without running (JO1).
+/// Promotes all pending jobs of the running fiber, which is about to leave its stack, or to
+/// stay on it without running (JO1).
 #[inline(always)]
 pub(crate) fn promote_all(local: &Local) {
     let jobs = local.jobs();

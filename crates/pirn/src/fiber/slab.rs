@@ -1,11 +1,11 @@
 //! The allocator of headers: per-thread magazines over one process-wide store per class.
 //!
-//! Owns: the memory of all headers. Blocks are cut from chunks, are never returned to the system, and keep
-//! their class, so a stale ticket always points to a header (H1). A magazine serves its thread without
-//! atomics. Magazines exchange blocks with the store in batches. So fibers that start on one thread and end
-//! on another cost one lock for each batch.
+//! Owns: the memory of all headers. Blocks are cut from chunks, are never returned to the system,
+//! and keep their class, so a stale ticket always points to a header (H1). A magazine serves its
+//! thread without atomics. Magazines exchange blocks with the store in batches. So fibers that
+//! start on one thread and end on another cost one lock for each batch.
 //!
-//! Invariants:
+//! # Invariants
 //! * B1. A free block is in exactly one list: a magazine or the store of its class.
 
 use std::alloc::{self as system, Layout, handle_alloc_error};
@@ -28,14 +28,15 @@ use crate::shim::{Lock, lazy_static};
 const BLOCKS: [usize; CLASSES] = [longer(256), longer(512), longer(1024)];
 pub(crate) const CLASSES: usize = 3;
 
-/// Returns the size of such a block under a model checker, where headers exceed the usual 192 bytes.
+/// Returns `size`, plus the bytes by which a header exceeds the usual 192: under a model checker,
+/// headers are longer.
 const fn longer(size: usize) -> usize {
     size + PAYLOAD_OFFSET.saturating_sub(192)
 }
 
-/// The number of blocks in a magazine, and of one exchange with the store: 32 KiB of the least class.
-/// Arbitrary; it was measured in docs/design/03-queues-and-wakes.md#an-injector-of-pointers. One
-/// under loom.
+/// The number of blocks in a full magazine, which is what one exchange with the store moves: 32 KiB
+/// of the smallest class. The choice is arbitrary; the effect of magazines is measured in
+/// docs/design/03-queues-and-wakes.md#an-injector-of-pointers. One under loom.
 const BATCH: u32 = if cfg!(loom) { 1 } else { 128 };
 
 /// The first chunk of a class is small, so that a process with few fibers stays small; later
@@ -43,14 +44,14 @@ const BATCH: u32 = if cfg!(loom) { 1 } else { 128 };
 const FIRST_CHUNK: usize = 64 << 10;
 const CHUNK: usize = 2 << 20;
 
-/// Bytes in a block of `class`.
+/// Returns the size of a block of `class`, in bytes.
 #[inline(always)]
 pub(crate) const fn block_size(class: u8) -> usize {
     BLOCKS[class as usize]
 }
 
-/// The free blocks of one thread: for each class two magazines. So a thread that alternates around a full or
-/// an empty one does not go to the store each time.
+/// The free blocks of one thread: two magazines for each class. With two, a thread that alternates
+/// between allocating and freeing when one is full or empty does not go to the store each time.
 pub(super) struct Magazines([UnsafeCell<Pair>; CLASSES]);
 
 struct Pair {
@@ -107,7 +108,7 @@ lazy_static! {
     static ref STORES: Lock<Stores> = Lock::new(Stores::new());
 }
 
-/// Takes a block of `class` and makes it a fiber with `refs` references.
+/// Allocates a block of `class` and initializes its header for a fiber with `refs` references.
 #[inline]
 pub(crate) fn alloc(
     local: &Local,
@@ -122,8 +123,8 @@ pub(crate) fn alloc(
         None => refill(pair, class),
     };
     if let Some(next) = pair.loaded.front() {
-        // PERF: in a burst of spawns the next block is not in the cache; it is needed in some tens of
-        // nanoseconds.
+        // PERF: in a burst of spawns the next block is not in the cache, and it is needed some tens
+        // of nanoseconds later.
         prefetch(next.as_ptr(), block_size(0));
     }
     // B1: it was in the magazine and is now in no list.
@@ -131,14 +132,14 @@ pub(crate) fn alloc(
     block
 }
 
-/// Returns the block of a fiber without references.
+/// Frees the block of a fiber that has no references left.
 #[inline]
 pub(crate) fn free(local: &Local, fiber: FiberPtr) {
     let class = fiber.header().class;
     // SAFETY: the magazine is this thread's own, and nothing below re-enters it.
     let pair = unsafe { &mut *local.magazines.0[class as usize].get() };
     match pair.loaded.len() {
-        // The first block of a thread that may never allocate one.
+        // This may be the first block of a thread that never allocates one.
         0 => at_thread_exit(),
         BATCH => spill(pair, class),
         _ => {}
@@ -173,8 +174,8 @@ fn spill(pair: &mut Pair, class: u8) {
 
 /// Registers the return of the thread's blocks to the store when the thread ends.
 pub(super) fn at_thread_exit() {
-    // A thread that is past its destructors keeps the blocks that it takes from now on: a batch of headers is
-    // lost with a thread that allocates in a destructor.
+    // A thread that is past its destructors keeps the blocks that it takes from now on: a thread
+    // that allocates in a destructor loses a batch of headers.
     let _ = FLUSH.try_with(|_| ());
 }
 
@@ -214,7 +215,7 @@ impl Stores {
                     chunks: 0,
                 }
             }; CLASSES],
-            // From one on, so that no identity is zero.
+            // Numbered from 1, so that no identity is zero.
             next_index: 1,
         }
     }
