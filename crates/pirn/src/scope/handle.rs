@@ -10,8 +10,9 @@ use crate::wait::Interrupt;
 
 /// An owned permission to join a fiber of a scope.
 ///
-/// If it is dropped, the fiber continues, and the scope still waits for it. If the fiber panics, or
-/// has panicked, that then cancels the scope, because the panic can no longer be joined.
+/// If it is dropped, the fiber continues, and the scope still waits for it. If the fiber then
+/// panics, or has panicked before, the scope is cancelled, because no join can return the panic any
+/// more.
 ///
 /// # Examples
 /// ```
@@ -90,8 +91,8 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.joined.wait_for_end()
     }
 
-    /// Waits for at most `limit`, and returns the handle if the fiber has not ended then. If the
-    /// clock cannot express `limit`, there is no limit.
+    /// Waits for at most `limit`, and returns the handle if the fiber has not ended by then. If
+    /// the clock cannot express `limit`, there is no limit.
     ///
     /// # Errors
     /// As [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
@@ -139,12 +140,13 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.joined.is_finished()
     }
 
-    /// Returns true if the fiber, which has ended, has panicked and the panic has not been taken.
+    /// Returns true if the fiber has panicked and the panic has not been taken. The fiber has
+    /// ended.
     pub(super) fn has_panicked(&self) -> bool {
         self.joined.has_panicked()
     }
 
-    /// Requests the fiber to stop, as [`JoinHandle::cancel`](crate::JoinHandle::cancel) does.
+    /// Requests that the fiber stop, as [`JoinHandle::cancel`](crate::JoinHandle::cancel) does.
     ///
     /// # Cancellation
     /// Not an interruption point itself; never suspends, and does not wait for the fiber.
