@@ -1,6 +1,6 @@
-//! shuttle: the whole runtime, real fibers included, under random and PCT schedules of modelled threads.
-//! Sequentially consistent. The clock is [`clock`]'s: it moves when a thread waits for it. Thread-locals are
-//! [`locals`]'s.
+//! shuttle: the whole runtime, real fibers included, under random and PCT schedules of modelled
+//! threads. Memory is sequentially consistent. The clock is that of [`clock`]: it moves when a
+//! thread waits for it. Thread-locals are those of [`locals`].
 
 #[path = "shuttle_clock.rs"]
 mod clock;
@@ -21,10 +21,10 @@ pub(crate) mod atomic {
     };
 }
 
-/// Cells with loom's interface; shuttle explores schedules, not memory.
+/// The cell of `std`: shuttle explores schedules, not memory.
 pub(crate) use std::cell::Cell;
 
-/// As [`Cell`], by pointer.
+/// The cell of `std` with loom's interface: access by pointers, in closures.
 #[derive(Debug)]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -76,7 +76,7 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Returns the value; the model acquires the lock all the same.
+    /// Returns access to the value; the model acquires the lock nevertheless.
     ///
     /// # Safety
     /// No other thread can reach the lock while the result is used.
@@ -147,8 +147,8 @@ impl<T> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// The condition variable that goes with [`Mutex`]. A thread that waits until a moment lets the other threads
-/// run once, and then the clock is at that moment.
+/// The condition variable that goes with [`Mutex`]. A wait with a deadline lets the other threads
+/// run once, and then sets the clock to the deadline.
 #[derive(Debug)]
 pub(crate) struct Condvar(shuttle::sync::Condvar);
 
@@ -214,8 +214,8 @@ pub(crate) mod thread {
 pub(crate) mod hint {
     use std::time::Duration;
 
-    /// Lets the other threads run. Moves the clock, so that a thread that spins for some time spins only a
-    /// few times.
+    /// Lets the other threads run. Moves the clock by 1 µs, so that a thread that spins for some
+    /// time spins only a few times.
     pub(crate) fn spin_loop() {
         super::clock::pass(super::now() + Duration::from_micros(1));
         shuttle::hint::spin_loop();
@@ -237,8 +237,8 @@ pub(crate) fn seed() -> u64 {
     shuttle::rand::thread_rng().next_u64()
 }
 
-/// The lock of a process-wide store, which outlives every execution. It is modelled all the same, since the
-/// lists under it consist of modelled words.
+/// The lock of a process-wide store, which outlives every execution. It is modelled nevertheless,
+/// since the lists under it consist of modelled words.
 #[derive(Debug)]
 pub(crate) struct StaticLock<T>(Lock<T>);
 
