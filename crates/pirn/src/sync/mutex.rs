@@ -70,7 +70,7 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 #[must_use = "the lock is freed as soon as the guard is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
-    /// Not `Send`: code between lock and unlock may rely on staying on one fiber.
+    /// Not `Send`: code between lock and unlock may rely on running on one fiber.
     stays: PhantomData<*const ()>,
 }
 
@@ -137,7 +137,7 @@ impl<T: ?Sized> Mutex<T> {
         let local = consume_budget_here();
         match self.turns.take(local, const { &Spec::of(Reason::Mutex) }) {
             Ok(()) => self.guard(),
-            Err(how) => unreachable!("a wait that nothing else ends was {how:?}"),
+            Err(how) => unreachable!("a wait that only the lock ends ended as {how:?}"),
         }
     }
 
@@ -229,7 +229,7 @@ impl<T: ?Sized> Mutex<T> {
         self.value.get_mut()
     }
 
-    /// Returns the guard that proves that the caller has the turn (X1).
+    /// Returns the guard of the caller, which has the turn (X1).
     #[inline]
     fn guard(&self) -> MutexGuard<'_, T> {
         MutexGuard {

@@ -362,7 +362,7 @@ impl<T: ?Sized> RwLock<T> {
         let taken =
             SharedTurns::take(local, &self.turns, kind, &Spec::of(Reason::RwLock));
         if let Err(how) = taken {
-            unreachable!("a wait that nothing else ends was {how:?}");
+            unreachable!("a wait that only the lock ends ended as {how:?}");
         }
     }
 
@@ -383,7 +383,7 @@ impl<T: ?Sized> RwLock<T> {
         let spec = Spec::interruptible(Reason::RwLock);
         match SharedTurns::take(local, &self.turns, kind, &spec) {
             Err(How::Interrupted(interrupt)) => Err(interrupt),
-            Err(how) => unreachable!("a wait that nothing else ends was {how:?}"),
+            Err(how) => unreachable!("a wait that only the lock ends ended as {how:?}"),
             Ok(()) => Ok(()),
         }
     }
