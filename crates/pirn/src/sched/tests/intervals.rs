@@ -1,8 +1,8 @@
-//! The decisions based on how long fibers have run.
+//! Decisions that depend on how long fibers have run.
 
 use crate::sched::worker::intervals::{Intervals, SURPLUS};
 
-/// The intervals after enough rounds of fibers that run for so many nanoseconds each.
+/// Returns the intervals after enough rounds of fibers that run for `run` nanoseconds each.
 fn intervals(run: u64) -> Intervals {
     let intervals = Intervals::new(0);
     for round in 1..=200 {
@@ -11,8 +11,8 @@ fn intervals(run: u64) -> Intervals {
     intervals
 }
 
-/// The injector is looked at once in 200 microseconds of runs, but every 127 runs at least, and not
-/// after every run.
+/// The injector is polled once in 200 microseconds of runs, but at least once in 127 runs, and at
+/// most once in two.
 #[test]
 fn slow_fibers_look_at_the_injector_sooner() {
     let runs = [0, 1, 1_000, 2_000, 10_000, 50_000, 1_000_000];
@@ -21,7 +21,7 @@ fn slow_fibers_look_at_the_injector_sooner() {
     assert_eq!(Intervals::new(0).injector_interval(), 127);
 }
 
-/// The average follows the runs, up and down, a quarter of the way each round.
+/// Each round moves the average a quarter of the way to the length of its runs, up or down.
 #[test]
 fn the_average_follows() {
     let intervals = intervals(1_000);
@@ -40,7 +40,7 @@ fn the_average_follows() {
 
 #[test]
 fn long_runs_are_surplus_and_slow() {
-    // The average is 1,000 at first; one round of one run makes it this one.
+    // The average is 1,000 at first; this round of one run makes it `run`.
     let average = |run: u64| {
         let intervals = Intervals::new(0);
         intervals.round(1, 4 * run - 3_000);
