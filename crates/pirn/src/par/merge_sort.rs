@@ -1,8 +1,8 @@
 //! A merge sort with runs and merges as jobs.
 //!
-//! Owns: which part is sorted where; and that no item is lost or doubled when a
-//! comparison panics. Does not own: the merge of two runs (`merge`), the sort of one
-//! (`std`).
+//! Owns: which part is sorted in which memory; the guarantee that no item is lost or
+//! duplicated when a comparison panics. Does not own: the merge of two runs (`merge`), the sort of
+//! one (`std`).
 //!
 //! ```text
 //!   items    [ run ][ run ][ run ][ run ]      each sorted in its place
@@ -13,14 +13,14 @@
 //! ```
 //!
 //! # Invariants
-//! * PM1: two [`Stretch`]es, the same part of the items' memory and of the scratch
-//!   memory. No other code accesses either while they are worked on, and both outlive the
-//!   work.
-//! * PM2: the items are in the items' part, each once, when [`in_place`] and [`aside`]
-//!   begin, and when they end by a panic. A merge only reads its source, so they are
-//!   there until it has ended.
-//! * PM3: while there is a [`Moved`] that has not been released, the items of its part
-//!   are in the scratch memory; its drop moves them back.
+//! * PM1: [`Parts`] are two [`Stretch`]es: the same part of the items' memory and of the
+//!   scratch memory. No other code accesses either during the work on them, and both outlive
+//!   it.
+//! * PM2: when [`in_place`] and [`aside`] begin, and when they end by a panic, each item is
+//!   once in the items' memory. A merge only reads its source, so the items are there until
+//!   it has ended.
+//! * PM3: while a [`Moved`] has not been released, the items of its part are in the scratch
+//!   memory; its drop moves them back.
 
 use std::cmp::Ordering;
 use std::panic::Location;
@@ -37,7 +37,7 @@ pub(super) fn merge_sort<T: Send>(
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
 ) {
     if size_of::<T>() == 0 {
-        // Without a size, all items look the same wherever they are (PG1).
+        // Items without a size cannot be told apart by their places (PG1).
         return;
     }
     let run = run_length(items.len());
@@ -119,7 +119,7 @@ impl<T> Moved<T> {
 impl<T> Drop for Moved<T> {
     fn drop(&mut self) {
         if let Some(Parts { items, scratch }) = self.0 {
-            // SAFETY: PM1, PM3: as many, initialized, in two memories.
+            // SAFETY: PM1: the same length, in two memories. PM3: the items are initialized.
             unsafe { scratch.copy_to(items) };
         }
     }
@@ -142,13 +142,13 @@ unsafe fn in_place<T: Send>(
     let (left, right) = parts.halves();
     let (left_moved, right_moved) = scope.join_at(
         sorting.at,
-        // SAFETY: PM1: halves are disjoint. PM2: of the whole.
+        // SAFETY: PM1: halves are disjoint. PM2 holds for the whole, so for each half.
         |scope| unsafe { aside(scope, left, sorting) },
         // SAFETY: as above.
         |scope| unsafe { aside(scope, right, sorting) },
     );
     let sorted = [left.scratch, right.scratch];
-    // SAFETY: PM3: both are initialized; PM1: and the destination is the other memory.
+    // SAFETY: PM3: both are initialized. PM1: the destination is the other memory.
     unsafe { merge(scope, sorting.at, sorted, items, sorting.less) };
     left_moved.let_go();
     right_moved.let_go();
@@ -167,26 +167,26 @@ unsafe fn aside<T: Send>(
     if items.len() <= sorting.run {
         // SAFETY: PM1, PM2. `std`'s sort keeps PM2 when it unwinds.
         (sorting.sort)(unsafe { items.as_mut() });
-        // SAFETY: PM1: as many places in another memory.
+        // SAFETY: PM1: the same length, in the other memory.
         unsafe { items.copy_to(scratch) };
         return Moved(Some(parts));
     }
     let (left, right) = parts.halves();
     scope.join_at(
         sorting.at,
-        // SAFETY: PM1: halves are disjoint. PM2: of the whole.
+        // SAFETY: PM1: halves are disjoint. PM2 holds for the whole, so for each half.
         |scope| unsafe { in_place(scope, left, sorting) },
         // SAFETY: as above.
         |scope| unsafe { in_place(scope, right, sorting) },
     );
     let sorted = [left.items, right.items];
-    // SAFETY: PM2: both are initialized; PM1: and the destination is the other memory.
+    // SAFETY: PM2: both are initialized. PM1: the destination is the other memory.
     unsafe { merge(scope, sorting.at, sorted, scratch, sorting.less) };
     Moved(Some(parts))
 }
 
 /// Returns the longest run that one worker sorts by itself: a quarter of a worker's
-/// share, so that workers that end early find more work. With one worker, all.
+/// share, so that workers that end early find more work. With one worker, `len`.
 fn run_length(len: usize) -> usize {
     match Handle::current().pool().workers() {
         0 | 1 => len,

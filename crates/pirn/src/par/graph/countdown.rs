@@ -1,5 +1,5 @@
-//! The number of nodes that each node still waits for in a run, and which node starts
-//! which.
+//! The number of nodes that each node still waits for in a run, and which node starts which
+//! other.
 //!
 //! Owns: the words. Does not own: how a node is run (`run`).
 //!
@@ -56,7 +56,7 @@ impl Countdown {
     }
 
     /// Records that the node at `position` has ended. Calls `start` with each node that
-    /// may run now, in line order. Once in a run.
+    /// may run now, in line order. Called once for each node in a run.
     pub(super) fn ended(&self, plan: &Plan, position: u32, mut start: impl FnMut(u32)) {
         for &behind in plan.behind(position) {
             // ORDERING: pairs with itself, by the other predecessors of `behind` (G2).
