@@ -1,16 +1,20 @@
 //! Start and end of a fiber: the closure is stored in the header unboxed, and so is the outcome.
 //!
-//! Owns: the type-erased table of operations on a payload, the function at the root of each fiber's stack,
-//! and the order of steps at the end. All values of the user (closure, result, fiber-locals, panic payload)
-//! are run or dropped on the fiber's own stack and before its joiners are woken.
+//! Owns: the type-erased table of operations on a payload, the function at the root of each fiber's
+//! stack, and the order of steps at the end. All values of the user (closure, result, fiber-locals,
+//! panic payload) are run or dropped on the fiber's own stack and before its joiners are woken.
 //!
-//! The end, in order: 1. the closure has returned or panicked and its outcome is in the payload; 2.
-//! fiber-locals are dropped, and the fiber leaves the region that it inherits from its parent (`cancel_scope`); 3.
-//! under the join lock: if the handle is gone, the outcome is dropped (outside the lock) first, then `done`
-//! is set and every joiner claimed;
-//! 4. the joiners are enqueued; 5. the end hook notifies the scope; 6. the fiber leaves its stack, or hands
-//!    it to a fresh fiber; 7. the next code on this thread cleans up: the state word becomes Done, the stack
-//!    goes back to the cache, the runtime's reference is released.
+//! The end, in order:
+//! 1. The closure has returned or panicked, and its outcome is in the payload.
+//! 2. Fiber-locals are dropped, and the fiber leaves the region that it inherits from its parent
+//!    (`cancel_scope`).
+//! 3. Under the join lock, `done` is set and the first joiner is claimed. If the handle is gone,
+//!    the outcome is dropped before that, outside the lock.
+//! 4. The first joiner is enqueued. Then the others are claimed and enqueued, one at a time.
+//! 5. The end hook notifies the scope.
+//! 6. The fiber leaves its stack, or hands it to a fresh fiber.
+//! 7. The next code on this thread cleans up: the state word becomes Done, the stack goes back to
+//!    the cache, and the runtime's reference is released.
 
 use std::marker::PhantomData;
 use std::mem::needs_drop;
@@ -27,9 +31,9 @@ use crate::base::drop_guard::end_caught;
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 
-/// Operations on a payload with erased types. All of them may unwind, with a panic of user code. The caller
-/// catches it, once for all types: compiled for every closure, that would be a quarter of the code of a
-/// program with many small fibers.
+/// Operations on a payload with erased types. All of them may unwind, with a panic of user code.
+/// The caller catches it, once for all types: compiled for every closure, that would be a quarter
+/// of the code of a program with many small fibers.
 pub(crate) struct Vtable {
     /// Takes the closure out, runs it and leaves its result.
     run: unsafe fn(FiberPtr),
@@ -58,8 +62,8 @@ impl<F: FnOnce() -> T, T> Types<F, T> {
         },
     };
 
-    /// The least class with a payload for both the closure and the result. What fits in no class is boxed,
-    /// and then the least class is enough for it.
+    /// The least class with a payload for both the closure and the result. What fits in no class is
+    /// boxed, and then the least class is enough for it.
     const CLASS: u8 = {
         let closure = class_for::<F>();
         let result = class_for::<T>();
@@ -85,8 +89,8 @@ const fn fits<V>(class: u8) -> bool {
         && align_of::<V>() <= align_of::<Header>()
 }
 
-/// Returns whether `V` lies in the payload itself, not in a box: it fits some class, and that or a larger one
-/// has been chosen for it.
+/// Returns whether `V` lies in the payload itself, not in a box: it fits some class, and that or a
+/// larger one has been chosen for it.
 const fn lies_unboxed<V>() -> bool {
     fits::<V>(slab::CLASSES as u8 - 1)
 }
@@ -96,8 +100,8 @@ const _: () = assert!(fits::<Unwound>(0), "a panic lies in a payload of any clas
 /// Creates a fresh fiber from `f`, with one reference for the runtime and one for a handle.
 ///
 /// # Safety
-/// The fiber is run (or dropped) before any borrow of `f` or its result ends, and on a thread that may take
-/// `f`.
+/// The fiber is run (or dropped) before any borrow of `f` or its result ends, and on a thread that
+/// may take `f`.
 #[inline]
 pub(crate) unsafe fn fresh<F: FnOnce() -> T, T>(
     local: &Local,
@@ -170,8 +174,8 @@ unsafe fn drop_lying<V>(fiber: FiberPtr) {
     drop(unsafe { take::<V>(fiber) });
 }
 
-/// Runs the closure (or drops it if the fiber has been cancelled before it ever ran, and is not obliged), and
-/// stores the outcome.
+/// Runs the closure (or drops it if the fiber was cancelled before it ran, and has no flag
+/// `must_run`), and stores the outcome.
 ///
 /// # Safety
 /// Once for each fiber, by the fiber itself; the payload holds its closure (H5).
@@ -184,8 +188,8 @@ unsafe fn run_caught(fiber: FiberPtr) {
         false => (table.run, Outcome::Value),
         true => (table.drop_closure, Outcome::NotRun),
     };
-    // UNWIND: state that a panic leaves broken is the closure's own or was shared with it knowingly; the
-    // joiner gets the panic, as with `std::thread`.
+    // UNWIND: state that a panic leaves broken is the closure's own or was shared with it
+    // knowingly; the joiner gets the panic, as with `std::thread`.
     // SAFETY: the caller's promise.
     let result = catch_unwind(AssertUnwindSafe(|| unsafe { call(fiber) }));
     let outcome = match result {
@@ -203,8 +207,8 @@ unsafe fn run_caught(fiber: FiberPtr) {
     }
 }
 
-/// Drops the outcome in the payload; a panic is reported to its witness. UNWIND: catches a panic in the
-/// value's destructor.
+/// Drops the outcome in the payload; a panic is reported to its witness. UNWIND: catches a panic in
+/// the value's destructor.
 ///
 /// # Safety
 /// The caller owns the outcome (H5).
@@ -257,7 +261,8 @@ pub(crate) unsafe fn live(fiber: FiberPtr) {
         // SAFETY: the caller's promise.
         Some(outer) => unsafe { run_out_within(fiber, outer) },
     }
-    // A waiter that is woken may end what the fiber has inherited, so the fiber has left that by now.
+    // A waiter that is woken may end what the fiber has inherited, so the fiber has left that by
+    // now.
     let ending = publish(fiber);
     tell_scope(fiber, ending);
     // Values that the user's code in the hook has made, and lasting ones.
@@ -326,8 +331,8 @@ fn publish_to_joiners(header: &Header, mut join: LockGuard<'_, Join>) {
         None
     };
     let first = join.waiters.claim_first(|_| {});
-    // LIVENESS: `done` is set, so no joiner joins the queue any more. Those in it are woken below, one by
-    // one, each outside the lock. If none was claimed, the queue is empty.
+    // LIVENESS: `done` is set, so no joiner joins the queue any more. Those in it are woken below,
+    // one by one, each outside the lock. If none was claimed, the queue is empty.
     let more = !join.waiters.is_empty();
     drop(join);
     drop(whole);
@@ -373,7 +378,8 @@ fn owes_drop(header: &Header) -> bool {
 #[cold]
 pub(crate) fn refuse(fiber: FiberPtr) {
     let header = fiber.header();
-    // Cancelled before it ran: its closure is dropped. No fiber waits, so there is nothing to enqueue.
+    // Cancelled before it ran: its closure is dropped. No fiber waits, so there is nothing to
+    // enqueue.
     header.state.cancel();
     header.flags.set_must_run(false);
     // SAFETY: the fiber is in no queue, so the caller owns it.

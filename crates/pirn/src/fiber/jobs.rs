@@ -22,18 +22,18 @@
 //!
 //! # Invariants
 //! * JO1. The list is the worker's, and all jobs in it are the running fiber's. Before a
-//!   fiber leaves its stack, blocks its thread or polls a future, it promotes all of them;
-//!   a fiber that yields at a beat takes them along. So the list is empty whenever another
-//!   fiber starts to run.
-//! * JO2. The list is ordered from outer frames to inner ones. So if a job is still pending
-//!   when the first half of its join ends, it is the newest, and its fiber is on the same
-//!   thread as when it pushed the job.
+//!   fiber leaves its stack, blocks its thread or polls a future, it promotes all of
+//!   them; a fiber that yields at a beat takes them along. So the list is empty whenever
+//!   another fiber starts to run.
+//! * JO2. The list is ordered from outer frames to inner ones. So if a job is still
+//!   pending when the first half of its join ends, it is the newest, and its fiber is on
+//!   the same thread as when it pushed the job.
 //! * JO3. A [`Jobs`] lives as long as its worker does, and does not move: jobs and
 //!   regions point to its root. The static one of threads that are not workers lives as
 //!   long as the process, is always due, and is never pushed to.
 //! * JO4. While a job is pending, `newer` of the root is the oldest job. All pending jobs
-//!   have an initialized `older`, and all but the newest an initialized `newer`. `older` of
-//!   the oldest is the root.
+//!   have an initialized `older`, and all but the newest an initialized `newer`. `older`
+//!   of the oldest is the root.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -65,15 +65,15 @@ pub(crate) struct Jobs {
     /// The number of further jobs that may be promoted for the last beat. Accessed by the
     /// owner only.
     credit: Cell<usize>,
-    /// Whether other fibers wanted this thread at the last beat. Written by the owner, read
-    /// by the monitor.
+    /// Whether other fibers wanted this thread at the last beat. Written by the owner,
+    /// read by the monitor.
     crowded: AtomicBool,
     /// The node before the oldest job (JO4). Accessed by the owner only.
     root: Job,
 }
 
-// SAFETY: JO1: only the owner accesses the fields that are not atomic. In the static list,
-// these are never written (JO3).
+// SAFETY: JO1: only the owner accesses the fields that are not atomic. In the static
+// list, these are never written (JO3).
 unsafe impl Sync for Jobs {}
 // SAFETY: it has no tie to the thread that created it. It points to its own root and,
 // while its owner runs a fiber, to jobs of that fiber.
@@ -81,29 +81,30 @@ unsafe impl Send for Jobs {}
 
 /// One job; the first part of the record that `par` keeps of it.
 pub(crate) struct Job {
-    /// Initialized while the job is pending and not the newest; in the root, while any job
-    /// is pending (JO4). Accessed by the owner only.
+    /// Initialized while the job is pending and not the newest; in the root, while any
+    /// job is pending (JO4). Accessed by the owner only.
     newer: Cell<MaybeUninit<*const Job>>,
     /// Initialized while the job is pending. Accessed by the owner only.
     older: Cell<MaybeUninit<*const Job>>,
-    /// `None` in the root, and once the job is promoted. Taken by the owner; the job's join
-    /// and the regions inside it (`fiber::cancel_scope`) read it to find out whether the job
-    /// was promoted.
+    /// `None` in the root, and once the job is promoted. Taken by the owner; the job's
+    /// join and the regions inside it (`fiber::cancel_scope`) read it to find out whether
+    /// the job was promoted.
     promote: Cell<Option<Promote>>,
     /// Where the join was called.
     pub(crate) at: &'static Location<'static>,
 }
 
-/// The jobs of a fiber that has yielded at a join, kept in the frame of that join: at least
-/// one, linked as before (JO4).
+/// The jobs of a fiber that has yielded at a join, kept in the frame of that join: at
+/// least one, linked as before (JO4).
 pub(crate) struct Along {
     oldest: *const Job,
     newest: *mut Job,
 }
 
-/// Turns a job that has been taken out of the list into a fiber. The flag is true if another
-/// fiber waits for it. The pointer is the one that was pushed: it covers the whole record
-/// of which the job is the first part, and a `&Job` would not. Does not unwind.
+/// Turns a job that has been taken out of the list into a fiber. The flag is true if
+/// another fiber waits for it. The pointer is the one that was pushed: it covers the
+/// whole record of which the job is the first part, and a `&Job` would not. Does not
+/// unwind.
 pub(crate) type Promote = unsafe fn(NonNull<Job>, &Local, bool);
 
 /// The list of plain threads.
@@ -160,8 +161,8 @@ impl Jobs {
         self.beat.ask(why)
     }
 
-    /// Requests that the owner notify the monitor at its next join. There the owner sees all
-    /// that the caller did before this call. Any thread may call it.
+    /// Requests that the owner notify the monitor at its next join. There the owner sees
+    /// all that the caller did before this call. Any thread may call it.
     pub(crate) fn arm(&self) {
         self.beat.arm();
     }
@@ -201,9 +202,9 @@ impl Jobs {
     /// *Owner.* Adds a job.
     ///
     /// # Safety
-    /// JO1, JO2: the caller is a fiber of this list's worker, and no pending job is in a more
-    /// inner frame. The job does not move until it is popped, or promoted and the fiber made
-    /// of it has ended. The pointer covers all that its `promote` accesses.
+    /// JO1, JO2: the caller is a fiber of this list's worker, and no pending job is in a
+    /// more inner frame. The job does not move until it is popped, or promoted and the
+    /// fiber made of it has ended. The pointer covers all that its `promote` accesses.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, job: NonNull<Job>) {
         let newest = self.newest.load(Ordering::Relaxed);
@@ -216,8 +217,8 @@ impl Jobs {
         self.newest.store(job.as_ptr(), Ordering::Relaxed);
     }
 
-    /// *Owner.* Removes and returns all jobs of the running fiber, which is about to yield;
-    /// returns `None` if there are none.
+    /// *Owner.* Removes and returns all jobs of the running fiber, which is about to
+    /// yield; returns `None` if there are none.
     pub(crate) fn take_along(&self) -> Option<Along> {
         if !self.has_pending() {
             return None;
@@ -262,8 +263,8 @@ impl Jobs {
         self.newest.store(older.cast_mut(), Ordering::Relaxed);
     }
 
-    /// *Owner.* Promotes the oldest job; returns false if there is none. `wanted` is true if
-    /// another fiber waits for it.
+    /// *Owner.* Promotes the oldest job; returns false if there is none. `wanted` is true
+    /// if another fiber waits for it.
     pub(crate) fn promote_oldest(&self, local: &Local, wanted: bool) -> bool {
         if !self.has_pending() {
             return false;
@@ -287,7 +288,8 @@ impl Jobs {
         let promote = job.promote.take().expect("a pending job can be promoted");
         // SAFETY: `push` stored it from a `NonNull`.
         let pushed = unsafe { NonNull::new_unchecked(oldest.cast_mut()) };
-        // SAFETY: `promote` belongs to this job, which has just been taken out of the list.
+        // SAFETY: `promote` belongs to this job, which has just been taken out of the
+        // list.
         unsafe { promote(pushed, local, wanted) };
         true
     }
@@ -314,8 +316,8 @@ impl Job {
     }
 }
 
-/// Promotes all pending jobs of the running fiber, which is about to leave its stack, or to
-/// stay on it without running (JO1).
+/// Promotes all pending jobs of the running fiber, which is about to leave its stack, or
+/// to stay on it without running (JO1).
 #[inline(always)]
 pub(crate) fn promote_all(local: &Local) {
     let jobs = local.jobs();

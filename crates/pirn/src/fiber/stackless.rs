@@ -1,20 +1,23 @@
-//! Fibers without a stack: a fresh fiber finds none, and the waiters for its end may borrow one for it.
+//! Hungry fibers: fresh ones that found no stack. The waiters for the end of a hungry fiber may
+//! borrow a stack for it.
 //!
-//! Owns: which waiters are notified that a fiber is hungry, and that it no longer is. Does not own: the list
-//! of such fibers (`sched::pool::stack_waiters`), or the loan (`sched::worker::stacks`).
+//! Owns: the choice of the waiters that are notified when a fiber becomes hungry or no longer is.
+//! Does not own: the list of such fibers (`sched::pool::stack_waiters`), or the loan
+//! (`sched::worker::stacks`).
 //!
-//! A fiber's end is waited for in two places: at the fiber (its `join`), and at its end hook, by the scope or
-//! group that has spawned it. Each keeps, under its own lock, a mark whether its fiber or children are
-//! hungry. The two functions here change the marks. They are called under the lock of the list, so the list
-//! and the marks agree whenever that lock is free.
+//! A fiber's end is waited for in two places: at the fiber (its `join`), and at its end hook, by
+//! the scope or group that has spawned it. Each keeps, under its own lock, a mark whether its fiber
+//! or children are hungry. The two functions here change the marks. They are called under the lock
+//! of the list, so the list and the marks agree whenever that lock is free.
 //!
-//! LIVENESS: a waiter checks the mark in the critical section in which it joins the queue. If the mark comes
-//! first, the waiter finds it and tries to borrow. If the waiter comes first, setting the mark claims it. A
-//! waiter may find the mark and then no fiber on the list (the fiber has been taken, or belongs to another
-//! runtime). It then records the number of that request, and waits: a later request has another number.
+//! LIVENESS: a waiter checks the mark in the critical section in which it joins the queue. If the
+//! mark comes first, the waiter finds it and tries to borrow. If the waiter comes first, setting
+//! the mark claims it. A waiter may find the mark and then no fiber on the list (the fiber has been
+//! taken, or belongs to another runtime). It then records the number of that request, and waits: a
+//! later request has another number.
 //!
-//! LOCK: the list of hungry fibers, then the lock of a fiber's `join` or of a scope. Never in the opposite
-//! order.
+//! LOCK: the list of hungry fibers, then the lock of a fiber's `join` or of a scope. Never in the
+//! opposite order.
 
 use super::header::{EndHook, FiberPtr, Header};
 use super::ticket::Wake;
@@ -23,11 +26,11 @@ use crate::base::mutant::mutant;
 /// A waiter for a fiber's end, in the fiber's queue.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum StackOwner {
-    /// Waits for other things too, or not for long: borrows nothing.
+    /// The waiter waits for other things too, or not for long: it borrows nothing.
     Other,
-    /// Would borrow a stack for the fiber.
+    /// The waiter would borrow a stack for the fiber.
     Borrower,
-    /// Has been woken to borrow it.
+    /// The waiter has been woken to borrow one.
     Asked,
 }
 
@@ -41,7 +44,7 @@ pub(crate) enum BorrowTarget {
 }
 
 impl BorrowTarget {
-    /// Returns whether this includes `fiber`, which is hungry.
+    /// Returns whether this includes the hungry `fiber`.
     pub(crate) fn is(self, fiber: FiberPtr, header: &Header) -> bool {
         match self {
             BorrowTarget::Fiber(wanted) => wanted == fiber,
@@ -81,8 +84,8 @@ pub(crate) fn end(header: &Header) {
 
 fn tell(header: &Header, hungry: bool, wakes: &mut Vec<Wake>) {
     if let Some(EndHook { table, data }) = header.on_end.get() {
-        // SAFETY: the scope or group that set the hook waits for the fiber's end. The fiber is fresh and on
-        // the list; the caller holds the lock of the list.
+        // SAFETY: the scope or group that set the hook waits for the fiber's end. The fiber is
+        // fresh and on the list; the caller holds the lock of the list.
         unsafe { (table.hunger)(data, hungry, wakes) };
     }
 }

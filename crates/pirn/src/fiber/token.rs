@@ -1,10 +1,11 @@
-//! Token nodes: the tree along which cancellation passes from the canceller to fibers, callbacks and waiters.
+//! Token nodes: the tree along which cancellation passes from the canceller to fibers, callbacks
+//! and waiters.
 //!
-//! Owns: the tree, its tables, and the order of notification. Does not own: the code for which a token is in
-//! force (`cancel_scope`), or the effect in an interrupted call (`wait::deadline`).
+//! Owns: the tree, its tables, and the order of notification. Does not own: the code for which a
+//! token is in force (`cancel_scope`), or the effect in an interrupted call (`wait::deadline`).
 //!
-//! A node is live, and then cancelled permanently. Its tables hold fibers that run code under it (each takes
-//! a *seat*), nodes below it, callbacks, and waiters for the cancellation itself.
+//! A node is live, and then cancelled permanently. Its tables hold fibers that run code under it
+//! (each takes a *seat*), nodes below it, callbacks, and waiters for the cancellation itself.
 //!
 //! | step | by | under the node's lock | after it |
 //! |---|---|---|---|
@@ -17,14 +18,14 @@
 //!
 //! Invariants:
 //! * TK1. The flag is written once, under the lock, and no entry is added to a table afterwards.
-//! * TK2. A fiber is notified under the lock, while it has its seat. So a fiber that has stood up is no
-//!   longer notified by this node, and its header may be used for something else.
-//! * TK3. A node is in its parents' tables from its creation until it is dropped, or they are cancelled. A
-//!   node that is created under a cancelled parent is cancelled before it is shared. A node that is linked
-//!   below another later is there until it is let go, or as above.
+//! * TK2. A fiber is notified under the lock, while it has its seat. So a fiber that has given up
+//!   its seat is no longer notified by this node, and its header may be used for something else.
+//! * TK3. A node is in its parents' tables from its creation until it is dropped, or they are
+//!   cancelled. A node that is created under a cancelled parent is cancelled before it is shared. A
+//!   node that is linked below another later is there until it is let go, or as above.
 //!
-//! LIVENESS: no cancellation is missed. The canceller finds each party that enters a table before the flag is
-//! set; a later one sees the flag under the same lock.
+//! LIVENESS: no cancellation is missed. The canceller finds each party that enters a table before
+//! the flag is set; a later one sees the flag under the same lock.
 
 use std::mem;
 use std::ptr::NonNull;
@@ -56,8 +57,8 @@ pub(crate) struct Tables {
     below: Slab<Weak<Node>>,
     calls: Slab<Call>,
     waiters: WaitQueue<()>,
-    /// The entries of this node in the tables of others: those that it was created below, and one that it has
-    /// been linked below since.
+    /// The entries of this node in the tables of others: those that it was created below, and one
+    /// that it has been linked below since.
     above: [Option<Link>; 3],
 }
 
@@ -119,13 +120,14 @@ impl Node {
 
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
-        // ORDERING: Acquire: pairs with the Release in `cancel_one`. So the fiber that is interrupted sees
-        // what the canceller did before.
+        // ORDERING: Acquire: pairs with the Release in `cancel_one`. So the fiber that is
+        // interrupted sees what the canceller did before.
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Registers `fiber` to be notified of a cancellation; none if that has come already. The fiber stands up
-    /// before it ends, or leaves the code that this node is in force for.
+    /// Registers `fiber` to be notified of a cancellation; returns `None` if the node is already
+    /// cancelled. The fiber gives up its seat before it ends or leaves the code that this node is
+    /// in force for.
     pub(crate) fn sit(&self, fiber: FiberPtr) -> Option<usize> {
         self.enter(|tables| tables.seats.insert(Seated(fiber)))
     }
@@ -152,8 +154,8 @@ impl Node {
         &self.tables
     }
 
-    /// Returns whether a fiber or thread waits for this node or one below it to be cancelled, or has
-    /// registered a callback. Code that only runs under it does not count.
+    /// Returns whether a fiber or thread waits for this node or one below it to be cancelled, or
+    /// has registered a callback. Code that only runs under it does not count.
     pub(crate) fn is_awaited(self: &Arc<Self>) -> bool {
         let mut rest = vec![Arc::clone(self)];
         // No recursion: a tree may be deeper than a stack.
@@ -169,7 +171,8 @@ impl Node {
         false
     }
 
-    /// Cancels `node` with this one, at once if this is cancelled, until it is [let go](Node::let_go).
+    /// Cancels `node` with this one, at once if this is cancelled, until it is
+    /// [let go](Node::let_go).
     ///
     /// # Panics
     /// If `node` has been linked below another one since it was created.

@@ -1,12 +1,12 @@
 //! Seats: how a fiber that runs code under a token is notified of its cancellation.
 //!
-//! Owns: entering and leaving regions, and the check whether the running code has been cancelled, which takes
-//! the seat. Does not own: the records (`cancel_scope`), or the tables (`token`).
+//! Owns: entering and leaving regions, and the check whether the running code has been cancelled,
+//! which takes the seat. Does not own: the records (`cancel_scope`), or the tables (`token`).
 //!
-//! The order of leaving: 1. the seat is given up, so that REVOKED is no longer set because of it; 2. the
-//! header points to the region outside, not calm; 3. REVOKED is cleared. If a token outside has set the bit
-//! as well, it was cancelled before, and the next check finds its flag set: clearing the bit and setting it
-//! are read-modify-writes of one word.
+//! The order of leaving: 1. the seat is given up, so that REVOKED is no longer set because of
+//! it; 2. the header points to the region outside, without the mark of `calm`; 3. REVOKED is
+//! cleared. If a token outside has set the bit as well, it was cancelled before, and the next check
+//! finds its flag set: clearing the bit and setting it are read-modify-writes of one word.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use super::token::Node;
 use crate::base::mutant::mutant;
 
 impl CancelScope {
-    /// Takes the owner's seat in the token in force, unless it has one; false if that
-    /// token is cancelled. Owner of the innermost region, which this is.
+    /// Takes the owner's seat in the token in force, unless it has one; returns false if that
+    /// token is cancelled. Called by the owner, on its innermost region.
     fn sit(&self, fiber: FiberPtr) -> bool {
         let holds_seat = |region: &&CancelScope| {
             matches!(region.kind, Kind::Token { .. } | Kind::Bottom)
@@ -87,8 +87,8 @@ fn deregister_outer(header: &Header, shield: &CancelScope) {
     header.state.restore();
 }
 
-/// Makes the running `fiber` leave `cancel_scope`, the innermost one. The next interruption point checks the region
-/// outside again.
+/// Makes the running `fiber` leave `cancel_scope`, the innermost one. The next interruption point
+/// checks the region outside again.
 #[inline]
 pub(crate) fn leave(fiber: FiberPtr, region: &CancelScope) {
     // H2: the caller's own header.
@@ -127,7 +127,7 @@ fn hide_from_canceller(header: &Header, node: &Arc<Node>) {
     }
 }
 
-/// Gives up the seat that a fiber at its end has by `bottom`.
+/// Gives up the seat that a fiber may have by `bottom`, at the fiber's end.
 #[inline]
 pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
     if let Some(seat) = bottom.seat.get() {
@@ -141,8 +141,8 @@ pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
     }
 }
 
-/// Returns whether the code that the running `fiber` runs has been cancelled. Takes a seat, so that the fiber
-/// is notified from now on.
+/// Returns whether the code that `fiber` is running has been cancelled. Takes a seat, so that a
+/// later cancellation notifies the fiber.
 #[inline]
 pub(crate) fn is_cancelled(fiber: FiberPtr) -> bool {
     let header = fiber.header();
@@ -174,8 +174,8 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: CurrentScope) -> 
     false
 }
 
-/// Called at the start of `fiber`, which inherits `outer`. If that has been cancelled, so is the fiber, and
-/// its closure is not run (`entry`).
+/// Called at the start of `fiber`, which inherits `outer`. If that has been cancelled, so is the
+/// fiber, and its closure is not run (`entry`).
 #[inline(always)]
 pub(super) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
     // H2: the fiber's own header.
