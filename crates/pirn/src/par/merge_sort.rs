@@ -1,8 +1,8 @@
 //! A merge sort with runs and merges as jobs.
 //!
 //! Owns: which part is sorted in which memory; the guarantee that no item is lost or
-//! duplicated when a comparison panics. Does not own: the merge of two runs (`merge`), the sort of
-//! one (`std`).
+//! duplicated when a comparison panics. Does not own: the merge of two runs (`merge`),
+//! the sort of one (`std`).
 //!
 //! ```text
 //!   items    [ run ][ run ][ run ][ run ]      each sorted in its place
@@ -14,13 +14,13 @@
 //!
 //! # Invariants
 //! * PM1: [`Parts`] are two [`Stretch`]es: the same part of the items' memory and of the
-//!   scratch memory. No other code accesses either during the work on them, and both outlive
-//!   it.
-//! * PM2: when [`in_place`] and [`aside`] begin, and when they end by a panic, each item is
-//!   once in the items' memory. A merge only reads its source, so the items are there until
-//!   it has ended.
-//! * PM3: while a [`Moved`] has not been released, the items of its part are in the scratch
-//!   memory; its drop moves them back.
+//!   scratch memory. No other code accesses either during the work on them, and both
+//!   outlive it.
+//! * PM2: when [`in_place`] and [`aside`] begin, and when they end by a panic, each item
+//!   is once in the items' memory. A merge only reads its source, so the items are there
+//!   until it has ended.
+//! * PM3: while a [`Moved`] has not been released, the items of its part are in the
+//!   scratch memory; its drop moves them back.
 
 use std::cmp::Ordering;
 use std::panic::Location;
@@ -37,7 +37,7 @@ pub(super) fn merge_sort<T: Send>(
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
 ) {
     if size_of::<T>() == 0 {
-        // Items without a size cannot be told apart by their places (PG1).
+        // Items of size zero look the same in any order, and `merge` needs a size (PG1).
         return;
     }
     let run = run_length(items.len());
@@ -119,7 +119,8 @@ impl<T> Moved<T> {
 impl<T> Drop for Moved<T> {
     fn drop(&mut self) {
         if let Some(Parts { items, scratch }) = self.0 {
-            // SAFETY: PM1: the same length, in two memories. PM3: the items are initialized.
+            // SAFETY: PM1: the same length, in two memories. PM3: the items are
+            // initialized.
             unsafe { scratch.copy_to(items) };
         }
     }

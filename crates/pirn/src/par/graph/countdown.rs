@@ -1,5 +1,5 @@
-//! The number of nodes that each node still waits for in a run, and which node starts which
-//! other.
+//! The number of nodes that each node still waits for in a run, and which node starts
+//! which other.
 //!
 //! Owns: the words. Does not own: how a node is run (`run`).
 //!

@@ -8,9 +8,9 @@
 //! ready (`countdown`), so that other workers may take them. It runs the first in line
 //! itself, unless other fibers wait for its thread.
 //!
-//! The fibers are marked as obliged: they start even if the caller is cancelled, because
-//! a run is no interruption point and skips no node. If the runtime accepts no more
-//! fibers, the fiber that was to spawn a node keeps it and runs it.
+//! The fibers have the flag `must_run`: they start even if the caller is cancelled,
+//! because a run is no interruption point and skips no node. If the runtime accepts no
+//! more fibers, the fiber that was to spawn a node keeps it and runs it.
 
 use std::panic::{Location, resume_unwind};
 
