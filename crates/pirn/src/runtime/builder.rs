@@ -22,8 +22,8 @@ use crate::sched::pool::shared::Pool;
 use crate::sys;
 
 /// The default size of a stack. Its address range is reserved; memory is committed page by page as
-/// it is touched. Arbitrary: ordinary work fits (`tests/it/stacks.rs`), and more would cost address
-/// space only.
+/// it is touched. Arbitrary: ordinary work fits (`tests/machine/stacks.rs`), and more would cost
+/// address space only.
 const STACK_SIZE: usize = 256 << 10;
 
 /// How many idle stacks keep their memory before it is released. Arbitrary: a few MiB when each has
