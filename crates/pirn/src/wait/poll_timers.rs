@@ -5,17 +5,17 @@
 //! the timer that its own wait has anyway, and calls the wakers of all due notes. The clock is the
 //! party's, so virtual time is exact.
 //!
-//! Owns: the notes, and the way from a poll to the agenda of its party. Does not own: the timer
+//! Owns: the notes, and how a poll finds the agenda of the polling party. Does not own: the timer
 //! (`park`), nor the future (`future::sleep`).
 //!
-//! The first of these removes a note: the party when it is due, the future when it is dropped or
-//! polled elsewhere, or the party when it stops polling.
+//! A note is removed by the party when it is due or when the party stops polling, or by the future
+//! when it is dropped or polled elsewhere; whichever is first.
 //!
 //! # Invariant
-//! * DE1. The pointer in a thread's record is null, or that of a fiber with a poll in progress on the
-//!   stack that the thread runs. `polling` sets it for the poll and restores the previous value on
-//!   every path out. A fiber that leaves its stack in a poll, because it unwinds, sets it to null
-//!   (`park`). A thread that drives fibers by hand does so with none (`polling::apart`).
+//! * DE1. The pointer in a thread's record is null, or that of a fiber with a poll in progress on
+//!   the stack that the thread runs. `polling` sets it for the poll and restores the previous value
+//!   on every path out. A fiber that leaves its stack in a poll, because it unwinds, sets it to
+//!   null (`park`). A thread that drives fibers by hand does so with none (`polling::apart`).
 //!
 //! LIVENESS: no note is missed. A note is made inside a poll, and checked after it, by the same
 //! party. A party that ends calls all remaining wakers: the future may be part of one that others
@@ -113,14 +113,14 @@ impl PollTimersSlot {
         self.0.get()?.first()
     }
 
-    /// Calls the wakers of the notes due at `now`; true if there were any.
+    /// Calls the wakers of the notes due at `now`; returns true if there were any.
     pub(crate) fn call_due(&self, now: Instant) -> bool {
         self.0
             .get()
             .is_some_and(|agenda| agenda.call_due(Some(now)))
     }
 
-    /// Returns the agenda of the polling party; none if it is not one of ours.
+    /// Returns the agenda of the polling party, or `None` if the poll is not by pirn.
     pub(crate) fn at_hand(local: &Local) -> Option<Arc<PollTimers>> {
         let poll_timers: *const PollTimersSlot = local.poll_timers().cast();
         // SAFETY: DE1: its frame lies below this one.
