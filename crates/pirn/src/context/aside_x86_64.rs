@@ -1,7 +1,7 @@
 //! Running a function on another stack, beside the frames of the caller.
 //!
-//! A call, not a switch: the caller continues when the function has returned or unwound. So nothing is saved
-//! but the position of its own stack.
+//! A call, not a switch: the caller continues when the function has returned or unwound. So nothing
+//! is saved but the position of its own stack.
 //!
 //! ```text
 //!  stack of the caller             the other stack
@@ -9,15 +9,15 @@
 //!  | return address         |     +------------------------+ base
 //!  | rbp of the caller      |     | return address         |  into `call_on`
 //!  +------------------------+ rbp | frames of the function |
-//!  | where `call_on` goes on|
+//!  | where `call_on` resumes|
 //! ```
 //!
-//! Unwinders, and so panics and backtraces, pass `call_on` as two frames. The inner one is marked as that of
-//! a signal. Debuggers take a caller below its callee for a damaged stack, but not below such a frame. Code
-//! that a signal has interrupted resumes at its place, not behind a call. So unwinders would look for the
-//! caller's landing pad one byte too far, behind the call, and abort if there is none. Therefore the inner
-//! frame returns to the outer one, which is an ordinary one, has no landing pads, and ends 16 bytes above
-//! rbp, wherever that is.
+//! Unwinders, and so panics and backtraces, pass `call_on` as two frames. The inner one is marked
+//! as that of a signal. Debuggers take a caller below its callee for a damaged stack, but not below
+//! such a frame. Code that a signal has interrupted resumes at its place, not behind a call. So
+//! unwinders would look for the caller's landing pad one byte too far, behind the call, and abort
+//! if there is none. Therefore the inner frame returns to the outer one, which is an ordinary one,
+//! has no landing pads, and ends 16 bytes above rbp, wherever that is.
 //!
 //! Not with the corosensei backend: there is no such call for its targets.
 
@@ -39,8 +39,8 @@ pub(crate) fn aside<T, F: FnOnce() -> T>(stack: &mut Stack, f: F) -> T {
             result: None,
             detour: &detour,
         };
-        // SAFETY: SK1: the stack is mapped, and nothing runs on it: its one handle is borrowed until the call
-        // has returned. `run` gets the call that it is made for.
+        // SAFETY: SK1: the stack is mapped, and nothing runs on it: its one handle is borrowed
+        // until the call has returned. `run` gets the call that it is made for.
         unsafe {
             call_on((&raw mut call).cast(), run::<T, F>, stack.base().as_ptr());
         }
@@ -71,7 +71,8 @@ unsafe extern "C-unwind" fn run<T, F: FnOnce() -> T>(call: *mut ()) {
 /// Calls `run(call)` with the stack pointer at `base`.
 ///
 /// # Safety
-/// 1. Below `base`, which is aligned to 16 bytes, lies a stack that no other code uses until this is over.
+/// 1. Below `base`, which is aligned to 16 bytes, lies a stack that no other code uses until this
+///    is over.
 /// 2. `run` may be called with `call`.
 #[unsafe(naked)]
 unsafe extern "C-unwind" fn call_on(

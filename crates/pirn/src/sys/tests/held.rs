@@ -1,7 +1,7 @@
 //! Sleeps in the system, with threads that stop between any two instructions.
 //!
-//! The models of the token have stand-ins for the futex, for epoll and for the descriptor that ends a wait in
-//! it. These tests use the system's own.
+//! The models of the token have stand-ins for the futex, for epoll and for the descriptor that ends
+//! a wait in it. These tests use the system's own.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
@@ -18,7 +18,7 @@ const HOLDS: u64 = 5_000;
 /// The time that counts as a lost wake. A hold takes 60 µs at most.
 const LOST: Duration = Duration::from_secs(20);
 
-/// A place where a thread sleeps, as in a mailbox.
+/// A place where a thread sleeps, as in an inbox.
 struct Sleeper {
     parker: Parker,
     driver: Driver,
@@ -55,7 +55,8 @@ impl Sleeper {
     }
 }
 
-/// Wakes a sleeper repeatedly, while another thread polls its driver in its place. All three are held.
+/// Wakes a sleeper repeatedly, while another thread polls its driver in its place. All three are
+/// held.
 fn no_wake_is_lost(sleep: fn(&Sleeper, &mut Events)) {
     let sleeper = Sleeper {
         parker: Parker::new(),
