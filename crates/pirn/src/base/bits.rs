@@ -1,9 +1,10 @@
-//! A set of small numbers that any thread may change: one bit for each, one atomic read-modify-write for each
-//! change.
+//! A set of small numbers that any thread may change: one bit for each, one atomic
+//! read-modify-write for each change.
 //!
-//! Every 64 numbers have a cache line of their own, so one load reads a whole set of up to 64. The set gives
-//! no order beyond that of its read-modify-writes (all `SeqCst`). A thread that changes the set and then
-//! looks elsewhere needs a fence between ([`sched::pool::idle`](crate::sched::pool::idle) has one).
+//! Every 64 numbers have a cache line of their own, so one load reads a whole set of up to 64. The
+//! set gives no order beyond that of its read-modify-writes (all `SeqCst`). A thread that changes
+//! the set and then looks elsewhere needs a fence between
+//! ([`sched::pool::idle`](crate::sched::pool::idle) has one).
 
 use crate::base::pad::CachePadded;
 use crate::shim::atomic::{AtomicU64, Ordering};
@@ -40,8 +41,8 @@ impl AtomicBits {
         self.0[i / BITS].load(Ordering::Relaxed) & 1 << (i % BITS) != 0
     }
 
-    /// Clears the first set bit at or after `from` (wrapping around) and returns its number. Exactly one
-    /// caller gets each bit.
+    /// Clears the first set bit at or after `from` (wrapping around) and returns its number.
+    /// Exactly one caller gets each bit.
     pub(crate) fn take_first(&self, from: usize) -> Option<usize> {
         let words = self.0.len();
         let first = from / BITS % words;

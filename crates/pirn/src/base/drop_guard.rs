@@ -30,5 +30,6 @@ fn drop_payload(payload: Box<dyn Any + Send>) {
     let _leaked = ManuallyDrop::new(caught);
 }
 
-/// The most payloads that are dropped, if each panics again. Arbitrary: two are already a strange program.
+/// The most payloads that are dropped, if each panics again. Arbitrary: two are already a strange
+/// program.
 const PAYLOADS: u32 = 8;

@@ -1,9 +1,9 @@
 //! The lowest layer: data structures that are independent of fibers.
 //!
-//! Owns: intrusive lists ([`list`]), a lock-free bitmap ([`bits`]), a small random generator ([`rng`]),
-//! cache-line padding ([`pad`]), the pause between two checks of a word ([`backoff`]), and the switches that
-//! turn on the model checker's mutants ([`mutant`]) and leave out everything that only reports read
-//! ([`diagnostics_enabled`]).
+//! Owns: intrusive lists ([`list`]), a lock-free bitmap ([`bits`]), a small random generator
+//! ([`rng`]), cache-line padding ([`pad`]), the pause between two checks of a word ([`backoff`]),
+//! and the switches that turn on the model checker's mutants ([`mutant`]) and leave out everything
+//! that only reports read ([`diagnostics_enabled`]).
 //!
 //! Does not own: any policy, any thread, any system call.
 

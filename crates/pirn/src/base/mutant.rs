@@ -1,4 +1,5 @@
-//! Seeded bugs: each protocol can be broken in one named place, which proves that its model can fail.
+//! Seeded bugs: each protocol can be broken in one named place, which proves that its model can
+//! fail.
 //!
 //! `RUSTFLAGS='--cfg loom --cfg pirn_mutant="ring_push_relaxed"'` turns one on. The list of
 //! names, with the model that catches each, is `docs/models.md`. In every other build both

@@ -1,7 +1,7 @@
 //! A hint to the cache.
 
-/// Prefetches the cache lines from `start` on, `bytes` long. A hint: does nothing on processors without such
-/// an instruction.
+/// Prefetches the cache lines from `start` on, `bytes` long. A hint: does nothing on processors
+/// without such an instruction.
 #[inline(always)]
 pub(crate) fn prefetch<T>(start: *const T, bytes: usize) {
     #[cfg(target_arch = "x86_64")]

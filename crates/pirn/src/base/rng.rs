@@ -1,5 +1,5 @@
-//! A small fast generator for choices that need only be fair: the first victim of a steal, the first case of
-//! a select. Not for secrets.
+//! A small fast generator for choices that need only be fair: the first victim of a steal, the
+//! first case of a select. Not for secrets.
 //!
 //! wyrand: one addition and one 64×64→128 multiplication a number, eight bytes of state.
 

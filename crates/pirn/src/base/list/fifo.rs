@@ -1,12 +1,13 @@
 //! A queue of nodes that are never freed: one link for each, first in first out.
 //!
 //! Invariants:
-//! * T1. Nodes of a [`Linked`] type are never freed: every pointer to one is valid for the life of the
-//!   process. So no sequence of calls on a [`Fifo`] can reach freed memory, and its functions are safe. A
-//!   node put into two queues would corrupt both, but all their nodes would be alive.
-//! * T2. A node is in at most one single-link queue (ready list, inbox, injector shard, …). Its link belongs
-//!   to that queue. Passing the node to another queue passes the link too. The queue in between (a release
-//!   store, a lock) orders the two owners, so the link itself is read and written relaxed.
+//! * T1. Nodes of a [`Linked`] type are never freed: every pointer to one is valid for the life of
+//!   the process. So no sequence of calls on a [`Fifo`] can reach freed memory, and its functions
+//!   are safe. A node put into two queues would corrupt both, but all their nodes would be alive.
+//! * T2. A node is in at most one single-link queue (ready list, inbox, injector shard, …). Its
+//!   link belongs to that queue. Passing the node to another queue passes the link too. The queue
+//!   in between (a release store, a lock) orders the two owners, so the link itself is read and
+//!   written relaxed.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -122,8 +123,8 @@ pub(crate) unsafe trait Linked: Sized {
     fn link(node: NonNull<Self>) -> NonNull<Link<Self>>;
 }
 
-/// Makes `next` the successor of `node`. For queues that build links before the node is published (the
-/// inbox); the caller owns the node (T2).
+/// Makes `next` the successor of `node`. For queues that build links before the node is published
+/// (the inbox); the caller owns the node (T2).
 #[inline]
 pub(crate) fn set_next<T: Linked>(node: NodePtr<T>, next: Option<NodePtr<T>>) {
     let next = next.map_or(ptr::null_mut(), NodePtr::as_ptr);

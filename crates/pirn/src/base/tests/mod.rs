@@ -1,5 +1,5 @@
-//! Tests of this module, and helpers that tests of other modules use: [`node`], a stand-in for a fiber, and
-//! `explore`, which runs a model.
+//! Tests of this module, and helpers that tests of other modules use: [`node`], a stand-in for a
+//! fiber, and `explore`, which runs a model.
 
 #[expect(
     unsafe_code,

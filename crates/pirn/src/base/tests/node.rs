@@ -1,5 +1,5 @@
-//! A stand-in for a fiber header: one link, and a payload that must be complete for the thread that takes the
-//! node out of a queue: exactly one thread for each insertion.
+//! A stand-in for a fiber header: one link, and a payload that must be complete for the thread that
+//! takes the node out of a queue: exactly one thread for each insertion.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ unsafe impl Sync for Node {}
 // SAFETY: as above.
 unsafe impl Send for Node {}
 
-// SAFETY: a test keeps its `Nodes` until the last queue and thread that knew them is gone; the link is a
-// field that is only ever shared.
+// SAFETY: a test keeps its `Nodes` until the last queue and thread that knew them is gone; the link
+// is a field that is only ever shared.
 unsafe impl Linked for Node {
     fn link(node: NonNull<Self>) -> NonNull<Link<Self>> {
         // SAFETY: the node is alive, as above.
@@ -54,7 +54,8 @@ impl Nodes {
     /// Writes to node `id` and returns it, to be put into a queue.
     pub(crate) fn ready(&self, id: usize) -> NodePtr<Node> {
         self.0[id].payload.with_mut(|payload| {
-            // SAFETY: no thread has the node; the test checks that the queue hands it over completely.
+            // SAFETY: no thread has the node; the test checks that the queue hands it over
+            // completely.
             unsafe { *payload += 1 }
         });
         // SAFETY: as for `Linked`.
@@ -68,7 +69,8 @@ impl Nodes {
     pub(crate) fn take(&self, node: NodePtr<Node>) -> usize {
         let id = self.id(node);
         self.0[id].payload.with_mut(|payload| {
-            // SAFETY: the node was just taken out, so it is this thread's, which is what the test checks.
+            // SAFETY: the node was just taken out, so it is this thread's, which is what the test
+            // checks.
             let payload = unsafe { &mut *payload };
             assert!(
                 *payload % 2 == 1,
