@@ -70,8 +70,8 @@ pin_project! {
 }
 
 pin_project! {
-    /// The next value of a pipe, which `P` holds. It may be awaited again after it was ready. A value
-    /// that was handed over and not collected returns to the channel.
+    /// The next value of a pipe, which `P` holds. It may be awaited again after it was ready. A
+    /// value that was handed over and not collected returns to the channel.
     pub(super) struct Arrival<P, T>
     where
         P: Borrow<Pipe<T>>,

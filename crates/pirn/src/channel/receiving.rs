@@ -67,8 +67,8 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// Takes a value if a plain pop suffices; otherwise returns the lock guard. If `spin_for_batch` is set,
-    /// a plain thread may let values accumulate first.
+    /// Takes a value if a plain pop suffices; otherwise returns the lock guard. If `spin_for_batch`
+    /// is set, a plain thread may let values accumulate first.
     #[inline]
     fn just_take(&self, gather: bool) -> Result<T, LockGuard<'_, State<T>>> {
         if self.exit.is_used() {
@@ -165,8 +165,9 @@ impl<T> Pipe<T> {
         self.wait_to_receive(state, deadline)
     }
 
-    /// As [`run_deferred`](Self::run_deferred), for a receiver that has a value and is about to work on it. The
-    /// sender that it wakes may be on the same worker and have more values for other receivers.
+    /// As [`run_deferred`](Self::run_deferred), for a receiver that has a value and is about to
+    /// work on it. The sender that it wakes may be on the same worker and have more values for
+    /// other receivers.
     #[inline(always)]
     fn release(&self, after: Deferred) {
         self.run_deferred(after);

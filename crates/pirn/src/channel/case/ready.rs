@@ -16,7 +16,8 @@ pin_project! {
     /// operation; made by [`Sender::ready_case`](crate::channel::Sender::ready_case) and
     /// [`Receiver::ready_case`](crate::channel::Receiver::ready_case).
     ///
-    /// A closed channel is ready. Another party may take the value or the room before the caller does.
+    /// A closed channel is ready. Another party may take the value or the room before the caller
+    /// does.
     ///
     /// # Examples
     /// ```

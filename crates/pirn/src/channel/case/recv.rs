@@ -21,8 +21,8 @@ pin_project! {
     /// [`recv_case`](crate::channel::Receiver::recv_case).
     ///
     /// It wins with a value, or because the channel is closed and drained; [`take`](RecvCase::take)
-    /// returns which. A result that was won and not taken is kept: the case wins again with it in the
-    /// next select.
+    /// returns which. A result that was won and not taken is kept: the case wins again with it in
+    /// the next select.
     ///
     /// # Examples
     /// ```

@@ -16,11 +16,12 @@ use crate::wait::wait_info::Subject;
 use crate::wait::waiter_slot::WaiterSlot;
 
 pin_project! {
-    /// A select case that sends to a channel; made by [`send_case`](crate::channel::Sender::send_case).
+    /// A select case that sends to a channel; made by
+    /// [`send_case`](crate::channel::Sender::send_case).
     ///
-    /// The case holds its value until it wins, through any number of selects. It wins when the value
-    /// has been sent, or because the channel is closed; [`take`](SendCase::take) returns which. A case
-    /// without a value never wins; [`rearm`](SendCase::rearm) gives it another value.
+    /// The case holds its value until it wins, through any number of selects. It wins when the
+    /// value has been sent, or because the channel is closed; [`take`](SendCase::take) returns
+    /// which. A case without a value never wins; [`rearm`](SendCase::rearm) gives it another value.
     ///
     /// # Examples
     /// ```

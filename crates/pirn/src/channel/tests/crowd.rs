@@ -72,7 +72,8 @@ fn a_value_that_was_tried_for_counts_no_more() {
     assert!(pipe.looks_empty());
 }
 
-/// Receivers that take from the exit wake no sender, so what is there goes back to the buffer first.
+/// Receivers that take from the exit wake no sender, so what is there goes back to the buffer
+/// first.
 #[test]
 fn nothing_is_at_the_exit_of_a_channel_that_is_watched_for_room() {
     let full = || {
