@@ -1,8 +1,8 @@
 //! A worker's own stacks: acquired and released without a lock or an atomic operation.
 //!
-//! The stack that came back last is taken first: its top page is in the cache, and so is its record. A full
-//! cache gives its older half to the pool at once. So a worker that frees stacks which others take locks the
-//! pool once for each half of a cache.
+//! The stack that came back last is taken first: its top page is in the cache, and so is its
+//! record. A full cache gives its older half to the pool at once. So a worker that frees stacks
+//! which others take locks the pool once for each half of a cache.
 
 use super::out_of_stacks::OutOfStacks;
 use super::pool::StackPool;
@@ -51,8 +51,8 @@ impl StackCache {
         self.stacks.push(stack);
     }
 
-    /// Returns all stacks to their pool; false if there were none. Called before the worker sleeps: other
-    /// workers may be out of stacks.
+    /// Returns all stacks to their pool; false if there were none. Called before the worker sleeps:
+    /// other workers may be out of stacks.
     pub(crate) fn flush(&mut self, pool: &StackPool) -> bool {
         let some = !self.stacks.is_empty();
         pool.rest(self.stacks.drain(..));

@@ -1,5 +1,5 @@
-//! The canary: a known pattern at the low end of a stack. It is the last memory that is overwritten before
-//! the guard, and the first that a stray write from the stack below would hit.
+//! The canary: a known pattern at the low end of a stack. It is the last memory that is overwritten
+//! before the guard, and the first that a stray write from the stack below would hit.
 //!
 //! It touches the lowest page of each stack, which then costs one page more.
 

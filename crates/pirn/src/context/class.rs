@@ -1,9 +1,9 @@
 //! All stacks of one size: its reservations, and the stacks that are not in use.
 //!
-//! Stacks come back *warm*: they keep their pages and their record. The warm ones form a queue. The last to
-//! come is taken first, since its pages are in the cache. The one that has been there longest is the first to
-//! become cold, when there are more than `warm_max`. Then an eighth of them becomes cold at once, so that
-//! this happens rarely.
+//! Stacks come back *warm*: they keep their pages and their record. The warm ones form a queue. The
+//! last to come is taken first, since its pages are in the cache. The one that has been there
+//! longest is the first to become cold, when there are more than `warm_max`. Then an eighth of them
+//! becomes cold at once, so that this happens rarely.
 
 use std::collections::VecDeque;
 
@@ -21,9 +21,9 @@ const FEWEST: usize = 64;
 /// The most bytes of a reservation: some systems count address space against a limit. Arbitrary.
 const LARGEST_BYTES: usize = 16 * 1024 * 1024 * 1024;
 
-/// The most stacks that become cold at once. One by one, each costs 17 µs while another thread of the program
-/// runs; 128 at a time cost 0.8 µs each, and more never less than 0.6 (measured). 128 take a tenth of a
-/// millisecond.
+/// The most stacks that become cold at once. One by one, each costs 17 µs while another thread of
+/// the program runs; 128 at a time cost 0.8 µs each, and more never less than 0.6 (measured). 128
+/// take a tenth of a millisecond.
 pub(super) const COOLED_AT_ONCE: usize = 128;
 
 /// The part of the warm stacks that becomes cold at once, if that is less. Arbitrary.
@@ -153,8 +153,9 @@ impl Class {
         self.warm.len() > self.warm_max
     }
 
-    /// Moves the stacks that have been unused longest to `slots`, if too many are warm: as many as `slots`
-    /// has room for. The caller discards their pages and then calls [`Class::rest_cold`] for each.
+    /// Moves the stacks that have been unused longest to `slots`, if too many are warm: as many as
+    /// `slots` has room for. The caller discards their pages and then calls [`Class::rest_cold`]
+    /// for each.
     pub(super) fn cool(&mut self, slots: &mut Vec<Slot>) {
         let too_many = self.warm.len().saturating_sub(self.warm_max);
         if too_many == 0 {

@@ -1,20 +1,21 @@
 //! One reservation of address space, cut into slots of one layout.
 //!
-//! Reserved memory traps until it is opened. Where guards can be installed, slots are opened in runs, so a
-//! reservation is two mappings for any number of stacks. Elsewhere each slot opens all but its guard and
-//! costs two mappings.
+//! Reserved memory traps until it is opened. Where guards can be installed, slots are opened in
+//! runs, so a reservation is two mappings for any number of stacks. Elsewhere each slot opens all
+//! but its guard and costs two mappings.
 //!
-//! A slot is *reserved* until it is first claimed, then *out* or unused in its class. An unused slot without
-//! its pages is *cold*: only a bit records it, since its record was in these pages. The lowest cold slot is
-//! taken first, which keeps page tables few.
+//! A slot is *reserved* until it is first claimed, then *out* or unused in its class. An unused
+//! slot without its pages is *cold*: only a bit records it, since its record was in these pages.
+//! The lowest cold slot is taken first, which keeps page tables few.
 //!
 //! # Invariants
 //! * EX1. `base` starts a mapping of `slots` strides that lives until `release`.
 //! * EX2. Slots below `opened` are readable and writable above their guards, unless they lie
 //!   in `unopened` or are reserved under [`Guarding::Protect`]; a slot is handed out only open
 //!   and guarded.
-//! * EX3. A slot is cold, reserved, or held by exactly one value: a [`ReservedSlot`], a [`Slot`] or a `Stack` (SK1).
-//!   None of them can be copied, so the owner of one may use the memory as it allows.
+//! * EX3. A slot is cold, reserved, or held by exactly one value: a [`ReservedSlot`], a [`Slot`] or
+//!   a `Stack` (SK1). None of them can be copied, so the owner of one may use the memory as it
+//!   allows.
 
 use std::io;
 use std::ptr::NonNull;
@@ -182,8 +183,8 @@ impl Extent {
         self.cold_len += 1;
     }
 
-    /// Returns the run to be opened next: as many slots as are open already, so that system calls become
-    /// rare; `None` if all are open.
+    /// Returns the run to be opened next: as many slots as are open already, so that system calls
+    /// become rare; `None` if all are open.
     pub(super) fn closed_run(&self) -> Option<Run> {
         let more = self
             .opened
@@ -235,8 +236,8 @@ impl Extent {
 }
 
 impl Run {
-    /// Makes the memory readable and writable, or that of the first slot if the system refuses more: the rest
-    /// of the process needs memory too. Returns the new value of `opened`.
+    /// Makes the memory readable and writable, or that of the first slot if the system refuses
+    /// more: the rest of the process needs memory too. Returns the new value of `opened`.
     ///
     /// # Errors
     /// The error of the system if it has no memory for one slot.
@@ -263,8 +264,8 @@ impl ReservedSlot {
         let Slot { start, layout, .. } = self.slot;
         let limit = self.slot.limit();
         let opened = match self.guarding {
-            // Locked memory cannot take an installed guard, but can be closed. SAFETY: EX1, EX3: the low end
-            // of a slot that only this value may touch.
+            // Locked memory cannot take an installed guard, but can be closed. SAFETY: EX1, EX3:
+            // the low end of a slot that only this value may touch.
             Guarding::Install => unsafe { os::install_guard(start, layout.guard) }
                 // SAFETY: as above.
                 .or_else(|_| unsafe { os::close(start, layout.guard) }),

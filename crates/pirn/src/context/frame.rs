@@ -1,6 +1,8 @@
-//! The common part of the backends of the switch: how a fiber starts, and the frame of a suspended context.
+//! The common part of the backends of the switch: how a fiber starts, and the frame of a suspended
+//! context.
 
-/// The function that a prepared context calls first. It must never return or unwind; it ends in `exit`.
+/// The function that a prepared context calls first. It must never return or unwind; it ends in
+/// `exit`.
 pub(crate) type Entry = unsafe extern "C" fn(arg: *mut ()) -> !;
 
 /// The position of a suspended context, for an unwinder.

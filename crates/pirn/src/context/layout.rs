@@ -6,14 +6,14 @@
 //!  |<----------------------- stride --------------------------->|
 //! ```
 //!
-//! * The guard comes on top of the requested size: a sixteenth of it, at least one page. Rust probes every
-//!   page of a large frame; C code need not, and may step over a small guard.
-//! * The stride is an odd number of pages. With an even one, the hot pages of all stacks fall into the same
-//!   few sets of the TLB. With 1,000 fibers in turn, a resume and suspend takes 13 ns at 64 or 68 pages, and
-//!   7.5 at 65 or 69.
-//! * The record of slot `i` lies `i % 32` cache lines below the end of the slot: tops at the same offset of a
-//!   page would compete for the same set of the L1 cache. The stagger stays within 2 KiB, so that the record
-//!   and the first frames share one page.
+//! * The guard comes on top of the requested size: a sixteenth of it, at least one page. Rust
+//!   probes every page of a large frame; C code need not, and may step over a small guard.
+//! * The stride is an odd number of pages. With an even one, the hot pages of all stacks fall into
+//!   the same few sets of the TLB. With 1,000 fibers in turn, a resume and suspend takes 13 ns at
+//!   64 or 68 pages, and 7.5 at 65 or 69.
+//! * The record of slot `i` lies `i % 32` cache lines below the end of the slot: tops at the same
+//!   offset of a page would compete for the same set of the L1 cache. The stagger stays within 2
+//!   KiB, so that the record and the first frames share one page.
 
 use super::stack::StackTop;
 

@@ -1,15 +1,15 @@
 //! Stacks and the switch between them: the only module that changes a stack pointer.
 //!
-//! Owns: the saved context of a fiber, the switch, the stacks with their guards, the pool and the worker's
-//! cache of stacks, the report of a stack overflow, and the notices to the sanitizers. Does not own: the
-//! order in which fibers run (`sched`), or fibers themselves (`fiber`).
+//! Owns: the saved context of a fiber, the switch, the stacks with their guards, the pool and the
+//! worker's cache of stacks, the report of a stack overflow, and the notices to the sanitizers.
+//! Does not own: the order in which fibers run (`sched`), or fibers themselves (`fiber`).
 //!
-//! A worker's side starts as [`Context::empty`]; a fiber's side is prepared on a stack. A switch saves one
-//! context and resumes another; the last switch away from a stack is [`exit`]. A stack is returned only after
-//! the switch away from it has ended, on the stack switched to.
+//! A worker's side starts as [`Context::empty`]; a fiber's side is prepared on a stack. A switch
+//! saves one context and resumes another; the last switch away from a stack is [`exit`]. A stack is
+//! returned only after the switch away from it has ended, on the stack switched to.
 //!
-//! Two backends have the same interface: our own switch on x86-64, and corosensei on other targets and with
-//! the feature `corosensei`.
+//! Two backends have the same interface: our own switch on x86-64, and corosensei on other targets
+//! and with the feature `corosensei`.
 //!
 //! This module selects the backend; `os` and `sanitizer` select their own implementations.
 

@@ -2,8 +2,8 @@
 
 use std::{fmt, io};
 
-/// No stack can be taken at present. Nothing was changed. When stacks come back, or the system has memory
-/// again, the next attempt succeeds.
+/// No stack can be taken at present. Nothing was changed. When stacks come back, or the system has
+/// memory again, the next attempt succeeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutOfStacks {
     /// As many stacks are out as the runtime allows.

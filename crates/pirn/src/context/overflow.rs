@@ -1,5 +1,5 @@
-//! The report of a stack overflow: the fiber, where it was spawned, the size of its stack. Then it aborts, as
-//! std does for threads.
+//! The report of a stack overflow: the fiber, where it was spawned, the size of its stack. Then it
+//! aborts, as std does for threads.
 //!
 //! Everything here runs inside a signal handler, on the small alternate stack: no allocation,
 //! no lock, a fixed buffer, one `write`.
@@ -9,15 +9,15 @@ use std::sync::OnceLock;
 
 use super::{os, region};
 
-/// Writes the name of `owner`, as in `fiber 'conn' (spawned at src/main.rs:10)`, without a full stop or a
-/// line break. Runs inside a signal handler.
+/// Writes the name of `owner`, as in `fiber 'conn' (spawned at src/main.rs:10)`, without a full
+/// stop or a line break. Runs inside a signal handler.
 type Describe = fn(owner: *const (), out: &mut SignalWriter);
 
 static DESCRIBE: OnceLock<Describe> = OnceLock::new();
 
-/// Installs the report of overflows of fiber stacks; other faults go to the previous handler. `describe` is
-/// called with the owner of the stack that overflowed (`Stack::set_owner`), never null. Only the first call
-/// counts.
+/// Installs the report of overflows of fiber stacks; other faults go to the previous handler.
+/// `describe` is called with the owner of the stack that overflowed (`Stack::set_owner`), never
+/// null. Only the first call counts.
 pub(crate) fn install_overflow_handler(describe: Describe) {
     // ORDERING: `OnceLock` publishes; the handler is installed after.
     if DESCRIBE.set(describe).is_ok() {
@@ -47,8 +47,8 @@ impl SignalWriter {
         &self.text[..self.len]
     }
 
-    /// Ends the line, even if text has been cut off, and writes it to standard error by one system call. A
-    /// failure is ignored.
+    /// Ends the line, even if text has been cut off, and writes it to standard error by one system
+    /// call. A failure is ignored.
     pub(crate) fn finish_line(mut self) {
         self.len = self.len.min(SignalWriter::CAPACITY - 1);
         let _ = self.write_str("\n");

@@ -1,4 +1,5 @@
-//! The position of the stack: a register, since a sanitizer may keep variables in memory of its own.
+//! The position of the stack: a register, since a sanitizer may keep variables in memory of its
+//! own.
 
 use std::arch::asm;
 

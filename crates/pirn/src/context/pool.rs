@@ -1,29 +1,29 @@
 //! The pool of stacks: bounded, shared by the workers of a runtime.
 //!
-//! Owns all stacks outside of fibers and workers' caches, and the memory of all stacks. One short lock guards
-//! the lists. System calls are made outside of it. The thread that makes the pool grow holds `growing`, so
-//! that many threads that find it empty grow it once.
+//! Owns all stacks outside of fibers and workers' caches, and the memory of all stacks. One short
+//! lock guards the lists. System calls are made outside of it. The thread that makes the pool grow
+//! holds `growing`, so that many threads that find it empty grow it once.
 //!
-//! A stack that comes back stays warm, with its pages. Each size class keeps at most as many bytes of warm
-//! stacks as `cache` stacks of the default size have. Beyond that, the pages of the stacks that have been
-//! unused longest are discarded, of many stacks at a time: each call has to interrupt every processor of the
-//! program. So memory shrinks right after a burst, and a load that stays within the bound makes no system
-//! call. (Pages are discarded with `MADV_DONTNEED`: `MADV_FREE` would be lazier, but the system would still
-//! count the memory.)
+//! A stack that comes back stays warm, with its pages. Each size class keeps at most as many bytes
+//! of warm stacks as `cache` stacks of the default size have. Beyond that, the pages of the stacks
+//! that have been unused longest are discarded, of many stacks at a time: each call has to
+//! interrupt every processor of the program. So memory shrinks right after a burst, and a load that
+//! stays within the bound makes no system call. (Pages are discarded with `MADV_DONTNEED`:
+//! `MADV_FREE` would be lazier, but the system would still count the memory.)
 //!
-//! The bound `max_stacks` counts every stack outside the pool, of any size, including those in workers'
-//! caches. A cache holds at most a 64th of it, so that the stacks of one worker's cache cannot starve the
-//! others.
+//! The bound `max_stacks` counts every stack outside the pool, of any size, including those in
+//! workers' caches. A cache holds at most a 64th of it, so that the stacks of one worker's cache
+//! cannot starve the others.
 //!
-//! Stacks *beyond* the bound are for fibers that other fibers wait for (`sched::worker::stacks`). They have size
-//! classes of their own, which the bound does not count, so that each of them comes back here and serves
-//! nothing else.
+//! Stacks *beyond* the bound are for fibers that other fibers wait for (`sched::worker::stacks`).
+//! They have size classes of their own, which the bound does not count, so that each of them comes
+//! back here and serves nothing else.
 //!
 //! # Invariants
-//! * SP1. `out` is the number of stacks claimed and not yet returned, without those beyond the bound; at most
-//!   `max_stacks`. `beyond` is the number of those.
-//! * SP2. The reservations are unmapped only when both are 0. Otherwise they stay mapped for the life of the
-//!   process, since some fiber may still be on its stack.
+//! * SP1. `out` is the number of stacks claimed and not yet returned, without those beyond the
+//!   bound; at most `max_stacks`. `beyond` is the number of those.
+//! * SP2. The reservations are unmapped only when both are 0. Otherwise they stay mapped for the
+//!   life of the process, since some fiber may still be on its stack.
 
 use std::io;
 
@@ -36,8 +36,8 @@ use super::sanitizer;
 use super::stack::Stack;
 use crate::shim::{Lock, Mutex};
 
-/// A cache holds at most `max_stacks` divided by this, so that few workers cannot keep all stacks from the
-/// others. Arbitrary.
+/// A cache holds at most `max_stacks` divided by this, so that few workers cannot keep all stacks
+/// from the others. Arbitrary.
 const CACHE_SHARE: usize = 64;
 
 /// The configuration of a pool.
@@ -178,8 +178,8 @@ impl StackPool {
         }
     }
 
-    /// Ensures that there is a stack of `size` bytes, or of the default size, in use or not. So a fiber that
-    /// waits for a stack gets one when others end.
+    /// Ensures that there is a stack of `size` bytes, or of the default size, in use or not. So a
+    /// fiber that waits for a stack gets one when others end.
     ///
     /// # Errors
     /// [`OutOfStacks`] if the system refuses the first one.
@@ -193,7 +193,8 @@ impl StackPool {
             }
             class
         };
-        // Held while the slot is neither out nor in its class: a claim that does not find it waits here.
+        // Held while the slot is neither out nor in its class: a claim that does not find it waits
+        // here.
         let _growing = self.growing.lock();
         loop {
             let claim = self.state.lock().classes[class].claim();
@@ -280,8 +281,8 @@ impl StackPool {
         }
     }
 
-    /// Takes stacks back, the one that was used last at the end. If that makes too many, the pages of the
-    /// excess ones are discarded.
+    /// Takes stacks back, the one that was used last at the end. If that makes too many, the pages
+    /// of the excess ones are discarded.
     pub(super) fn rest(&self, stacks: impl Iterator<Item = Stack>) {
         if !self.state.lock().rest(stacks) {
             return;

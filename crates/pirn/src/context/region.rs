@@ -1,7 +1,8 @@
-//! The list of all reservations of the process, for the overflow handler, which must not take a lock.
+//! The list of all reservations of the process, for the overflow handler, which must not take a
+//! lock.
 //!
-//! Nodes are leaked and used again, never freed, so the handler may walk the list at any moment. A pool fills
-//! a node when it maps a reservation and vacates it before unmapping.
+//! Nodes are leaked and used again, never freed, so the handler may walk the list at any moment. A
+//! pool fills a node when it maps a reservation and vacates it before unmapping.
 //!
 //! # Invariants
 //! * RV1. A node, once linked, stays linked and allocated.
@@ -65,8 +66,8 @@ impl Region {
         self.base.store(0, Ordering::Release);
     }
 
-    /// Returns the slot of an address, if it has been handed out before: its layout, its start, and the
-    /// position of its record.
+    /// Returns the slot of an address, if it has been handed out before: its layout, its start, and
+    /// the position of its record.
     fn slot_at(&self, address: usize) -> Option<(Layout, usize, *const StackTop)> {
         // ORDERING: pairs with the Release store in `publish`.
         let base = self.base.load(Ordering::Acquire);
@@ -111,8 +112,8 @@ impl Region {
     }
 }
 
-/// Returns the stack with `fault` in its guard; `None` if there is none. Takes no lock and calls no other
-/// code: allowed in a signal handler.
+/// Returns the stack with `fault` in its guard; `None` if there is none. Takes no lock and calls no
+/// other code: allowed in a signal handler.
 pub(super) fn overflow_at(fault: usize) -> Option<Overflow> {
     // ORDERING: pairs with the Release exchange in `link_new`.
     let mut next = FIRST.load(Ordering::Acquire);
@@ -135,8 +136,8 @@ pub(crate) struct StackAt {
     pub(crate) owner: *const (),
 }
 
-/// Returns the stack that `address` is on; `None` if it is on no fiber's stack. Takes no lock and calls no
-/// other code: allowed in a signal handler on that stack.
+/// Returns the stack that `address` is on; `None` if it is on no fiber's stack. Takes no lock and
+/// calls no other code: allowed in a signal handler on that stack.
 pub(crate) fn stack_at(address: usize) -> Option<StackAt> {
     // ORDERING: pairs with the Release exchange in `link_new`.
     let mut next = FIRST.load(Ordering::Acquire);

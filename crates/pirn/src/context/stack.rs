@@ -1,7 +1,7 @@
 //! The owner's handle of a stack: one word that points to the record at the stack's top.
 //!
-//! The record is on the stack's own top page, so a parked fiber with few frames keeps one page and no other
-//! memory for its stack.
+//! The record is on the stack's own top page, so a parked fiber with few frames keeps one page and
+//! no other memory for its stack.
 //!
 //! # Invariants
 //! * SK1. A `Stack` is the only handle to its slot, from the pool's `take` to its `give`; the
@@ -21,8 +21,8 @@ use super::os;
 /// The record at the top of each stack. One cache line.
 #[repr(C, align(64))]
 pub(super) struct StackTop {
-    /// The owner that the report of an overflow names, by `describe`. Written by the owner of the handle;
-    /// read by the overflow handler, on the thread that runs on this stack.
+    /// The owner that the report of an overflow names, by `describe`. Written by the owner of the
+    /// handle; read by the overflow handler, on the thread that runs on this stack.
     owner: AtomicPtr<()>,
     /// Lowest usable address, just above the guard.
     limit: usize,
@@ -49,8 +49,8 @@ impl Stack {
     /// Writes the record of a slot and returns its handle.
     ///
     /// # Safety
-    /// 1. `top` is where the layout puts the record of the slot `place`. That slot's usable memory starts at
-    ///    `limit` and is mapped as SK1 says.
+    /// 1. `top` is where the layout puts the record of the slot `place`. That slot's usable memory
+    ///    starts at `limit` and is mapped as SK1 says.
     /// 2. No other handle to the slot exists, and none will be made before this one is given back.
     pub(super) unsafe fn new(
         top: NonNull<StackTop>,
@@ -101,8 +101,8 @@ impl Stack {
         self.top().owner.store(owner.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Returns the number of bytes above the lowest page that has been touched since the pages were last
-    /// discarded. Asks the system: for diagnostics.
+    /// Returns the number of bytes above the lowest page that has been touched since the pages were
+    /// last discarded. Asks the system: for diagnostics.
     #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn touched(&self) -> usize {
         let range = self.range();

@@ -1,10 +1,10 @@
 //! The switch by the crate corosensei: targets other than x86-64, and the feature
 //! `corosensei`.
 //!
-//! corosensei is asymmetric: a coroutine suspends to the context that resumed it. So here a worker's context
-//! switches to a fiber's, and a fiber's only back to the worker's context that resumed it; no fiber switches
-//! to another. Control words of the floating-point unit are not part of a context, and the position of a
-//! suspended one is not known.
+//! corosensei is asymmetric: a coroutine suspends to the context that resumed it. So here a
+//! worker's context switches to a fiber's, and a fiber's only back to the worker's context that
+//! resumed it; no fiber switches to another. Control words of the floating-point unit are not part
+//! of a context, and the position of a suspended one is not known.
 //!
 //! # Invariants
 //! * CO1. `fiber` is null for a worker's own side; else it points to the record that
@@ -29,8 +29,8 @@ pub(crate) struct Context {
     pub(super) side: Side,
 }
 
-// SAFETY: CO1: any thread may resume a suspended context; the code that lets it migrate answers for the
-// contents of its frames.
+// SAFETY: CO1: any thread may resume a suspended context; the code that lets it migrate answers for
+// the contents of its frames.
 unsafe impl Send for Context {}
 
 /// The record at the top of a fiber's stack.
@@ -49,8 +49,8 @@ struct Piece {
     limit: StackPointer,
 }
 
-// SAFETY: the piece lies on a stack of this module, with the guard below `limit`, and is far larger than the
-// least size.
+// SAFETY: the piece lies on a stack of this module, with the guard below `limit`, and is far larger
+// than the least size.
 unsafe impl corosensei::stack::Stack for Piece {
     fn base(&self) -> StackPointer {
         self.base
@@ -65,8 +65,8 @@ unsafe impl corosensei::stack::Stack for Piece {
 pub(crate) const DIRECT: bool = false;
 
 impl Context {
-    /// Returns an empty context: a worker's own side, which the first switch away fills, or a fiber that has
-    /// yet to be prepared.
+    /// Returns an empty context: a worker's own side, which the first switch away fills, or a fiber
+    /// that has yet to be prepared.
     pub(crate) const fn empty() -> Context {
         Context {
             fiber: ptr::null_mut(),
@@ -113,11 +113,12 @@ impl Context {
     }
 }
 
-/// Suspends the running context into `save` and resumes `to`. Returns when some thread switches to `save`.
+/// Suspends the running context into `save` and resumes `to`. Returns when some thread switches to
+/// `save`.
 ///
 /// # Safety
-/// 1. Both point to contexts that stay where they are while they are suspended, and that no other code reads
-///    or writes meanwhile.
+/// 1. Both point to contexts that stay where they are while they are suspended, and that no other
+///    code reads or writes meanwhile.
 /// 2. `to` is prepared or suspended, and only the caller may resume it; `save` is not `to`.
 /// 3. What the caller keeps over the call may be used on the thread that switches back.
 /// 4. One of them is a worker's side; if it is `to`, it was the last to switch to `save`.
@@ -138,8 +139,8 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
         coroutine.resume(());
         // SAFETY: CO1; the fiber is suspended again.
         if unsafe { (*fiber).left } {
-            // SAFETY: `exit` promises that nothing on the stack is to be dropped. `to` is not read again: the
-            // code that runs on the stack may have changed meanwhile.
+            // SAFETY: `exit` promises that nothing on the stack is to be dropped. `to` is not read
+            // again: the code that runs on the stack may have changed meanwhile.
             unsafe { coroutine.force_reset() };
         }
     }
@@ -147,8 +148,8 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
     unsafe { sanitizer::arrive(save) };
 }
 
-/// Leaves the running context for good and resumes `to`; `save` may be prepared again. Nothing on this stack
-/// is dropped.
+/// Leaves the running context for good and resumes `to`; `save` may be prepared again. Nothing on
+/// this stack is dropped.
 ///
 /// # Safety
 /// 1. As for [`switch`].

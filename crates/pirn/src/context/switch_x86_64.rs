@@ -13,22 +13,23 @@
 //!                                 +-----------------------+ sp
 //! ```
 //!
-//! Inline assembly is used, not a function (naked or not) that is called. The processor predicts returns by a
-//! stack of its own, which a call in each switch puts out of step. Per resume and suspend, without the
-//! control words, on Zen 4: inline 2.7 ns, a naked function that jumps 8, one that returns 18. With three
-//! calls between the fiber's own code and the switch: inline 6 to 8, a jump 27 to 32, a return 20 to 26. For
-//! the same reason a worker's loop should reach the switch without returning from a call between one switch
-//! and the next: two such calls cost 35 ns in place of 8.
-//! The compiler saves only those of r12 to r15 that are in use; rbx and rbp cannot be named
-//! as clobbered and are pushed.
+//! Inline assembly is used, not a function (naked or not) that is called. The processor predicts
+//! returns by a stack of its own, which a call in each switch puts out of step. Per resume and
+//! suspend, without the control words, on Zen 4: inline 2.7 ns, a naked function that jumps 8, one
+//! that returns 18. With three calls between the fiber's own code and the switch: inline 6 to 8, a
+//! jump 27 to 32, a return 20 to 26. For the same reason a worker's loop should reach the switch
+//! without returning from a call between one switch and the next: two such calls cost 35 ns in
+//! place of 8. The compiler saves only those of r12 to r15 that are in use; rbx and rbp cannot be
+//! named as clobbered and are pushed.
 //!
-//! The control words of SSE and x87 belong to the callee, so each context has its own. They are stored and
-//! loaded every time: 10 ns in place of 2.7 back to back, 11 in place of 7.6 with the three calls. `stmxcsr`
-//! alone takes 4 ns, so comparing first and loading only differences gains nothing (13 ns).
+//! The control words of SSE and x87 belong to the callee, so each context has its own. They are
+//! stored and loaded every time: 10 ns in place of 2.7 back to back, 11 in place of 7.6 with the
+//! three calls. `stmxcsr` alone takes 4 ns, so comparing first and loading only differences gains
+//! nothing (13 ns).
 //!
 //! # Invariants
-//! * SX1. While a context is suspended, `sp` points to words as in the picture and no other code runs on that
-//!   stack. While it runs, `sp` is stale.
+//! * SX1. While a context is suspended, `sp` points to words as in the picture and no other code
+//!   runs on that stack. While it runs, `sp` is stale.
 
 use std::arch::{asm, naked_asm};
 use std::ptr;
@@ -46,8 +47,8 @@ pub(crate) struct Context {
     pub(super) side: Side,
 }
 
-// SAFETY: SX1: any thread may resume a suspended context; the code that lets it migrate answers for the
-// contents of its frames.
+// SAFETY: SX1: any thread may resume a suspended context; the code that lets it migrate answers for
+// the contents of its frames.
 unsafe impl Send for Context {}
 
 type Word = usize;
@@ -59,15 +60,16 @@ const RBP: usize = 2;
 const IP: usize = 3;
 const SAVED: usize = 4;
 
-/// The values at the start of a process: all exceptions masked, round to nearest, extended precision.
+/// The values at the start of a process: all exceptions masked, round to nearest, extended
+/// precision.
 const DEFAULT_CONTROL: Word = 0x037f_0000_1f80;
 
 /// A fiber may switch to another fiber directly.
 pub(crate) const DIRECT: bool = true;
 
 impl Context {
-    /// Returns an empty context: a worker's own side, which the first switch away fills, or a fiber that has
-    /// yet to be prepared.
+    /// Returns an empty context: a worker's own side, which the first switch away fills, or a fiber
+    /// that has yet to be prepared.
     pub(crate) const fn empty() -> Context {
         Context {
             sp: ptr::null_mut(),
@@ -99,8 +101,8 @@ impl Context {
         self.sp = sp.as_ptr();
     }
 
-    /// Returns a context that resumes at `ip` with the callee's registers of this one, and with its words
-    /// `gap` bytes below this one's.
+    /// Returns a context that resumes at `ip` with the callee's registers of this one, and with its
+    /// words `gap` bytes below this one's.
     ///
     /// # Safety
     /// 1. This one is suspended and stays so as long as the result is used.
@@ -119,8 +121,8 @@ impl Context {
         }
     }
 
-    /// Returns a context that resumes at `ip` with these registers, and writes its words below `sp`, the
-    /// stack pointer there.
+    /// Returns a context that resumes at `ip` with these registers, and writes its words below
+    /// `sp`, the stack pointer there.
     ///
     /// # Safety
     /// 1. Enough memory below `sp` is the caller's.
@@ -162,11 +164,12 @@ impl Context {
     }
 }
 
-/// Suspends the running context into `save` and resumes `to`. Returns when some thread switches to `save`.
+/// Suspends the running context into `save` and resumes `to`. Returns when some thread switches to
+/// `save`.
 ///
 /// # Safety
-/// 1. Both point to contexts that stay where they are while they are suspended, and that no other code reads
-///    or writes meanwhile.
+/// 1. Both point to contexts that stay where they are while they are suspended, and that no other
+///    code reads or writes meanwhile.
 /// 2. `to` is prepared or suspended, and only the caller may resume it; `save` is not `to`.
 /// 3. What the caller keeps over the call may be used on the thread that switches back.
 #[inline(always)]
@@ -206,8 +209,8 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
     unsafe { sanitizer::arrive(save) };
 }
 
-/// Leaves the running context for good and resumes `to`; `save` may be prepared again. Nothing on this stack
-/// is dropped.
+/// Leaves the running context for good and resumes `to`; `save` may be prepared again. Nothing on
+/// this stack is dropped.
 ///
 /// # Safety
 /// 1. As for [`switch`].

@@ -1,8 +1,8 @@
-//! A notice to valgrind, which must know stacks: between neighbors it takes a switch for a huge frame and
-//! reports false errors.
+//! A notice to valgrind, which must know stacks: between neighbors it takes a switch for a huge
+//! frame and reports false errors.
 //!
-//! The request is a sequence of rotations that add up to nothing; only valgrind interprets it. A stack is
-//! registered once, when it is first created, and stays registered.
+//! The request is a sequence of rotations that add up to nothing; only valgrind interprets it. A
+//! stack is registered once, when it is first created, and stays registered.
 
 use std::arch::asm;
 
@@ -12,8 +12,8 @@ const STACK_REGISTER: usize = 0x1501;
 /// Notifies valgrind, if it runs, of a stack at `start..start + len`.
 pub(super) fn register_stack(start: usize, len: usize) {
     let request = [STACK_REGISTER, start, start + len, 0, 0, 0];
-    // SAFETY: the rotations add up to a full turn, so no register changes but `rdx`, where valgrind leaves a
-    // result; it reads the six words behind `rax`.
+    // SAFETY: the rotations add up to a full turn, so no register changes but `rdx`, where valgrind
+    // leaves a result; it reads the six words behind `rax`.
     unsafe {
         asm!(
             "rol rdi, 3",

@@ -1,8 +1,8 @@
 //! Visits: running a function on top of the frames of a suspended context, which stays suspended.
 //!
-//! For backtraces. An unwinder starts at the frame that calls it. To see the frames of a suspended context,
-//! it is called on that context's stack, by a frame that looks as if the place of the suspension had called
-//! it.
+//! For backtraces. An unwinder starts at the frame that calls it. To see the frames of a suspended
+//! context, it is called on that context's stack, by a frame that looks as if the place of the
+//! suspension had called it.
 //!
 //! ```text
 //!  | frames of the context  |
@@ -15,8 +15,9 @@
 //!  | frames of the visitor  |
 //! ```
 //!
-//! The unwind information of `landing` says that its frame ends at the address in r14, which it has set, and
-//! that rbx and rbp are the caller's, unchanged. The place of the suspension expects no other register.
+//! The unwind information of `landing` says that its frame ends at the address in r14, which it has
+//! set, and that rbx and rbp are the caller's, unchanged. The place of the suspension expects no
+//! other register.
 //!
 //! Not with the corosensei backend.
 //!
@@ -48,8 +49,8 @@ struct Visit<'a> {
     f: &'a mut dyn FnMut(),
 }
 
-/// Calls `f` on the stack of `context`, which spans `stack`, in a frame that follows those of the context.
-/// Returns false if that is impossible. A panic of `f` ends the process.
+/// Calls `f` on the stack of `context`, which spans `stack`, in a frame that follows those of the
+/// context. Returns false if that is impossible. A panic of `f` ends the process.
 ///
 /// # Safety
 /// The context is suspended on that stack, and is not resumed meanwhile.
@@ -99,9 +100,9 @@ pub(crate) struct Stand<'a> {
 /// address space.
 const LARGEST: usize = 64 << 20;
 
-/// As [`visit`], on a copy of the frames of a thread that keeps running. All words of the copy that point
-/// into the stack are changed to point into the copy, so that an unwinder does not leave it. The rest is
-/// zeros, at which an unwinder stops.
+/// As [`visit`], on a copy of the frames of a thread that keeps running. All words of the copy that
+/// point into the stack are changed to point into the copy, so that an unwinder does not leave it.
+/// The rest is zeros, at which an unwinder stops.
 pub(crate) fn visit_copy(stand: &Stand<'_>, f: &mut dyn FnMut()) -> bool {
     /// Words for the visitor.
     const BELOW: usize = (4 * ROOM) / size_of::<usize>();

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::map;
 
-/// The calling thread, which stands for the memory of the process; from the kernel's `pidfd.h` (Linux 6.14).
-/// Needs no descriptor. (The number for the whole process has changed between versions.)
+/// The calling thread, which stands for the memory of the process; from the kernel's `pidfd.h`
+/// (Linux 6.14). Needs no descriptor. (The number for the whole process has changed between
+/// versions.)
 const PIDFD_SELF_THREAD: libc::c_int = -10_000;
 
 /// The most ranges of one call, from the kernel's `uio.h`.

@@ -1,8 +1,9 @@
 //! Guards by `MADV_GUARD_INSTALL` (Linux 6.13): a page that traps without a mapping of its
 //! own, so that a million stacks fit below `vm.max_map_count`.
 //!
-//! The result of the system call is not reliable: emulators accept advice that they do not know and do
-//! nothing. So one guard is installed for a trial, and a system call that writes into it must fail.
+//! The result of the system call is not reliable: emulators accept advice that they do not know and
+//! do nothing. So one guard is installed for a trial, and a system call that writes into it must
+//! fail.
 
 use std::io;
 use std::ptr::{self, NonNull};

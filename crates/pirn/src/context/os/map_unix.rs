@@ -70,8 +70,8 @@ pub(in crate::context) unsafe fn close(start: NonNull<u8>, len: usize) -> io::Re
 /// # Safety
 /// As [`open`], and the pages are open.
 pub(super) unsafe fn discard(start: NonNull<u8>, len: usize) {
-    // SAFETY: as the caller says. A refusal (locked memory) leaves the pages as they are, which makes no
-    // difference to the next user of the slot.
+    // SAFETY: as the caller says. A refusal (locked memory) leaves the pages as they are, which
+    // makes no difference to the next user of the slot.
     unsafe { libc::madvise(start.as_ptr().cast(), len, libc::MADV_DONTNEED) };
 }
 

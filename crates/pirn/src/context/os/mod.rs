@@ -1,8 +1,8 @@
 //! Interfaces of the operating system for stacks; all code that depends on one system is here.
 //!
-//! `map`: memory. `discard`: discards pages of many stacks at once. `guard`: guards that cost no mapping,
-//! where the kernel has them. `signal`: the handler of faults. `shadow_stack`: whether the processor keeps
-//! return addresses of its own.
+//! `map`: memory. `discard`: discards pages of many stacks at once. `guard`: guards that cost no
+//! mapping, where the kernel has them. `signal`: the handler of faults. `shadow_stack`: whether the
+//! processor keeps return addresses of its own.
 
 #[path = "map_unix.rs"]
 mod map;

@@ -1,5 +1,5 @@
-//! The hardware shadow stack of x86-64 (CET). The processor keeps a second copy of return addresses, and a
-//! switch of stacks that it does not know of causes a fault at the next return.
+//! The hardware shadow stack of x86-64 (CET). The processor keeps a second copy of return
+//! addresses, and a switch of stacks that it does not know of causes a fault at the next return.
 
 use std::io;
 

@@ -1,7 +1,7 @@
 //! The handler of memory faults: this library's first, then the previous one.
 //!
-//! It runs on the alternate signal stack, which std gives to every thread it starts. It calls no function
-//! that may allocate or lock.
+//! It runs on the alternate signal stack, which std gives to every thread it starts. It calls no
+//! function that may allocate or lock.
 
 use std::ptr;
 use std::sync::OnceLock;
@@ -15,8 +15,8 @@ static PREVIOUS: [OnceLock<libc::sigaction>; 2] = [OnceLock::new(), OnceLock::ne
 /// A guard raises one or the other, depending on the system.
 const SIGNALS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// Registers `on_fault` to be called for each later fault of the process, on the thread that faulted, inside
-/// a signal handler. Only the first call counts.
+/// Registers `on_fault` to be called for each later fault of the process, on the thread that
+/// faulted, inside a signal handler. Only the first call counts.
 pub(in crate::context) fn on_fault(on_fault: OnFault) {
     if ON_FAULT.set(on_fault).is_err() {
         return;
@@ -31,7 +31,8 @@ pub(in crate::context) fn on_fault(on_fault: OnFault) {
         let mut action = default_action();
         action.sa_sigaction = handle as *const () as libc::sighandler_t;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: `handle` has the signature that SA_SIGINFO calls for, and does only what a handler may do.
+        // SAFETY: `handle` has the signature that SA_SIGINFO calls for, and does only what a
+        // handler may do.
         unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
     }
 }
@@ -65,8 +66,8 @@ extern "C" fn handle(
     pass_on(signal, info, context);
 }
 
-/// Calls the previous handler. Where there was none, restores the default and returns: the instruction faults
-/// again and the process ends as it would have.
+/// Calls the previous handler. Where there was none, restores the default and returns: the
+/// instruction faults again and the process ends as it would have.
 fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let index = usize::from(signal != SIGNALS[0]);
     let previous = PREVIOUS[index]

@@ -1,14 +1,14 @@
 //! AddressSanitizer and LeakSanitizer: which stack runs, and which stacks hold pointers.
 //!
-//! Before a switch, its run-time library needs the bounds of the stack that will run; after it, the notice
-//! that the switch has happened. It then returns the bounds of the stack that was left, which is how the
-//! bounds of a worker's own stack become known. A taken stack is a root for the search for leaks: a parked
-//! fiber may hold the only pointer to some memory.
+//! Before a switch, its run-time library needs the bounds of the stack that will run; after it, the
+//! notice that the switch has happened. It then returns the bounds of the stack that was left,
+//! which is how the bounds of a worker's own stack become known. A taken stack is a root for the
+//! search for leaks: a parked fiber may hold the only pointer to some memory.
 //!
 //! # Invariants
-//! * A1. Between a switch and the `arrive` that follows it, `came_from` of the context that runs is the one
-//!   that switched to it, or null if that one was left for good. No other context runs in between, so it is
-//!   still where it was.
+//! * A1. Between a switch and the `arrive` that follows it, `came_from` of the context that runs is
+//!   the one that switched to it, or null if that one was left for good. No other context runs in
+//!   between, so it is still where it was.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -42,7 +42,8 @@ unsafe extern "C" {
 /// The sanitizer's data of a context.
 #[derive(Debug)]
 pub(in crate::context) struct Side {
-    /// While suspended: the sanitizer's own stack, for variables with an address that the code takes.
+    /// While suspended: the sanitizer's own stack, for variables with an address that the code
+    /// takes.
     fake_stack: *mut c_void,
     bottom: *const c_void,
     size: usize,
@@ -63,8 +64,8 @@ impl Side {
     }
 }
 
-/// Prepares the side data of a context that will start `entry` on `stack`; returns the function to start in
-/// its place.
+/// Prepares the side data of a context that will start `entry` on `stack`; returns the function to
+/// start in its place.
 pub(in crate::context) fn prepare(
     context: &mut Context,
     stack: &Stack,
@@ -150,8 +151,8 @@ pub(in crate::context) fn prepare_guest(context: &mut Context, stack: &Range<usi
     context.side.size = stack.len();
 }
 
-/// Called when a visitor has left the free part `stack` of a stack. Its frames were left, not unwound, and
-/// have poisoned it.
+/// Called when a visitor has left the free part `stack` of a stack. Its frames were left, not
+/// unwound, and have poisoned it.
 pub(in crate::context) fn guest_left(stack: Range<usize>) {
     let start = ptr::with_exposed_provenance(stack.start);
     // SAFETY: mapped, and not in use.
@@ -214,8 +215,8 @@ impl Drop for Detour {
             );
         }
         if std::thread::panicking() {
-            // The panic was raised on the other stack, so the sanitizer does not know that frames on this one
-            // end. SAFETY: the sanitizer takes this stack for the running one.
+            // The panic was raised on the other stack, so the sanitizer does not know that frames
+            // on this one end. SAFETY: the sanitizer takes this stack for the running one.
             unsafe { __asan_handle_no_return() };
         }
     }

@@ -1,8 +1,9 @@
 //! The notices that sanitizers need about stacks and switches.
 //!
-//! One of three files with the same interface: `none` compiles to nothing, `address` (by `--cfg pirn_asan`)
-//! is for AddressSanitizer and LeakSanitizer, `thread` (by `--cfg pirn_tsan`) for ThreadSanitizer. Stable
-//! compilers do not report which sanitizer they build for, hence cfgs of this library.
+//! One of three files with the same interface: `none` compiles to nothing, `address` (by
+//! `--cfg pirn_asan`) is for AddressSanitizer and LeakSanitizer, `thread` (by `--cfg pirn_tsan`)
+//! for ThreadSanitizer. Stable compilers do not report which sanitizer they build for, hence cfgs
+//! of this library.
 
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 #[path = "none.rs"]

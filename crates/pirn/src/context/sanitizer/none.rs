@@ -19,8 +19,8 @@ impl Side {
     }
 }
 
-/// Prepares the side data of a context that will start `entry` on `stack`; returns the function to start in
-/// its place.
+/// Prepares the side data of a context that will start `entry` on `stack`; returns the function to
+/// start in its place.
 #[inline(always)]
 pub(in crate::context) fn prepare(
     _context: &mut Context,

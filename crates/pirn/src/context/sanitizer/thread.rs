@@ -1,8 +1,9 @@
 //! ThreadSanitizer: it keeps a stack of calls for each fiber, and must know which fiber runs.
 //!
-//! The switch's own assembly notifies it, right before the stack pointer changes. Between the two no
-//! instrumented function may be entered or left, or the sanitizer's stack of calls no longer matches the real
-//! one. The corosensei backend has no such place, so it cannot be used with this sanitizer.
+//! The switch's own assembly notifies it, right before the stack pointer changes. Between the two
+//! no instrumented function may be entered or left, or the sanitizer's stack of calls no longer
+//! matches the real one. The corosensei backend has no such place, so it cannot be used with this
+//! sanitizer.
 //!
 //! # Invariants
 //! * TS1. `fiber` is the sanitizer's handle of the context: of a prepared one from `prepare`
@@ -49,8 +50,8 @@ impl Side {
     }
 }
 
-/// Prepares the side data of a context that will start `entry` on `stack`; returns the function to start in
-/// its place.
+/// Prepares the side data of a context that will start `entry` on `stack`; returns the function to
+/// start in its place.
 pub(in crate::context) fn prepare(
     context: &mut Context,
     _stack: &Stack,
@@ -87,8 +88,8 @@ unsafe extern "C" fn start(context: *mut ()) -> ! {
 /// 1. `from` is the context that runs.
 #[inline(always)]
 pub(in crate::context) unsafe fn leave(from: *mut Context, _to: *mut Context) {
-    // Read each time: a side that was never prepared may serve several threads in turn. SAFETY: the call only
-    // reads.
+    // Read each time: a side that was never prepared may serve several threads in turn. SAFETY: the
+    // call only reads.
     let fiber = unsafe { __tsan_get_current_fiber() };
     // SAFETY: 1.
     unsafe { (*from).side.fiber = fiber };
@@ -123,8 +124,8 @@ pub(in crate::context) unsafe fn arrive(here: *mut Context) {
     }
 }
 
-/// Prepares the side data of a context that visits the frames on `_stack`: its calls do not count as calls of
-/// the visited fiber.
+/// Prepares the side data of a context that visits the frames on `_stack`: its calls do not count
+/// as calls of the visited fiber.
 pub(in crate::context) fn prepare_guest(context: &mut Context, _stack: &Range<usize>) {
     // SAFETY: the call only creates a handle, which the visited side destroys (TS2).
     context.side.fiber = unsafe { __tsan_create_fiber(0) };

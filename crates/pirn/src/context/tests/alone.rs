@@ -1,5 +1,5 @@
-//! Separate processes, for tests that end the process or need it for themselves: this test binary again, with
-//! a variable that selects the test.
+//! Separate processes, for tests that end the process or need it for themselves: this test binary
+//! again, with a variable that selects the test.
 
 use std::process::{Command, Output};
 
@@ -10,8 +10,8 @@ pub(super) const SANITIZED: bool = cfg!(any(pirn_asan, pirn_tsan));
 
 const CASE: &str = "PIRN_TEST_CASE";
 
-/// Runs the test at `path` (from `module_path!` and the name) in a new process, where [`case`] then returns
-/// `case`.
+/// Runs the test at `path` (from `module_path!` and the name) in a new process, where [`case`] then
+/// returns `case`.
 pub(super) fn run(path: &str, case: &str) -> Output {
     let (_crate, test) = path.split_once("::").unwrap();
     Command::new(std::env::current_exe().unwrap())

@@ -1,5 +1,5 @@
-//! Measures the hot paths. Prints figures without a verdict: run it in release, alone, with `--ignored
-//! --nocapture`.
+//! Measures the hot paths. Prints figures without a verdict: run it in release, alone, with
+//! `--ignored --nocapture`.
 
 use std::hint::black_box;
 

@@ -1,4 +1,5 @@
-//! LeakSanitizer and fibers: a leak on a fiber is found, and memory that a parked fiber holds is not a leak.
+//! LeakSanitizer and fibers: a leak on a fiber is found, and memory that a parked fiber holds is
+//! not a leak.
 
 use std::hint::black_box;
 use std::process::Output;

@@ -1,5 +1,5 @@
-//! The cost of many stacks in memory and in mappings, as Linux counts them. Not under a sanitizer, which
-//! counts its own memory as well.
+//! The cost of many stacks in memory and in mappings, as Linux counts them. Not under a sanitizer,
+//! which counts its own memory as well.
 
 use super::alone::alone;
 use super::pool::{can_read, touch};

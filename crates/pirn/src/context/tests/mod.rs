@@ -1,5 +1,5 @@
-//! Tests of the module, by file. They share `ride`, a small driver of fibers, and `alone`, for tests that
-//! need a process of their own.
+//! Tests of the module, by file. They share `ride`, a small driver of fibers, and `alone`, for
+//! tests that need a process of their own.
 
 mod alone;
 mod cache;

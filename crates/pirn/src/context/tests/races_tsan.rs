@@ -1,5 +1,5 @@
-//! ThreadSanitizer and fibers: a race between two fibers is found, and moving a fiber from thread to thread
-//! is not a race.
+//! ThreadSanitizer and fibers: a race between two fibers is found, and moving a fiber from thread
+//! to thread is not a race.
 
 use std::cell::UnsafeCell;
 use std::process::Output;

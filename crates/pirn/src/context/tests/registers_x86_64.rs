@@ -1,4 +1,5 @@
-//! The switch of this library on x86-64: registers, control words, and the frame of a suspended context.
+//! The switch of this library on x86-64: registers, control words, and the frame of a suspended
+//! context.
 
 use std::arch::naked_asm;
 use std::sync::Arc;
@@ -6,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ride::{Ride, Sides, pool};
 
-/// Fills the registers that belong to the callee, and both control words, calls `f(arg)`, and returns how
-/// many of them have changed meanwhile. Restores all of them.
+/// Fills the registers that belong to the callee, and both control words, calls `f(arg)`, and
+/// returns how many of them have changed meanwhile. Restores all of them.
 #[unsafe(naked)]
 unsafe extern "C" fn count_changed(
     seed: u64,

@@ -162,7 +162,8 @@ fn a_backtrace_of_a_fiber_ends_at_its_first_frame() {
     assert!(!ride.resume());
     pool.give(ride.finish());
     let text = receive.recv().unwrap();
-    // The closure, by its file or its path: which depends on the information for debuggers in the build.
+    // The closure, by its file or its path: which depends on the information for debuggers in the
+    // build.
     let closure = ["context/tests/switch.rs", "context::tests::switch"];
     assert!(closure.iter().any(|place| text.contains(place)), "{text}");
     if cfg!(not(feature = "corosensei")) {
