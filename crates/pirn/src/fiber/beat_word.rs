@@ -1,7 +1,7 @@
 //! The word by which other threads notify the joins of a worker.
 //!
-//! Owns: the reasons of a beat, and the order in which they become visible. Does not own: the effect of each
-//! (`sched::worker::heartbeat`).
+//! Owns: the reasons of a beat, and the order in which they become visible. Does not own: the
+//! effect of each (`sched::worker::heartbeat`).
 //!
 //! Not of `shim`, except under loom: under shuttle an access is not a scheduling point.
 
@@ -13,7 +13,8 @@ use crate::base::mutant::{mutant, or_relaxed};
 #[cfg(loom)]
 use crate::shim::atomic::AtomicU32;
 
-/// Why the next join is to handle a beat: any of these reasons, or none. The effect of each: `sched::worker::heartbeat`.
+/// Why the next join is to handle a beat: any of these reasons, or none. The effect of each:
+/// `sched::worker::heartbeat`.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Beat(u32);
 
@@ -37,8 +38,8 @@ impl Beat {
 
 /// A [`Beat`]. Any thread adds reasons; the owner takes them.
 ///
-/// ORDERING: Relaxed except for [`arm`](Self::arm): a word says that the owner is to look, or may; no data
-/// depends on it. Other threads get fibers, ordered by the queues that these are put into.
+/// ORDERING: Relaxed except for [`arm`](Self::arm): a word says that the owner is to look, or may;
+/// no data depends on it. Other threads get fibers, ordered by the queues that these are put into.
 #[derive(Debug)]
 pub(super) struct BeatWord(Word);
 
@@ -98,9 +99,9 @@ impl BeatWord {
             self.ask(Beat::ARMED);
             return;
         }
-        // ORDERING: Release, and written also if the reason is there: pairs with `take`. The owner either
-        // takes this one, and sees what the caller did before. Or it took the one before it, and finds this
-        // one at its next join.
+        // ORDERING: Release, and written also if the reason is there: pairs with `take`. The owner
+        // either takes this one, and sees what the caller did before. Or it took the one before it,
+        // and finds this one at its next join.
         let order = or_relaxed!(Ordering::Release, "beat_armed_relaxed");
         self.word().fetch_or(Beat::ARMED.0, order);
     }

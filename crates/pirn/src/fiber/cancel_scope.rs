@@ -1,13 +1,13 @@
 //! Regions: parts of a fiber's code under a deadline, a token or a shield.
 //!
-//! Owns: the record of one region, the pointer by which headers reach the innermost one, the token that a
-//! region creates on request. Does not own: the seats in that token (`token_registration`), or when an interrupt is
-//! reported (`wait::deadline`).
+//! Owns: the record of one region, the pointer by which headers reach the innermost one, the token
+//! that a region creates on request. Does not own: the seats in that token (`token_registration`),
+//! or when an interrupt is reported (`wait::deadline`).
 //!
-//! A region is in the frame of its code (or in the data that a group's children share with their owner) and
-//! points to the region around it. A child of a scope has a region of its own at the *bottom* of its stack,
-//! which points to the scope's. So the chain of a fiber's regions continues from its own frames to those of
-//! its parent.
+//! A region is in the frame of its code (or in the data that a group's children share with their
+//! owner) and points to the region around it. A child of a scope has a region of its own at the
+//! *bottom* of its stack, which points to the scope's. So the chain of a fiber's regions continues
+//! from its own frames to those of its parent.
 //!
 //! | kind | made by | token | deadline | own cancellation |
 //! |---|---|---|---|---|
@@ -17,26 +17,28 @@
 //! | Bottom | the start of a child | as outside | as outside | the child's |
 //! | Shield | `shield` | none | none | ignored |
 //!
-//! Tokens are created late: most scopes end before their token is needed. The first interruption point under
-//! a token requests it, and takes a seat, so that cancelling the token sets the fiber's REVOKED bit. From
-//! then on no region has to be checked: the pointer in the header is marked *calm*.
+//! Tokens are created late: most scopes end before their token is needed. The first interruption
+//! point under a token requests it, and takes a seat, so that cancelling the token sets the fiber's
+//! REVOKED bit. From then on no region has to be checked: the pointer in the header is marked
+//! *calm*.
 //!
 //! # Invariants
-//! * RG1. A region outlives every pointer to it. Its code removes the pointer from its own header when it is
-//!   left, also by unwinding. Fibers that inherit the pointer have left their own bottom by then, since that
-//!   comes before the notice of their end (to a scope, `run`), or share in keeping the region.
-//! * RG2. Only the fiber that a region belongs to takes its seat, gives it up, and changes its own header's
-//!   pointer. A fiber has a seat in at most one Token or Bottom region of its own, and none in regions
-//!   outside a shield that it is in.
-//! * RG3. A created token stays until its region ends. It is below the token of the region around it, which
-//!   is created before. The token of an outermost region is below its runtime's, and inside a shield below
-//!   none.
-//! * RG4. The token of a fiber's outermost Token region is in its header, so that cancelling the fiber
-//!   cancels the fibers that it has spawned. The code that creates it puts it there and *then* checks whether
-//!   the fiber has been cancelled. A canceller sets CANCEL and *then* looks for the token there. One of the
-//!   two sees the other, since the lock of the joiners is between. (Once the fiber has promoted a job, a
-//!   token of its own is there until it ends, and those of its outermost regions are below it while they are
-//!   entered.)
+//! * RG1. A region outlives every pointer to it. Its code removes the pointer from its own header
+//!   when it is left, also by unwinding. Fibers that inherit the pointer have left their own bottom
+//!   by then, since that comes before the notice of their end (to a scope, `run`), or share in
+//!   keeping the region.
+//! * RG2. Only the fiber that a region belongs to takes its seat, gives it up, and changes its own
+//!   header's pointer. A fiber has a seat in at most one Token or Bottom region of its own, and
+//!   none in regions outside a shield that it is in.
+//! * RG3. A created token stays until its region ends. It is below the token of the region around
+//!   it, which is created before. The token of an outermost region is below its runtime's, and
+//!   inside a shield below none.
+//! * RG4. The token of a fiber's outermost Token region is in its header, so that cancelling the
+//!   fiber cancels the fibers that it has spawned. The code that creates it puts it there and
+//!   *then* checks whether the fiber has been cancelled. A canceller sets CANCEL and *then* looks
+//!   for the token there. One of the two sees the other, since the lock of the joiners is between.
+//!   (Once the fiber has promoted a job, a token of its own is there until it ends, and those of
+//!   its outermost regions are below it while they are entered.)
 
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -51,7 +53,8 @@ use crate::shim::atomic::{AtomicPtr, Ordering};
 
 /// One part of a fiber's code.
 pub(crate) struct CancelScope {
-    /// The region around this one, the owner's or, of a bottom, its parent's; none at the end of the chain.
+    /// The region around this one, the owner's or, of a bottom, its parent's; none at the end of
+    /// the chain.
     pub(super) outer: Option<RegionRef>,
     /// The kind, with its data.
     pub(super) kind: Kind,
@@ -65,8 +68,8 @@ pub(crate) struct CancelScope {
     token: AtomicPtr<Arc<Node>>,
     /// The owner's seat in the token in force (RG2). Owner.
     pub(super) seat: Cell<Option<TokenRegistration>>,
-    /// Its newest pending job when the owner entered this, or the root of its jobs; null if it is entered with none.
-    /// Owner.
+    /// Its newest pending job when the owner entered this, or the root of its jobs; null if it is
+    /// entered with none. Owner.
     pub(super) noted: Cell<*const Job>,
 }
 
@@ -108,7 +111,8 @@ pub(crate) struct RegionRef(NonNull<CancelScope>);
 #[derive(Copy, Clone)]
 pub(crate) struct LimitRef(NonNull<Limit>);
 
-/// The region of the code that a fiber runs, if any, and whether an interruption point has to check it.
+/// The region of the code that a fiber runs, if any, and whether an interruption point has to check
+/// it.
 #[derive(Copy, Clone)]
 pub(crate) struct CurrentScope(*const CancelScope);
 
@@ -121,8 +125,8 @@ unsafe impl Sync for CancelScope {}
 // SAFETY: only a region that a group's children share moves to another thread, without a seat.
 unsafe impl Send for CancelScope {}
 
-/// The depth at which scopes create their token early. Arbitrary: far more than programs nest by hand, and a
-/// short walk. (Of two regions in a row, at least one is a scope's.)
+/// The depth at which scopes create their token early. Arbitrary: far more than programs nest by
+/// hand, and a short walk. (Of two regions in a row, at least one is a scope's.)
 const FAR: u32 = 64;
 
 const CALM: usize = 1;
@@ -214,8 +218,8 @@ impl CancelScope {
         CancelScope::new(in_force(owner).region(), Kind::Limit, limit, Some(owner))
     }
 
-    /// Returns the region of code of `owner` with a token of its own, and without a deadline unless `limits`.
-    /// Its runtime's token is `root`.
+    /// Returns the region of code of `owner` with a token of its own, and without a deadline unless
+    /// `limits`. Its runtime's token is `root`.
     pub(crate) fn tokened(
         owner: FiberPtr,
         root: Option<&Arc<Node>>,
@@ -249,11 +253,12 @@ impl CancelScope {
         region
     }
 
-    /// Returns the region that a fiber inherits which runs `job`, the oldest of `owner`'s. The token of the
-    /// owner's runtime is `root`. It is the region around the join, not one that has been entered inside it.
+    /// Returns the region that a fiber inherits which runs `job`, the oldest of `owner`'s. The
+    /// token of the owner's runtime is `root`. It is the region around the join, not one that has
+    /// been entered inside it.
     ///
-    /// The owner does not enter it. It is below a token in the owner's header, by the protocol of RG4, so
-    /// that the owner's cancellation reaches the fiber.
+    /// The owner does not enter it. It is below a token in the owner's header, by the protocol of
+    /// RG4, so that the owner's cancellation reaches the fiber.
     pub(crate) fn of_job(
         owner: FiberPtr,
         job: &Job,
@@ -294,15 +299,15 @@ impl CancelScope {
         CancelScope::new(in_force(owner).region(), Kind::Shield, None, Some(owner))
     }
 
-    /// Returns whether the owner has entered this while `job`, its oldest, was pending: in the first half of
-    /// its join.
+    /// Returns whether the owner has entered this while `job`, its oldest, was pending: in the
+    /// first half of its join.
     ///
-    /// Jobs are promoted oldest first. So the job that was the newest at that time is still pending only if
-    /// it is newer than `job`; if it is older, it has been promoted.
+    /// Jobs are promoted oldest first. So the job that was the newest at that time is still pending
+    /// only if it is newer than `job`; if it is older, it has been promoted.
     fn lies_inside(&self, job: &Job) -> bool {
         let noted = self.noted.get();
-        // SAFETY: JO2: its join is around this region, which is entered; or it is the root of a worker's
-        // jobs.
+        // SAFETY: JO2: its join is around this region, which is entered; or it is the root of a
+        // worker's jobs.
         ptr::eq(noted, job) || unsafe { noted.as_ref() }.is_some_and(Job::is_pending)
     }
 
@@ -349,7 +354,8 @@ impl CancelScope {
         })
     }
 
-    /// Returns whether neither a token nor a shield is around, so that the runtime's token is in force.
+    /// Returns whether neither a token nor a shield is around, so that the runtime's token is in
+    /// force.
     pub(crate) fn ends_bare(&self) -> bool {
         self.outwards()
             .all(|region| matches!(region.kind, Kind::Limit | Kind::Bottom))
@@ -359,7 +365,8 @@ impl CancelScope {
         matches!(self.kind, Kind::Token { .. })
     }
 
-    /// Returns the token in force, creating it if necessary; none if that is the runtime's, or there is none.
+    /// Returns the token in force, creating it if necessary; none if that is the runtime's, or
+    /// there is none.
     pub(crate) fn token_in_force(&self) -> Option<&Arc<Node>> {
         let region = self.outwards().find(|region| region.has_token())?;
         Some(region.token())
@@ -386,8 +393,8 @@ impl CancelScope {
 
     #[inline]
     pub(super) fn made(&self) -> Option<&Arc<Node>> {
-        // ORDERING: Acquire: pairs with the Release of the thread that created it. SAFETY: RG3: a box that
-        // exists until the region ends.
+        // ORDERING: Acquire: pairs with the Release of the thread that created it. SAFETY: RG3: a
+        // box that exists until the region ends.
         unsafe { self.token.load(Ordering::Acquire).as_ref() }
     }
 
@@ -536,8 +543,8 @@ fn whole_token(header: &Header) -> Option<Arc<Node>> {
     join.own.clone().filter(|_| join.whole)
 }
 
-/// Returns the token that is cancelled with `owner`, for the jobs that it promotes. It replaces the token of
-/// the owner's outermost region, which is cancelled with it.
+/// Returns the token that is cancelled with `owner`, for the jobs that it promotes. It replaces the
+/// token of the owner's outermost region, which is cancelled with it.
 fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
     // H2: the caller's own header.
     let header = owner.header();
@@ -549,8 +556,8 @@ fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
     let before = {
         let mut join = header.join.lock();
         if join.done {
-            // Work after the fiber's end, in wakers, cannot be cancelled; and the next fiber here is another
-            // one.
+            // Work after the fiber's end, in wakers, cannot be cancelled; and the next fiber here
+            // is another one.
             return node;
         }
         join.whole = true;

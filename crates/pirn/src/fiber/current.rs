@@ -1,14 +1,14 @@
 //! Access to the runtime's thread-local: which fiber runs on this thread, and on which stack.
 //!
 //! Invariants:
-//! * C1. All access goes through [`local`], which the compiler can neither inline nor prove free of effects,
-//!   so two calls with a suspension between them are two reads. (Preventing inlining alone is not enough:
-//!   with one codegen unit or fat LTO the optimizer infers that such a function always returns the same
-//!   address and merges the calls.)
-//! * C2. The reference is not kept across a suspension point. In settled mode that is only style, since a
-//!   started fiber stays on its thread; under free migration it is required for soundness.
-//! * C3. `Local` has no destructor, so it can be accessed while the thread's other thread-locals are being
-//!   destroyed.
+//! * C1. All access goes through [`local`], which the compiler can neither inline nor prove free of
+//!   effects, so two calls with a suspension between them are two reads. (Preventing inlining alone
+//!   is not enough: with one codegen unit or fat LTO the optimizer infers that such a function
+//!   always returns the same address and merges the calls.)
+//! * C2. The reference is not kept across a suspension point. In settled mode that is only style,
+//!   since a started fiber stays on its thread; under free migration it is required for soundness.
+//! * C3. `Local` has no destructor, so it can be accessed while the thread's other thread-locals
+//!   are being destroyed.
 
 use std::cell::Cell;
 use std::num::NonZero;
@@ -90,8 +90,8 @@ pub(crate) struct Local {
     fiber: Cell<Option<FiberPtr>>,
     /// The header that this thread has borrowed to wait as a plain thread.
     plain_thread: Cell<Option<FiberPtr>>,
-    /// The last fiber that has left its stack on this thread with an action pending, to be done off its
-    /// stack: it has ended, or may migrate.
+    /// The last fiber that has left its stack on this thread with an action pending, to be done off
+    /// its stack: it has ended, or may migrate.
     left: Cell<Option<FiberPtr>>,
     /// The action that this fiber has requested, unless it has ended.
     wish: Cell<Option<AfterSwitch>>,
@@ -99,7 +99,8 @@ pub(crate) struct Local {
     worker: Cell<*const ()>,
     /// The list of pending jobs of the running fiber; on other threads the static empty list.
     jobs: Cell<&'static Jobs>,
-    /// The pool with a start hook that runs on this thread, which will be one of its workers; else null.
+    /// The pool with a start hook that runs on this thread, which will be one of its workers; else
+    /// null.
     starting: Cell<*const ()>,
     /// This worker's poller of events outside of the process for which its fibers wait.
     driver: Cell<Option<&'static Driver>>,
@@ -122,8 +123,8 @@ pub(crate) struct Local {
     pub(super) magazines: Magazines,
 }
 
-/// States of a thread in which a fiber yields and parks in an unusual way, one bit each. PERF: one byte, so
-/// that the usual way costs one test.
+/// States of a thread in which a fiber yields and parks in an unusual way, one bit each. PERF: one
+/// byte, so that the usual way costs one test.
 mod unusual {
     /// This thread is a worker with fibers that may migrate.
     pub(super) const FREE: u8 = 1;
@@ -217,7 +218,8 @@ impl Local {
     /// Changes the list to which joins push their jobs, and returns the previous one.
     ///
     /// # Safety
-    /// JO3: `jobs` stay alive until they are replaced here; and all of the former ones have been promoted.
+    /// JO3: `jobs` stay alive until they are replaced here; and all of the former ones have been
+    /// promoted.
     pub(crate) unsafe fn set_jobs(&self, jobs: &Jobs) -> &'static Jobs {
         // SAFETY: the caller's promise.
         self.jobs.replace(unsafe { &*ptr::from_ref(jobs) })
@@ -237,8 +239,8 @@ impl Local {
         self.starting.set(pool);
     }
 
-    /// Returns whether the thread is in none of the [`unusual`] states, in which its fibers migrate, the
-    /// running one polls, or one has been left unwinding.
+    /// Returns whether the thread is in none of the [`unusual`] states, in which its fibers
+    /// migrate, the running one polls, or one has been left unwinding.
     #[inline(always)]
     pub(crate) fn is_usual(&self) -> bool {
         self.unusual.get() == 0
@@ -366,16 +368,16 @@ impl Local {
         self.set_unusual(unusual::LEFT_UNWINDING, now);
     }
 
-    /// Returns the time from which the running fiber has been yielding in place, in microseconds, or else
-    /// `now`.
+    /// Returns the time from which the running fiber has been yielding in place, in microseconds,
+    /// or else `now`.
     pub(crate) fn stalled_since(&self, now: NonZero<u32>) -> NonZero<u32> {
         let since = self.budget.stalled.get().unwrap_or(now);
         self.budget.stalled.set(Some(since));
         since
     }
 
-    /// Returns a random number below `n`, each equally likely. A worker of a deterministic runtime has seeded
-    /// them.
+    /// Returns a random number below `n`, each equally likely. A worker of a deterministic runtime
+    /// has seeded them.
     ///
     /// # Panics
     /// If `n` is 0.
@@ -386,7 +388,8 @@ impl Local {
         number
     }
 
-    /// Makes `rng` the source of this thread's random numbers, and its fibers' clock that of their scheduler.
+    /// Makes `rng` the source of this thread's random numbers, and its fibers' clock that of their
+    /// scheduler.
     pub(crate) fn set_deterministic(&self, rng: Rng) {
         self.rng.set(Some(rng));
         self.virtual_time.set(true);
@@ -417,9 +420,9 @@ impl Local {
         left == 0
     }
 
-    /// Returns whether the fiber must yield: its budget is spent, or it has computed for too long between two
-    /// operations. Called once for each operation after which [`consume_budget`](Self::consume_budget) returns true; at other
-    /// times it returns false.
+    /// Returns whether the fiber must yield: its budget is spent, or it has computed for too long
+    /// between two operations. Called once for each operation after which
+    /// [`consume_budget`](Self::consume_budget) returns true; at other times it returns false.
     #[cold]
     pub(crate) fn is_to_give_way(&self) -> bool {
         if self.budget.operations.get() != 0 || self.fiber().is_none() {
@@ -478,13 +481,13 @@ fn virtual_now(local: &Local) -> Instant {
     }
 }
 
-/// The message of the panic in a start hook that would wait for fibers: its worker runs none before the hook
-/// has returned.
+/// The message of the panic in a start hook that would wait for fibers: its worker runs none before
+/// the hook has returned.
 pub(crate) const IN_START_HOOK: &str =
     "an on_thread_start hook waits for fibers of the runtime that it is part of";
 
-/// Called when a panic of the running fiber has ended. If no fiber unwinds on this thread any more, the next
-/// one that does can be distinguished again.
+/// Called when a panic of the running fiber has ended. If no fiber unwinds on this thread any more,
+/// the next one that does can be distinguished again.
 #[cold]
 pub(super) fn unwound() {
     if !panicking() {
@@ -492,8 +495,8 @@ pub(super) fn unwound() {
     }
 }
 
-/// Returns whether the caller itself unwinds: false also if another fiber of this thread is suspended while
-/// unwinding, which `std` cannot distinguish from it.
+/// Returns whether the caller itself unwinds: false also if another fiber of this thread is
+/// suspended while unwinding, which `std` cannot distinguish from it.
 pub(crate) fn is_unwinding(local: &Local) -> bool {
     panicking() && !local.left_unwinding()
 }
@@ -518,8 +521,8 @@ fn number_of_thread(local: &Local) -> Option<u64> {
     local.plain_thread.get().map(|fiber| fiber.id())
 }
 
-/// Returns the fiber that runs here. On a thread's own stack, returns the header that stands for the thread,
-/// borrowed from the slab at the first call and returned when the thread ends.
+/// Returns the fiber that runs here. On a thread's own stack, returns the header that stands for
+/// the thread, borrowed from the slab at the first call and returned when the thread ends.
 #[inline]
 pub(crate) fn identity(local: &Local) -> FiberPtr {
     match local.fiber() {

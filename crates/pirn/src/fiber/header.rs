@@ -1,7 +1,7 @@
 //! The header: all data of one fiber, in one pooled block.
 //!
-//! Owns: the layout, and which party may access which field. Does not own: the meaning of the state word
-//! (`state`), allocation (`slab`), the closure's types (`entry`).
+//! Owns: the layout, and which party may access which field. Does not own: the meaning of the state
+//! word (`state`), allocation (`slab`), the closure's types (`entry`).
 //!
 //! ```text
 //! line 0  state · link · context · stack · home · vtable · refs   every dispatch and wake
@@ -13,16 +13,16 @@
 //! Invariants:
 //! * H1. Type-stable: the memory of a header is a header, initialised, until the process
 //!   ends. Any pointer to one may be dereferenced for its atomics at any time.
-//! * H2. Every plain field belongs to the *owner*: the spawner until it publishes the fiber, then the party
-//!   that took it from a queue, then the fiber and its worker, which are one thread. Ownership moves only
-//!   through a queue or a claim, both of which order it. (Where fibers may migrate: also by a hold on the
-//!   state word, which orders it too.)
-//! * H3. `home` is written before the fiber parks for the first time and read by the winner of a claim on
-//!   Parked; the park and the claim of the state word order the two.
-//! * H4. `refs` counts the runtime (one, from spawn to the end) and every handle. At zero only stale tickets
-//!   refer to the fiber, and the header goes back to its slab.
-//! * H5. The payload holds the closure until the fiber takes it out to run it, afterwards what `outcome`
-//!   says; from `join.done` on it belongs to the join handle.
+//! * H2. Every plain field belongs to the *owner*: the spawner until it publishes the fiber, then
+//!   the party that took it from a queue, then the fiber and its worker, which are one thread.
+//!   Ownership moves only through a queue or a claim, both of which order it. (Where fibers may
+//!   migrate: also by a hold on the state word, which orders it too.)
+//! * H3. `home` is written before the fiber parks for the first time and read by the winner of a
+//!   claim on Parked; the park and the claim of the state word order the two.
+//! * H4. `refs` counts the runtime (one, from spawn to the end) and every handle. At zero only
+//!   stale tickets refer to the fiber, and the header goes back to its slab.
+//! * H5. The payload holds the closure until the fiber takes it out to run it, afterwards what
+//!   `outcome` says; from `join.done` on it belongs to the join handle.
 
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, offset_of};
@@ -71,7 +71,8 @@ pub(crate) struct Join {
     pub(crate) done: bool,
     /// The outcome will not be asked for.
     pub(crate) detached: bool,
-    /// `own` is the token of the fiber itself, for the jobs that it promotes; it stays until the fiber ends.
+    /// `own` is the token of the fiber itself, for the jobs that it promotes; it stays until the
+    /// fiber ends.
     pub(crate) whole: bool,
     /// Odd while the fiber waits for a stack (`stackless`).
     pub(crate) hunger: u32,
@@ -94,8 +95,8 @@ pub(crate) struct EndTable {
     /// A panic that is kept in the payload (`keeps_panic`) will not be joined: its handle has
     /// been dropped after the end.
     pub(crate) panic_left: unsafe fn(data: *const ()),
-    /// The fiber, which is fresh, waits for a stack, or no longer waits (`stackless`). Called under a lock; the
-    /// wakes are due after it.
+    /// The fiber, which is fresh, waits for a stack, or no longer waits (`stackless`). Called under
+    /// a lock; the wakes are due after it.
     pub(crate) hunger: unsafe fn(data: *const (), hungry: bool, wakes: &mut Vec<Wake>),
 }
 
@@ -143,10 +144,11 @@ pub(crate) struct Header {
     pub(crate) locals: Cell<Option<NonNull<Locals>>>,
     /// The scope in force for the running code. The spawner, then the owner.
     pub(crate) region: Cell<CurrentScope>,
-    /// What the fiber waits for: a `wait::wait_info::Notice` in the frame that waits, else null. Written by the
-    /// owner, and read by it and by its worker.
+    /// What the fiber waits for: a `wait::wait_info::Notice` in the frame that waits, else null.
+    /// Written by the owner, and read by it and by its worker.
     pub(crate) notice: Cell<*const ()>,
-    /// The identity: the number of the block, and in the upper half the number of fibers that have used it.
+    /// The identity: the number of the block, and in the upper half the number of fibers that have
+    /// used it.
     identity: AtomicU64,
     pub(crate) class: u8,
     /// Owner, then the handle (H5).
@@ -155,8 +157,8 @@ pub(crate) struct Header {
     pub(crate) life: Life,
     /// Boolean flags of the fiber and its current wait. Owner, then the handle (H5).
     pub(crate) flags: Flags,
-    /// How its spawn line counts and places it (`sched::placement::lines`); 0 if it does not, and after its end. The
-    /// spawner, then the owner.
+    /// How its spawn line counts and places it (`sched::placement::lines`); 0 if it does not, and
+    /// after its end. The spawner, then the owner.
     pub(crate) placement: Cell<u32>,
     /// The spans of `tracing` that its code is in. Owner.
     pub(crate) spans: Spans,
@@ -185,8 +187,8 @@ impl Flags {
         self.0.set(self.0.get() | Flags::KEEPS_PANIC);
     }
 
-    /// Returns whether its closure is run even if it is cancelled before that: another party needs the
-    /// result.
+    /// Returns whether its closure is run even if it is cancelled before that: another party needs
+    /// the result.
     #[inline(always)]
     pub(crate) fn must_run(&self) -> bool {
         self.0.get() & Flags::MUST_RUN != 0
@@ -208,8 +210,8 @@ impl Flags {
         self.0.set(rest | (u8::from(lent) * Flags::TICKET_EXPOSED));
     }
 
-    /// Returns whether polls run on the fiber's present stack: that has a size of its own, or is the one for
-    /// polls.
+    /// Returns whether polls run on the fiber's present stack: that has a size of its own, or is
+    /// the one for polls.
     #[inline(always)]
     pub(crate) fn polls_where_it_is(&self) -> bool {
         self.0.get() & (Flags::OWN_SIZE | Flags::ON_POLL_STACK) != 0
@@ -226,8 +228,8 @@ impl Flags {
         self.0.set(rest | (u8::from(aside) * Flags::ON_POLL_STACK));
     }
 
-    /// Records that the wait has ended before the fiber had parked, or while a visitor held it; where fibers
-    /// may migrate.
+    /// Records that the wait has ended before the fiber had parked, or while a visitor held it;
+    /// where fibers may migrate.
     pub(crate) fn set_claimed_early(&self) {
         self.0.set(self.0.get() | Flags::CLAIMED_EARLY);
     }
@@ -243,8 +245,8 @@ impl Flags {
 /// Bytes from the start of a header to its payload.
 pub(crate) const PAYLOAD_OFFSET: usize = size_of::<Header>();
 
-/// A pointer to a header, which is never freed (H1). Dereferencing it is safe; its plain fields are the
-/// owner's only (H2), which no type checks.
+/// A pointer to a header, which is never freed (H1). Dereferencing it is safe; its plain fields are
+/// the owner's only (H2), which no type checks.
 pub(crate) type FiberPtr = NodePtr<Header>;
 
 impl FiberPtr {
@@ -340,8 +342,8 @@ impl Header {
         }
     }
 
-    /// Makes a block from the slab a new fiber with `refs` references. Only this function resets fields, so
-    /// none keeps a value of the last fiber.
+    /// Makes a block from the slab a new fiber with `refs` references. Only this function resets
+    /// fields, so none keeps a value of the last fiber.
     #[inline]
     pub(super) fn renew(&self, location: &'static Location<'static>, refs: u32) {
         self.state.recycle();
@@ -368,8 +370,8 @@ impl Header {
         self.region.set(CurrentScope::NONE);
     }
 
-    /// Returns a header of `class` for a party that is not a fiber: it waits, and `home` is notified when it
-    /// is woken. The caller owns its one reference.
+    /// Returns a header of `class` for a party that is not a fiber: it waits, and `home` is
+    /// notified when it is woken. The caller owns its one reference.
     pub(crate) fn alone(
         local: &Local,
         class: u8,
@@ -424,7 +426,8 @@ impl Header {
             .and_then(|label| unsafe { label.as_ref() }.stack_size)
     }
 
-    /// Returns whether the fiber is fresh: spawned and never run, so it has no stack and no home yet. Owner.
+    /// Returns whether the fiber is fresh: spawned and never run, so it has no stack and no home
+    /// yet. Owner.
     #[inline(always)]
     pub(crate) fn is_fresh(&self) -> bool {
         self.home.get().is_none()
@@ -481,8 +484,8 @@ impl Header {
     /// Releases one reference; true if it was the last one (H4).
     #[inline(always)]
     fn give_reference_back(&self) -> bool {
-        // PERF: a sole owner needs no read-modify-write: no other party can add a reference. ORDERING:
-        // Acquire: pairs with the Release decrement of the second to last holder.
+        // PERF: a sole owner needs no read-modify-write: no other party can add a reference.
+        // ORDERING: Acquire: pairs with the Release decrement of the second to last holder.
         let sole = or_relaxed!(Ordering::Acquire, "sole_owner_relaxed");
         if self.refs.load(sole) != 1 {
             // ORDERING: Release: what this holder did comes before the header's recycling.
@@ -567,8 +570,8 @@ impl FiberRef {
         }
     }
 
-    /// Asks the fiber to stop: interrupts its current wait and all later ones, and cancels the fibers that it
-    /// has spawned in scopes.
+    /// Asks the fiber to stop: interrupts its current wait and all later ones, and cancels the
+    /// fibers that it has spawned in scopes.
     pub(crate) fn cancel(&self) {
         if self.header().state.cancel() {
             Wake::of(self.0).enqueue();

@@ -19,8 +19,8 @@ use std::num::NonZeroU64;
 pub struct FiberId(NonZeroU64);
 
 impl FiberId {
-    /// Returns the identity with this number, if a fiber ever had it: the upper half counts the fibers that
-    /// have used one header, from one.
+    /// Returns the identity with this number, if a fiber ever had it: the upper half counts the
+    /// fibers that have used one header, from one.
     pub(crate) fn from_number(number: u64) -> Option<FiberId> {
         NonZeroU64::new(number)
             .filter(|id| id.get() >> 32 != 0)

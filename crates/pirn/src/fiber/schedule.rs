@@ -1,8 +1,8 @@
 //! The interface between a fiber and its scheduler.
 //!
-//! Waits wake workers and workers run waiters; this trait is the one place that breaks the cycle. It uses
-//! only terms of `fiber`. `sched` implements it (for settled fibers, by the inbox of their worker), and so
-//! does [`BlockInPlace`] here, for plain threads, which park themselves.
+//! Waits wake workers and workers run waiters; this trait is the one place that breaks the cycle.
+//! It uses only terms of `fiber`. `sched` implements it (for settled fibers, by the inbox of their
+//! worker), and so does [`BlockInPlace`] here, for plain threads, which park themselves.
 
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -17,8 +17,9 @@ use crate::context::Stack;
 use crate::shim;
 use crate::timer::Timer;
 
-/// The action that a fiber which may migrate requests when it leaves its stack. It is done on the stack that
-/// is switched to: as soon as it is done, another thread may run on the one that was left.
+/// The action that a fiber which may migrate requests when it leaves its stack. It is done on the
+/// stack that is switched to: as soon as it is done, another thread may run on the one that was
+/// left.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum AfterSwitch {
     /// Park, for the wait `epoch`, which the causes that it `accepts` end too.
@@ -29,14 +30,15 @@ pub(crate) enum AfterSwitch {
 
 /// The scheduler of a fiber that has been started.
 ///
-/// The default methods are for parties that are not fibers: a thread, or a future. They have no stack of this
-/// library to leave, keep no timers in its wheels, and delay no fiber.
+/// The default methods are for parties that are not fibers: a thread, or a future. They have no
+/// stack of this library to leave, keep no timers in its wheels, and delay no fiber.
 pub(crate) trait Schedule: Sync {
-    /// Takes a fiber that the caller has claimed while it was parked, and makes it run again. Any thread;
-    /// called exactly once for each such claim.
+    /// Takes a fiber that the caller has claimed while it was parked, and makes it run again. Any
+    /// thread; called exactly once for each such claim.
     fn schedule(&self, fiber: FiberPtr);
 
-    /// Runs another fiber in place of `fiber`, which runs now and has parked; returns when it is resumed.
+    /// Runs another fiber in place of `fiber`, which runs now and has parked; returns when it is
+    /// resumed.
     ///
     /// # Safety
     /// Called by the fiber itself, with no lock held; a waker will make it ready.
@@ -44,8 +46,8 @@ pub(crate) trait Schedule: Sync {
         unreachable!("{NO_STACK}");
     }
 
-    /// As [`suspend`](Schedule::suspend), for a fiber that is to run again when all other ready fibers have
-    /// run.
+    /// As [`suspend`](Schedule::suspend), for a fiber that is to run again when all other ready
+    /// fibers have run.
     ///
     /// # Safety
     /// Called by the fiber itself, with no lock held.
@@ -53,8 +55,8 @@ pub(crate) trait Schedule: Sync {
         unreachable!("{NO_STACK}");
     }
 
-    /// Runs another fiber in place of `fiber`, which may migrate; returns when it is resumed, perhaps on
-    /// another thread.
+    /// Runs another fiber in place of `fiber`, which may migrate; returns when it is resumed,
+    /// perhaps on another thread.
     ///
     /// # Safety
     /// Called by the fiber itself, with no lock held; if it is to park, a waker will end that wait.
@@ -62,8 +64,8 @@ pub(crate) trait Schedule: Sync {
         unreachable!("a settled fiber stays on its thread");
     }
 
-    /// Returns the home of a fiber that may migrate, while it has to stay on this thread. Called by the fiber
-    /// itself, which ends this by [`unpin`](Schedule::unpin).
+    /// Returns the home of a fiber that may migrate, while it has to stay on this thread. Called by
+    /// the fiber itself, which ends this by [`unpin`](Schedule::unpin).
     fn pin(&self, _local: &Local) -> &'static dyn Schedule {
         unreachable!("a settled fiber stays on its thread");
     }
@@ -87,8 +89,8 @@ pub(crate) trait Schedule: Sync {
         unreachable!("{NO_STACK}");
     }
 
-    /// Arms `timer` to claim its ticket at `deadline` (nanoseconds, as `base::clock` counts). Returns the
-    /// number of its wheel.
+    /// Arms `timer` to claim its ticket at `deadline` (nanoseconds, as `base::clock` counts).
+    /// Returns the number of its wheel.
     ///
     /// # Safety
     /// Called on the thread that runs the fiber; `timer` stays pinned until it has fired or
@@ -105,8 +107,8 @@ pub(crate) trait Schedule: Sync {
         unreachable!("{NO_WHEEL}");
     }
 
-    /// Returns whether other fibers wait for the thread that runs this one. Called by a fiber that blocks its
-    /// thread in place.
+    /// Returns whether other fibers wait for the thread that runs this one. Called by a fiber that
+    /// blocks its thread in place.
     fn others_wait(&self) -> bool {
         false
     }
@@ -116,8 +118,9 @@ pub(crate) trait Schedule: Sync {
         shim::now()
     }
 
-    /// Starts a `wanted` fiber for which there is no stack, if necessary on one beyond `max_stacks`. `None`:
-    /// there was no such fiber, or the system has no stack. Called by the fiber that waits for its end.
+    /// Starts a `wanted` fiber for which there is no stack, if necessary on one beyond
+    /// `max_stacks`. `None`: there was no such fiber, or the system has no stack. Called by the
+    /// fiber that waits for its end.
     fn lend(&self, _local: &Local, _wanted: BorrowTarget) -> Option<FiberRef> {
         None
     }
@@ -127,8 +130,8 @@ pub(crate) trait Schedule: Sync {
         None
     }
 
-    /// Takes back a stack that [`spare_stack`](Schedule::spare_stack) has returned, perhaps to another fiber
-    /// of the same runtime. Called by a fiber of it.
+    /// Takes back a stack that [`spare_stack`](Schedule::spare_stack) has returned, perhaps to
+    /// another fiber of the same runtime. Called by a fiber of it.
     fn keep_spare(&self, _local: &Local, _stack: Stack) {
         unreachable!("{NO_STACK}");
     }
@@ -147,8 +150,8 @@ pub(crate) trait Schedule: Sync {
     }
 }
 
-/// The home of a plain thread, and of a fiber while it blocks its thread in place: the party that is woken
-/// sleeps on the gate of its own header.
+/// The home of a plain thread, and of a fiber while it blocks its thread in place: the party that
+/// is woken sleeps on the gate of its own header.
 pub(crate) struct BlockInPlace;
 
 impl Schedule for BlockInPlace {

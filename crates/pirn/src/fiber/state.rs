@@ -1,7 +1,7 @@
 //! The state word: which party may run a fiber, and which waker has won the right to wake it.
 //!
-//! One `AtomicU64` decides every race between two threads over a fiber or its wait. Only this file accesses
-//! the atomic; every transition is a method that says what the caller must do next.
+//! One `AtomicU64` decides every race between two threads over a fiber or its wait. Only this file
+//! accesses the atomic; every transition is a method that says what the caller must do next.
 //!
 //! ```text
 //!  63                                   20 19            8  7  6  5  4  3  2  1..0
@@ -34,28 +34,29 @@
 //! | Done | Active | allocator, no handle left | store | same |
 //!
 //! Invariants:
-//! * ST1. A *ticket* is (header, epoch). At most one claim succeeds for one epoch, because every claim adds
-//!   one to it. So a second waker, a stale waker and a waker of a recycled header all fail the same CAS, and
-//!   validity is never tested apart from the claim.
+//! * ST1. A *ticket* is (header, epoch). At most one claim succeeds for one epoch, because every
+//!   claim adds one to it. So a second waker, a stale waker and a waker of a recycled header all
+//!   fail the same CAS, and validity is never tested apart from the claim.
 //! * ST2. The epoch never decreases while the process lives, recycling included.
 //! * ST3. The party that changes Parked to Active (and only that party) enqueues the fiber, once.
-//! * ST4. Every claim is a release, every `park` an acquire read-modify-write of the same word: a fiber that
-//!   finds itself claimed sees what the waker wrote before its claim.
+//! * ST4. Every claim is a release, every `park` an acquire read-modify-write of the same word: a
+//!   fiber that finds itself claimed sees what the waker wrote before its claim.
 //!
-//! LIVENESS: no wake is lost. A waker holds ticket e, the fiber is about to park with e. If the claim comes
-//! first, `park` finds e+1 and does not park. If `park` comes first, the claim finds Parked and its winner
-//! enqueues. There is no third order, since both are read-modify-writes of one word. The same holds for the
-//! token and for cancellation: their bits are in this word. (With the state and a "wake pending" latch in two
-//! words there *is* a third order; the model `two_words_lose_a_wake` shows it.)
+//! LIVENESS: no wake is lost. A waker holds ticket e, the fiber is about to park with e. If the
+//! claim comes first, `park` finds e+1 and does not park. If `park` comes first, the claim finds
+//! Parked and its winner enqueues. There is no third order, since both are read-modify-writes of
+//! one word. The same holds for the token and for cancellation: their bits are in this word. (With
+//! the state and a "wake pending" latch in two words there *is* a third order; the model
+//! `two_words_lose_a_wake` shows it.)
 //!
-//! Parking has no value of its own. A fiber that may migrate parks only after it has left its stack. Until
-//! then it is Active, and the worker that is about to park it owns it. A claim in that time enqueues no
-//! fiber, as with any active fiber, and `park` finds the claim. A visitor is a similar case: it makes a
-//! parked fiber active, owns it, and parks it again. A fiber that blocks its thread in place may find itself
-//! held so (`unpark_self`), and waits for the end of the hold.
+//! Parking has no value of its own. A fiber that may migrate parks only after it has left its
+//! stack. Until then it is Active, and the worker that is about to park it owns it. A claim in that
+//! time enqueues no fiber, as with any active fiber, and `park` finds the claim. A visitor is a
+//! similar case: it makes a parked fiber active, owns it, and parks it again. A fiber that blocks
+//! its thread in place may find itself held so (`unpark_self`), and waits for the end of the hold.
 //!
-//! Rejected: incrementing the epoch at the start of a wait. It costs a second read-modify-write for each
-//! wait. Using the current epoch to name the *next* wait is free.
+//! Rejected: incrementing the epoch at the start of a wait. It costs a second read-modify-write for
+//! each wait. Using the current epoch to name the *next* wait is free.
 
 use std::io::{self, Write};
 
@@ -167,8 +168,8 @@ impl StateWord {
     /// Returns the name of the wait that the owner is in or will enter next. Owner only.
     #[inline]
     pub(crate) fn epoch(&self) -> Epoch {
-        // ORDERING: Relaxed: the owner reads the last value that it or a claim against it wrote; `park` finds
-        // a claim that is missed here.
+        // ORDERING: Relaxed: the owner reads the last value that it or a claim against it wrote;
+        // `park` finds a claim that is missed here.
         Epoch(self.0.load(Ordering::Relaxed) >> EPOCH_SHIFT)
     }
 
@@ -229,8 +230,8 @@ impl StateWord {
         code(self.0.load(Ordering::Relaxed))
     }
 
-    /// Changes Parked back to Active without ending the wait; false if a claim won. Only for an owner that
-    /// sleeps in place on its own thread.
+    /// Changes Parked back to Active without ending the wait; false if a claim won. Only for an
+    /// owner that sleeps in place on its own thread.
     pub(crate) fn unpark_self(&self, epoch: Epoch) -> bool {
         let mut backoff = Backoff::new();
         let mut word = self.0.load(Ordering::Relaxed);
@@ -254,8 +255,8 @@ impl StateWord {
         }
     }
 
-    /// Holds a parked fiber: the caller owns it until [`put_down`](StateWord::put_down). Any thread that
-    /// keeps the fiber from ending, where fibers may migrate.
+    /// Holds a parked fiber: the caller owns it until [`put_down`](StateWord::put_down). Any thread
+    /// that keeps the fiber from ending, where fibers may migrate.
     pub(crate) fn hold(&self) -> Option<Hold> {
         let mut word = self.0.load(Ordering::Relaxed);
         while word & STATE == PARKED {
@@ -272,13 +273,14 @@ impl StateWord {
         None
     }
 
-    /// Parks a fiber again that the caller holds. [`Parked::Claimed`]: its wait has ended meanwhile, and the
-    /// caller enqueues it.
+    /// Parks a fiber again that the caller holds. [`Parked::Claimed`]: its wait has ended
+    /// meanwhile, and the caller enqueues it.
     pub(crate) fn put_down(&self, hold: Hold) -> Parked {
         self.park(hold.epoch, hold.accepts)
     }
 
-    /// Gives the token. Returns true if the fiber was parked for it, and the caller must enqueue it.
+    /// Gives the token. Returns true if the fiber was parked for it, and the caller must enqueue
+    /// it.
     pub(crate) fn unpark(&self) -> bool {
         self.signal(TOKEN, ACCEPTS_TOKEN, Code::TOKEN)
     }
@@ -293,8 +295,8 @@ impl StateWord {
         self.signal(REVOKED, ACCEPTS_REVOKE, Code::CANCELLED)
     }
 
-    /// Clears REVOKED; true if it was set. Owner only, while it runs. What the thread that set the bit did
-    /// before has happened before this returns.
+    /// Clears REVOKED; true if it was set. Owner only, while it runs. What the thread that set the
+    /// bit did before has happened before this returns.
     pub(crate) fn restore(&self) -> bool {
         let mut word = self.0.load(Ordering::Relaxed);
         while word & REVOKED != 0 {
@@ -316,8 +318,8 @@ impl StateWord {
             let next = match (ends, bit == TOKEN) {
                 (true, true) => claimed(word, code),
                 (true, false) => claimed(word, code) | bit,
-                // ORDERING: written even if the bit is set already: the token passes on what this thread
-                // wrote before, and a plain load would not.
+                // ORDERING: written even if the bit is set already: the token passes on what this
+                // thread wrote before, and a plain load would not.
                 (false, _) => word | bit,
             };
             match self.cas(word, next, Ordering::AcqRel) {
@@ -370,8 +372,8 @@ impl StateWord {
         if ALWAYS && word & STATE != ACTIVE {
             violated("only a running fiber can end", word, DONE);
         }
-        // ORDERING: Release: pairs with the Acquire load in `is_done`. A plain store may overwrite a
-        // concurrent token or cancel bit, and no code is left to read either.
+        // ORDERING: Release: pairs with the Acquire load in `is_done`. A plain store may overwrite
+        // a concurrent token or cancel bit, and no code is left to read either.
         self.0.store(
             (word & !(CODE | 0xFF)).wrapping_add(EPOCH_ONE) | DONE,
             Ordering::Release,
@@ -395,14 +397,14 @@ impl StateWord {
     /// Makes the word active for the next fiber of this header. No other reference exists.
     pub(crate) fn recycle(&self) {
         let word = self.0.load(Ordering::Relaxed);
-        // ORDERING: Relaxed: the queue or handle that publishes the new fiber releases this. ST2: a stale
-        // ticket may still be compared with this word, so the epoch is kept.
+        // ORDERING: Relaxed: the queue or handle that publishes the new fiber releases this. ST2: a
+        // stale ticket may still be compared with this word, so the epoch is kept.
         self.0
             .store(word & !(CODE | 0xFF) | ACTIVE, Ordering::Relaxed);
     }
 
-    /// Ends the process unless the word is that of a fiber that runs or was about to. `parks` means that it
-    /// has just begun to wait, and may have been woken since. Called only by its worker.
+    /// Ends the process unless the word is that of a fiber that runs or was about to. `parks` means
+    /// that it has just begun to wait, and may have been woken since. Called only by its worker.
     pub(crate) fn assert_sound(&self, parks: bool) {
         let word = self.0.load(Ordering::Relaxed);
         let sound = match word & STATE {
@@ -444,8 +446,8 @@ fn stale(word: u64, epoch: Epoch) -> bool {
     word >> EPOCH_SHIFT != epoch.0 && !mutant!("epoch_ignored")
 }
 
-/// Returns what ended the wait `epoch`, which is over. A code of a later wait says nothing about it: user
-/// code has waited between the ticket and the park.
+/// Returns what ended the wait `epoch`, which is over. A code of a later wait says nothing about
+/// it: user code has waited between the ticket and the park.
 fn code_of(word: u64, epoch: Epoch) -> Code {
     let next = Epoch(epoch.0.wrapping_add(1) & (u64::MAX >> EPOCH_SHIFT));
     if stale(word, next) {
@@ -511,13 +513,13 @@ impl Accepts {
     }
 }
 
-/// In these builds every transition is checked. In other builds a worker on request checks the word of each
-/// fiber that it switches to or from. A check in each compare-exchange, even if it is off, is too much to
-/// inline. (Measured, bench guard: 6 % more instructions in a rendezvous.)
+/// In these builds every transition is checked. In other builds a worker on request checks the word
+/// of each fiber that it switches to or from. A check in each compare-exchange, even if it is off,
+/// is too much to inline. (Measured, bench guard: 6 % more instructions in a rendezvous.)
 const ALWAYS: bool = cfg!(any(debug_assertions, feature = "diagnostics"));
 
-/// Reports a transition that the table does not have. Two parties own the fiber, and nothing that either does
-/// from here on is reliable, so the process ends. In models and unit tests it panics.
+/// Reports a transition that the table does not have. Two parties own the fiber, and nothing that
+/// either does from here on is reliable, so the process ends. In models and unit tests it panics.
 #[cold]
 #[inline(never)]
 fn violated(what: &str, word: u64, next: u64) -> ! {

@@ -1,16 +1,17 @@
 //! Waiters and their queues.
 //!
-//! A waiter lives on the stack of the fiber (or thread) that waits, for as long as it waits. A queue links
-//! waiters in order of arrival. It is part of the object that is waited for, under that object's lock.
+//! A waiter lives on the stack of the fiber (or thread) that waits, for as long as it waits. A
+//! queue links waiters in order of arrival. It is part of the object that is waited for, under that
+//! object's lock.
 //!
 //! Invariants:
 //! * W1. A waiter is linked and unlinked only under the lock of its queue.
-//! * W2. A linked waiter is pinned and alive: its owner acquires the lock and unlinks it before it leaves the
-//!   frame that holds it, unless a claim on Parked has unlinked it already.
-//! * W3. A waker claims under the lock, in the same critical section hands over through the waiter's payload,
-//!   and enqueues after releasing the lock. A claim on Parked lets the owner run only after the enqueue; an
-//!   owner that was claimed before it parked acquires the lock once before it continues. So two parties never
-//!   access the payload at once.
+//! * W2. A linked waiter is pinned and alive: its owner acquires the lock and unlinks it before it
+//!   leaves the frame that holds it, unless a claim on Parked has unlinked it already.
+//! * W3. A waker claims under the lock, in the same critical section hands over through the
+//!   waiter's payload, and enqueues after releasing the lock. A claim on Parked lets the owner run
+//!   only after the enqueue; an owner that was claimed before it parked acquires the lock once
+//!   before it continues. So two parties never access the payload at once.
 
 use std::mem::offset_of;
 use std::ptr::NonNull;
@@ -83,8 +84,8 @@ impl<P> WaitQueue<P> {
         self.list.iter().take(1_000).count()
     }
 
-    /// Returns whether a party other than that of `ticket` is in the queue with a payload that is `meant`.
-    /// Some of them may no longer wait.
+    /// Returns whether a party other than that of `ticket` is in the queue with a payload that is
+    /// `meant`. Some of them may no longer wait.
     pub(crate) fn has_other(
         &self,
         ticket: Option<Ticket>,
@@ -127,15 +128,16 @@ impl<P> WaitQueue<P> {
         unsafe { self.list.remove(waiter) }
     }
 
-    /// Claims the waiter that has waited longest and is still waiting, and hands over through `transfer`.
-    /// Returns the duty to enqueue it, due after the lock is released (W3). Waiters with waits that have
-    /// already ended are unlinked on the way.
+    /// Claims the waiter that has waited longest and is still waiting, and hands over through
+    /// `transfer`. Returns the duty to enqueue it, due after the lock is released (W3). Waiters
+    /// with waits that have already ended are unlinked on the way.
     #[inline]
     pub(crate) fn claim_first(&mut self, transfer: impl FnOnce(&mut P)) -> Option<Wake> {
         self.claim_first_if(|_| true, transfer)
     }
 
-    /// As [`claim_first`](Self::claim_first), but stops at the first waiter with a payload that is not `due`.
+    /// As [`claim_first`](Self::claim_first), but stops at the first waiter with a payload that is
+    /// not `due`.
     #[inline]
     pub(crate) fn claim_first_if(
         &mut self,
@@ -158,8 +160,8 @@ impl<P> WaitQueue<P> {
                 return waiter.ticket.claim(waiter.code);
             }
             if let Some(wake) = waiter.ticket.claim(waiter.code) {
-                // SAFETY: W3: between the claim and the end of this critical section only the waker accesses
-                // the payload.
+                // SAFETY: W3: between the claim and the end of this critical section only the waker
+                // accesses the payload.
                 waiter
                     .payload
                     .with_mut(|payload| transfer(unsafe { &mut *payload }));
@@ -172,8 +174,8 @@ impl<P> WaitQueue<P> {
         None
     }
 
-    /// As [`claim_first`](Self::claim_first), but skips waiters with a payload that is not `ours`, which stay
-    /// linked. Checks all waiters before the one that it claims.
+    /// As [`claim_first`](Self::claim_first), but skips waiters with a payload that is not `ours`,
+    /// which stay linked. Checks all waiters before the one that it claims.
     pub(crate) fn claim_first_where(
         &mut self,
         ours: impl Fn(&P) -> bool,
@@ -191,8 +193,8 @@ impl<P> WaitQueue<P> {
             // SAFETY: W2: its owner cannot leave before it has had the lock.
             let waiter = unsafe { place.as_ref() };
             if let Some(wake) = waiter.ticket.claim(waiter.code) {
-                // SAFETY: W3: between the claim and the end of this critical section only the waker accesses
-                // the payload.
+                // SAFETY: W3: between the claim and the end of this critical section only the waker
+                // accesses the payload.
                 waiter
                     .payload
                     .with_mut(|payload| transfer(unsafe { &mut *payload }));

@@ -1,8 +1,8 @@
 //! The states in a fiber's life, by name, and their legal transitions.
 //!
-//! Owns: the names that reports use; and in debug builds, in each header, a record of the fiber's state,
-//! which checks every step. Does not own: the state word (`fiber::state`), which decides; it does not
-//! distinguish the states in which a fiber has an owner.
+//! Owns: the names that reports use; and in debug builds, in each header, a record of the fiber's
+//! state, which checks every step. Does not own: the state word (`fiber::state`), which decides; it
+//! does not distinguish the states in which a fiber has an owner.
 //!
 //! loom models have no record: there fibers are simulated, and skip steps.
 

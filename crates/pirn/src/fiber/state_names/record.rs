@@ -1,8 +1,9 @@
 //! The record of a fiber's state, in debug builds.
 //!
-//! The fiber's owner writes it, just before it hands the fiber on, or just after it has taken it. So handing
-//! over the fiber orders each step with the next one, and steps need no ordering of their own. There is one
-//! exception: a fiber that has parked and a waker that comes at the same moment. The waker's step wins.
+//! The fiber's owner writes it, just before it hands the fiber on, or just after it has taken it.
+//! So handing over the fiber orders each step with the next one, and steps need no ordering of
+//! their own. There is one exception: a fiber that has parked and a waker that comes at the same
+//! moment. The waker's step wins.
 
 use std::process;
 // Not from `shim`: not part of a protocol, so models need not check it.

@@ -1,5 +1,5 @@
-//! The list of pending jobs compared with a queue. After any sequence of pushes, pops, promotions and
-//! take-alongs, each job is its join's again or promoted, once.
+//! The list of pending jobs compared with a queue. After any sequence of pushes, pops, promotions
+//! and take-alongs, each job is its join's again or promoted, once.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -139,7 +139,8 @@ fn a_list_of_jobs_is_a_queue() {
     }
 }
 
-/// A request returns whether it is new. The owner finds all reasons at once, and the permanent ones again.
+/// A request returns whether it is new. The owner finds all reasons at once, and the permanent ones
+/// again.
 #[test]
 fn reasons_are_gathered() {
     let jobs = Jobs::new(false);

@@ -1,4 +1,5 @@
-//! Tests of this module: `model_*` under loom; and [`stage`], which gives fibers to models of other modules.
+//! Tests of this module: `model_*` under loom; and [`stage`], which gives fibers to models of other
+//! modules.
 
 #[cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 mod header;

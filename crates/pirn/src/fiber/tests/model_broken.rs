@@ -1,5 +1,6 @@
-//! Two protocols that look right and are not, each with a model that finds the error. They are the reason why
-//! the shipped state is one word, and why a ticket is never compared apart from the claim.
+//! Two protocols that look right and are not, each with a model that finds the error. They are the
+//! reason why the shipped state is one word, and why a ticket is never compared apart from the
+//! claim.
 
 use std::sync::Arc;
 
@@ -97,8 +98,8 @@ impl TicketApart {
     }
 }
 
-/// Two wakers have the first ticket and find it valid; one ends the first wait, and the other's claim ends
-/// the second.
+/// Two wakers have the first ticket and find it valid; one ends the first wait, and the other's
+/// claim ends the second.
 #[test]
 fn model_separate_ticket_check_wakes_the_wrong_wait() {
     find("separate_ticket_check", 2, "the wrong waker", || {

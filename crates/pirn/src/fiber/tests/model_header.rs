@@ -1,5 +1,6 @@
-//! Models of a header's references and of its next life. The last reference recycles, once, and after
-//! everything that the other holders did. A waker of the first life has no effect on the second.
+//! Models of a header's references and of its next life. The last reference recycles, once, and
+//! after everything that the other holders did. A waker of the first life has no effect on the
+//! second.
 
 use std::panic::Location;
 use std::sync::Arc;

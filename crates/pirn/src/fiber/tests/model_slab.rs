@@ -1,8 +1,8 @@
-//! Models: headers between the magazines of threads. A block is in one list, or belongs to one fiber; a
-//! thread that gets it sees all that was done to it before.
+//! Models: headers between the magazines of threads. A block is in one list, or belongs to one
+//! fiber; a thread that gets it sees all that was done to it before.
 //!
-//! A magazine has room for one block here. So the third block that a thread frees sends the first one to
-//! the store.
+//! A magazine has room for one block here. So the third block that a thread frees sends the first
+//! one to the store.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -37,7 +37,8 @@ fn assert_each_once(got: &Got, count: usize) {
     assert_eq!(got.len(), count, "two fibers on one block");
 }
 
-/// A thread ends a fiber and sends its block to the store, where another thread allocates meanwhile.
+/// A thread ends a fiber and sends its block to the store, where another thread allocates
+/// meanwhile.
 #[test]
 fn model_slab_freed_here_allocated_there() {
     explore("slab_freed", 3, || {

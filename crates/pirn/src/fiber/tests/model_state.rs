@@ -1,5 +1,5 @@
-//! Models: one claim for each wait, by any thread and however late; the winner enqueues iff the owner had
-//! parked; the claimed owner sees what the waker wrote.
+//! Models: one claim for each wait, by any thread and however late; the winner enqueues iff the
+//! owner had parked; the claimed owner sees what the waker wrote.
 
 use std::sync::Arc;
 
@@ -71,8 +71,8 @@ fn model_state_recycled_against_a_late_waker() {
     });
 }
 
-/// The owner parks, takes itself back, and ends its wait, unless the waker does. The waker is returned and
-/// may come at any time.
+/// The owner parks, takes itself back, and ends its wait, unless the waker does. The waker is
+/// returned and may come at any time.
 fn first_wait(rig: &Arc<Rig>) -> JoinHandle<()> {
     let epoch = rig.word.epoch();
     let late = rig.thread(move |rig| {
@@ -104,8 +104,8 @@ fn second_wait(rig: &Arc<Rig>) {
     join([waker]);
 }
 
-/// An owner that sleeps in place takes itself back, unless a waker was faster; then it waits for that waker's
-/// enqueue. Either way no token of the gate is left over.
+/// An owner that sleeps in place takes itself back, unless a waker was faster; then it waits for
+/// that waker's enqueue. Either way no token of the gate is left over.
 #[test]
 fn model_state_unpark_self_against_a_claim() {
     explore("state_unpark_self", 3, || {
@@ -127,8 +127,8 @@ fn model_state_unpark_self_against_a_claim() {
     });
 }
 
-/// A visitor holds the parked fiber while it is claimed: one of the two enqueues it, and when it resumes the
-/// visitor has ended its look.
+/// A visitor holds the parked fiber while it is claimed: one of the two enqueues it, and when it
+/// resumes the visitor has ended its look.
 #[test]
 fn model_state_hold_against_a_claim() {
     explore("state_hold_against_a_claim", 3, || {
@@ -164,7 +164,8 @@ fn model_state_hold_against_cancel() {
     });
 }
 
-/// An owner that sleeps in place takes itself back even if a visitor holds it, or a waker claims it, or both.
+/// An owner that sleeps in place takes itself back even if a visitor holds it, or a waker claims
+/// it, or both.
 #[test]
 fn model_state_hold_against_unpark_self() {
     explore("state_hold_against_unpark_self", 3, || {
@@ -230,8 +231,8 @@ fn model_state_cancel_against_a_claim() {
     });
 }
 
-/// Wakers with a spent ticket, unparkers and cancellers that come when the fiber ends, or after: none claims
-/// it, none enqueues it.
+/// Wakers with a spent ticket, unparkers and cancellers that come when the fiber ends, or after:
+/// none claims it, none enqueues it.
 #[test]
 fn model_state_the_end_against_late_comers() {
     explore("state_the_end", 3, || {

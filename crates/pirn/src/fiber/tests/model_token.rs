@@ -1,5 +1,5 @@
-//! Models of the one token: none is lost, none counts twice, and it passes on what was written before it was
-//! given, also if it was there already.
+//! Models of the one token: none is lost, none counts twice, and it passes on what was written
+//! before it was given, also if it was there already.
 
 use std::sync::Arc;
 
@@ -43,8 +43,8 @@ fn model_token_two_unparkers() {
     explore("token_two_unparkers", 3, || flags_arrive(2));
 }
 
-/// A wait that does not accept the token keeps it for the next one that does. A claim and a token never end
-/// the same wait.
+/// A wait that does not accept the token keeps it for the next one that does. A claim and a token
+/// never end the same wait.
 #[test]
 fn model_token_survives_another_wait() {
     explore("token_survives_another_wait", 3, || {

@@ -8,8 +8,8 @@ use crate::fiber::state::Code;
 use crate::fiber::waiter::{WaitQueue, Waiter};
 use crate::wait::park::lend_ticket;
 
-/// The claimed waiter is before the first that is not due, also if the waiters in front of that one have
-/// ended their wait by themselves and are only unlinked.
+/// The claimed waiter is before the first that is not due, also if the waiters in front of that one
+/// have ended their wait by themselves and are only unlinked.
 #[test]
 fn model_waiter_not_yet_due() {
     explore("waiter_not_yet_due", 1, || {

@@ -1,9 +1,10 @@
-//! Helpers of the models of the state word: a place to sleep, memory that only the word orders, and turns.
+//! Helpers of the models of the state word: a place to sleep, memory that only the word orders, and
+//! turns.
 //!
-//! A turn is a relaxed read-modify-write that orders nothing. loom returns to points where two accesses could
-//! have come in the opposite order, but it remembers only the last access to each word. It forgets a party
-//! that only loads a word as soon as another one loads it too. It does not forget turns, so parties take one
-//! before they look.
+//! A turn is a relaxed read-modify-write that orders nothing. loom returns to points where two
+//! accesses could have come in the opposite order, but it remembers only the last access to each
+//! word. It forgets a party that only loads a word as soon as another one loads it too. It does not
+//! forget turns, so parties take one before they look.
 
 use std::sync::Arc;
 
@@ -18,7 +19,8 @@ pub(super) const CLAIM_ONLY: Accepts = Accepts::NOTHING;
 pub(super) const OR_CANCEL: Accepts = Accepts::INTERRUPTS;
 pub(super) const OR_TOKEN: Accepts = Accepts::TOKEN;
 
-/// Memory that one party writes before and another reads after; loom reports it if nothing orders the two.
+/// Memory that one party writes before and another reads after; loom reports it if nothing orders
+/// the two.
 #[derive(Debug)]
 pub(super) struct Note(UnsafeCell<u32>);
 

@@ -1,10 +1,10 @@
-//! Fibers for other models: shipped headers, each simulated by a modelled thread, with a home that puts that
-//! thread to sleep. No slab, no stack, no worker.
+//! Fibers for other models: shipped headers, each simulated by a modelled thread, with a home that
+//! puts that thread to sleep. No slab, no stack, no worker.
 //!
-//! A simulated fiber uses the shipped `wait::park`, claims and enqueues. The stand-in for its worker is
-//! small: suspending sleeps on the header's own gate, and scheduling opens that gate. If its wait is not over
-//! by then, a timer fires as soon as its fiber has suspended: late compared with the clock, but in any order
-//! with the wakers.
+//! A simulated fiber uses the shipped `wait::park`, claims and enqueues. The stand-in for its
+//! worker is small: suspending sleeps on the header's own gate, and scheduling opens that gate. If
+//! its wait is not over by then, a timer fires as soon as its fiber has suspended: late compared
+//! with the clock, but in any order with the wakers.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::Cell;

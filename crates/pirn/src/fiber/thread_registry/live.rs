@@ -1,18 +1,18 @@
 //! The registry of non-worker threads.
 //!
-//! A plain thread has a *mark*: whether it sleeps in this library now, and whether that ends by itself. The
-//! mark is in the payload of the header that the thread has borrowed, which no closure uses. Written by the
-//! thread, read by the watcher.
+//! A plain thread has a *mark*: whether it sleeps in this library now, and whether that ends by
+//! itself. The mark is in the payload of the header that the thread has borrowed, which no closure
+//! uses. Written by the thread, read by the watcher.
 //!
-//! The bell: a watcher sets `WATCHED` while it watches. Workers that park or wake, and threads that sleep
-//! without a time limit, read it, one load of a line that is rarely written; they ring only if there is no
-//! watcher. LIVENESS: the watcher announces that it stops, and then looks once more (`sched::deadlock::detector`). A
-//! change here that misses both is found after the next change. The only consequence is that a report comes
-//! later.
+//! The bell: a watcher sets `WATCHED` while it watches. Workers that park or wake, and threads that
+//! sleep without a time limit, read it, one load of a line that is rarely written; they ring only
+//! if there is no watcher. LIVENESS: the watcher announces that it stops, and then looks once more
+//! (`sched::deadlock::detector`). A change here that misses both is found after the next change.
+//! The only consequence is that a report comes later.
 //!
 //! # Invariants
-//! * VG1. A header is in the registry from the time at which a thread has borrowed it until that thread
-//!   returns it. Meanwhile its payload holds a mark.
+//! * VG1. A header is in the registry from the time at which a thread has borrowed it until that
+//!   thread returns it. Meanwhile its payload holds a mark.
 
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
@@ -95,8 +95,8 @@ pub(crate) fn stop() {
     WATCHED.store(0, Ordering::SeqCst);
 }
 
-/// *Watcher.* Sleeps until `until`, regardless of changes; without it, after a [`stop`], until the bell
-/// rings.
+/// *Watcher.* Sleeps until `until`, regardless of changes; without it, after a [`stop`], until the
+/// bell rings.
 pub(crate) fn await_change(until: Option<Instant>) {
     let mut rung = BELL.lock();
     loop {
@@ -195,8 +195,8 @@ struct ExternalWakers {
     awaited: Vec<(u64, Awaited)>,
 }
 
-/// Registers events that may come from outside. `awaited` says whether a fiber waits for them; it is called
-/// without any lock of this module.
+/// Registers events that may come from outside. `awaited` says whether a fiber waits for them; it
+/// is called without any lock of this module.
 pub(crate) fn register_external_waker(
     awaited: impl Fn() -> bool + Send + Sync + 'static,
 ) -> ExternalWaker {

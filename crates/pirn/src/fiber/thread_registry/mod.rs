@@ -1,8 +1,8 @@
-//! Registry of non-worker threads for the deadlock detector: which are blocked in this library, which may
-//! still wake a fiber, and the detector's bell, which rings after a change.
+//! Registry of non-worker threads for the deadlock detector: which are blocked in this library,
+//! which may still wake a fiber, and the detector's bell, which rings after a change.
 //!
-//! Owns: the registry of plain threads, and the word that says whether there is a watcher. Does not own: the
-//! watching (`sched::deadlock::detector`).
+//! Owns: the registry of plain threads, and the word that says whether there is a watcher. Does not
+//! own: the watching (`sched::deadlock::detector`).
 //!
 //! Under a model checker there is no watcher: its sleep takes real time.
 
