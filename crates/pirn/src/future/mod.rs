@@ -22,8 +22,8 @@
 //! function, a free lock, a send into a buffer with room. A plain thread is blocked, as by any
 //! blocking call.
 
-// Owns: driving a future on the waiting fiber or thread. Does not own: wakers (`wait::poll_waker`), nor
-// the ban on waiting (`wait::polling`).
+// Owns: driving a future on the waiting fiber or thread. Does not own: wakers (`wait::poll_waker`),
+// nor the ban on waiting (`wait::polling`).
 
 mod drive;
 mod fiber;
