@@ -14,8 +14,8 @@ use crate::wait::waiter_slot::WaiterSlot;
 
 pin_project! {
     /// A select case that wins when a fiber has ended; made by
-    /// [`JoinHandle::join_case`](crate::JoinHandle::join_case) and the same methods of other handles.
-    /// Joining the fiber then does not wait.
+    /// [`JoinHandle::join_case`](crate::JoinHandle::join_case) and the same methods of other
+    /// handles. Joining the fiber then does not wait.
     ///
     /// # Examples
     /// ```
