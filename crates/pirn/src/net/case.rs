@@ -18,8 +18,8 @@ pin_project! {
     /// A case of a select that wins when a socket can be read or written without waiting; made by
     /// [`TcpStream::ready_case`](super::TcpStream::ready_case) and the like. It transfers nothing.
     ///
-    /// A socket that the other end has closed is ready, and so is one with an error. Another fiber or
-    /// thread may take the data before the caller reads it.
+    /// A socket that the other end has closed is ready, and so is one with an error. Another fiber
+    /// or thread may take the data before the caller reads it.
     ///
     /// # Examples
     /// ```
