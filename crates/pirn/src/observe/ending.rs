@@ -3,8 +3,8 @@
 //!
 //! A runtime ends when it is dropped or shut down. The default one, and any that is leaked, ends
 //! with the process. Those write their report when the process exits (by `main`'s return or `exit`,
-//! not by a signal or an abort), while their workers still run. `Pool::report_end` makes sure that it
-//! happens once.
+//! not by a signal or an abort), while their workers still run. `Pool::report_end` makes sure that
+//! it happens once.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Weak};
