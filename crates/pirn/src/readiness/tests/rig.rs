@@ -49,8 +49,8 @@ impl Worker {
         }
     }
 
-    /// Checks like the worker before its virtual time jumps (`sched::deterministic::hold`). No event comes
-    /// meanwhile, and no other thread checks.
+    /// Checks like the worker before its virtual time jumps (`sched::deterministic::hold`). No
+    /// event comes meanwhile, and no other thread checks.
     pub(super) fn look_before_a_jump(&self) {
         if self.suspended.load(Ordering::Acquire) {
             let awaits = awaits(&self.driver, |waiters| !waiters.is_empty());
