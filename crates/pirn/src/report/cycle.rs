@@ -1,17 +1,17 @@
 //! Fibers that wait for each other in a circle.
 //!
-//! Pure: computes circles from the links of a snapshot request. Does not own: when and by which thread it is
-//! called, or what is done about a circle (`detector`).
+//! Pure: computes circles from the links of a snapshot request. Does not own: when and by which
+//! thread it is called, or what is done about a circle (`detector`).
 //!
-//! A link says that one fiber resumes only after another has done something: released a lock that it
-//! holds, or ended. (A fiber that waits for a scope has a link to every child of it that waits.) A wait
-//! that has a time limit makes none, nor does one that several fibers could end.
+//! A link says that one fiber resumes only after another has done something: released a lock that
+//! it holds, or ended. (A fiber that waits for a scope has a link to every child of it that waits.)
+//! A wait that has a time limit makes none, nor does one that several fibers could end.
 //!
 //! Links are read one after the other, so a circle in one reading proves nothing. A circle that two
-//! readings show with the same waits is real. Each of its fibers was in that one wait from its first
-//! reading to its last, and those times overlap. A fiber that held a lock before its wait and after it
-//! has not released it meanwhile, since it did not run. Only a cancellation from outside may still end
-//! such a wait.
+//! readings show with the same waits is real. Each of its fibers was in that one wait from its
+//! first reading to its last, and those times overlap. A fiber that held a lock before its wait and
+//! after it has not released it meanwhile, since it did not run. Only a cancellation from outside
+//! may still end such a wait.
 
 use std::collections::HashMap;
 
@@ -36,8 +36,8 @@ pub(crate) enum On {
     Scope(usize),
 }
 
-/// Fibers each of which waits for the next, and the last for the first: numbers of fibers and of their
-/// waits, starting at the least fiber.
+/// Fibers each of which waits for the next, and the last for the first: numbers of fibers and of
+/// their waits, starting at the least fiber.
 pub(crate) type Circle = Vec<(u64, u64)>;
 
 /// Returns circles in `links`: at least one if there is any.

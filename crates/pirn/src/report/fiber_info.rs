@@ -1,13 +1,13 @@
 //! The description of one fiber in a report.
 //!
-//! Owns: what is read of a header, by which thread, and what that means. Does not own: how the question
-//! gets there (`report::snapshot`), the words for what is waited for (`wait::object`), or the text of a dump
-//! (`diag`).
+//! Owns: what is read of a header, by which thread, and what that means. Does not own: how the
+//! question gets there (`report::snapshot`), the words for what is waited for (`wait::object`), or
+//! the text of a dump (`diag`).
 //!
-//! There are three readers. A worker reads everything in the headers of its own started fibers, which
-//! do not run meanwhile. Where fibers may migrate, the asker holds those that are parked, and reads
-//! everything of them. Of other fibers, and of the one that an unresponsive worker runs, the asker
-//! reads what is constant or atomic.
+//! There are three readers. A worker reads everything in the headers of its own started fibers,
+//! which do not run meanwhile. Where fibers may migrate, the asker holds those that are parked, and
+//! reads everything of them. Of other fibers, and of the one that an unresponsive worker runs, the
+//! asker reads what is constant or atomic.
 
 use std::backtrace::Backtrace;
 use std::panic::Location;
@@ -85,8 +85,8 @@ pub(crate) struct Sighting {
 }
 
 impl FiberInfo {
-    /// Describes a started fiber that does not run, except for the object it waits for; or the one that
-    /// runs.
+    /// Describes a started fiber that does not run, except for the object it waits for; or the one
+    /// that runs.
     ///
     /// # Safety
     /// The fiber is in `state`. On its own worker, which runs no other fiber before the result is
@@ -161,8 +161,8 @@ impl FiberInfo {
         FiberInfo::known(worker, fiber.header())
     }
 
-    /// Describes a started fiber that is not parked. `None` if its joiners have been notified of its
-    /// end.
+    /// Describes a started fiber that is not parked. `None` if its joiners have been notified of
+    /// its end.
     ///
     /// # Safety
     /// Something keeps it from ending.
@@ -261,9 +261,9 @@ pub(crate) struct Waiting {
     pub(crate) on: Option<usize>,
 }
 
-/// Returns what a fiber waits for, or has waited for until it was claimed; `None` if it does neither.
-/// The caller is its worker, and the fiber does not run; or the caller has claimed its wait and not
-/// enqueued it yet.
+/// Returns what a fiber waits for, or has waited for until it was claimed; `None` if it does
+/// neither. The caller is its worker, and the fiber does not run; or the caller has claimed its
+/// wait and not enqueued it yet.
 pub(crate) fn waiting(fiber: FiberPtr) -> Option<Waiting> {
     let header = fiber.header();
     // SAFETY: NO1: only the caller could let it run.
