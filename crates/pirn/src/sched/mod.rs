@@ -1,9 +1,9 @@
-//! The scheduler: workers, the queues between them, and the choice of the worker that runs a fiber or
-//! is woken for it.
+//! The scheduler: workers, the queues between them, and the choice of the worker that runs a fiber
+//! or is woken for it.
 //!
 //! Owns everything between "this fiber may run" and "it runs". Does not own waiting (`wait`), which
-//! accesses it through the trait `fiber::Schedule` only. No queue of this module is visible outside of
-//! it.
+//! accesses it through the trait `fiber::Schedule` only. No queue of this module is visible outside
+//! of it.
 //!
 //! Read `worker::run` first (the loop), then `worker::{next_fiber, enqueue, park}`.
 //!

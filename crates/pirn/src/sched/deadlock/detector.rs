@@ -1,18 +1,19 @@
 //! The watch: one thread of the process that detects fibers that can never resume.
 //!
 //! Owns: when it looks, what counts as a deadlock, and what is done about one. Does not own: which
-//! fiber waits for which (`cycle`, `report::snapshot`), or what is known of plain threads (`fiber::thread_registry`).
+//! fiber waits for which (`cycle`, `report::snapshot`), or what is known of plain threads
+//! (`fiber::thread_registry`).
 //!
-//! It looks once a second while there is something to see, and reports two kinds (for those of a test
-//! see `trial`):
+//! It looks once a second while there is something to see, and reports two kinds (for those of a
+//! test see `trial`):
 //!
-//! * a *circle* of fibers that hold locks, join, or wait for scopes, seen in two looks in a row with
-//!   the same waits, whatever else runs;
+//! * a *circle* of fibers that hold locks, join, or wait for scopes, seen in two looks in a row
+//!   with the same waits, whatever else runs;
 //! * *standstill*: fibers wait, and two looks in a row, between which nothing ran, show that every
-//!   worker sleeps with no timer armed. Besides, every thread of the process is a worker, an idle one
-//!   of the library's own, or sleeps here without a time limit. A thread that sleeps elsewhere, or is
-//!   in `diag::external_wait`, may still wake a fiber. It is no standstill either if a fiber waits for
-//!   a stack: that is reported separately.
+//!   worker sleeps with no timer armed. Besides, every thread of the process is a worker, an idle
+//!   one of the library's own, or sleeps here without a time limit. A thread that sleeps elsewhere,
+//!   or is in `diag::external_wait`, may still wake a fiber. It is no standstill either if a fiber
+//!   waits for a stack: that is reported separately.
 //!
 //! | state | period | until |
 //! |---|---|---|
@@ -20,9 +21,9 @@
 //! | stopped | none | a worker or a plain thread goes to sleep, or wakes (`thread_registry::attend`) |
 //!
 //! So it causes no wake-ups in an idle process. LIVENESS: it announces that it stops and then looks
-//! whether anything has run since its last look. Anything that begins later rings. A ring may be missed
-//! if both happen at the same time; the next sleep or wake makes up for it, and only a report is
-//! delayed.
+//! whether anything has run since its last look. Anything that begins later rings. A ring may be
+//! missed if both happen at the same time; the next sleep or wake makes up for it, and only a
+//! report is delayed.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -50,12 +51,12 @@ use crate::sys;
 /// Time between two looks. Arbitrary: a report a second late does no harm.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Looks that are repeated because some worker had no time to answer. Arbitrary: a worker that sits in
-/// a system call for longer is not waited for.
+/// Looks that are repeated because some worker had no time to answer. Arbitrary: a worker that sits
+/// in a system call for longer is not waited for.
 const AGAIN: u32 = 10;
 
-/// Fibers of each worker that are searched for circles while others run. Each takes ten to a hundred
-/// nanoseconds of the worker's time, so a millisecond in all.
+/// Fibers of each worker that are searched for circles while others run. Each takes ten to a
+/// hundred nanoseconds of the worker's time, so a millisecond in all.
 const MOST: usize = 10_000;
 
 /// The worker is awake.
@@ -105,8 +106,8 @@ impl Worker {
 }
 
 impl Remote {
-    /// True if the worker sleeps until it is woken. One that went to sleep with a timer may have none
-    /// any more, where others take timers back.
+    /// True if the worker sleeps until it is woken. One that went to sleep with a timer may have
+    /// none any more, where others take timers back.
     pub(super) fn sleeps_for_good(&self) -> bool {
         let timed = || {
             self.shared_queues
@@ -170,9 +171,9 @@ impl Look {
     }
 }
 
-/// Returns how many threads of the process are neither `own` nor known to sleep here for good; `None`
-/// if the system does not report it. Also returns whether the main thread is one of these and has never
-/// waited here.
+/// Returns how many threads of the process are neither `own` nor known to sleep here for good;
+/// `None` if the system does not report it. Also returns whether the main thread is one of these
+/// and has never waited here.
 fn unknown(own: usize) -> (Option<usize>, bool) {
     let plain_threads = thread_registry::plain_threads();
     let main = plain_threads
@@ -235,7 +236,8 @@ fn watch() {
     }
 }
 
-/// Returns the circles among the first `most` fibers of each worker; false if a worker did not answer.
+/// Returns the circles among the first `most` fibers of each worker; false if a worker did not
+/// answer.
 fn find_circles(pools: &[Arc<Pool>], most: usize) -> (HashSet<Circle>, bool) {
     let watched = pools.iter().filter(|pool| is_watched(pool));
     // A pool without fibers is not woken.

@@ -1,7 +1,8 @@
-//! Tests that cannot end: the verdict of the watch on the runtime of a [`test`](crate::runtime::test).
+//! Tests that cannot end: the verdict of the watch on the runtime of a
+//! [`test`](crate::runtime::test).
 //!
-//! Owns: the conditions of a verdict, its text, and how the test fails. Does not own: when the watch
-//! looks, nor what it sees (`detector`).
+//! Owns: the conditions of a verdict, its text, and how the test fails. Does not own: when the
+//! watch looks, nor what it sees (`detector`).
 //!
 //! | the watch sees | verdict |
 //! |---|---|
@@ -10,15 +11,16 @@
 //! | the worker has not dispatched for the limit, and its thread waits in `futex` in two looks | the process ends |
 //! | nothing else has run for the limit | a report, once |
 //!
-//! A standstill is the one of `detector`, except for one thread: the main thread may be awake, or sleep
-//! elsewhere, if it has never waited in this library. That is the thread of a test harness, which waits
-//! for the test. Any other thread unknown to the library may hold what wakes a fiber, so there is no
-//! verdict, only the report.
+//! A standstill is the one of `detector`, except for one thread: the main thread may be awake, or
+//! sleep elsewhere, if it has never waited in this library. That is the thread of a test harness,
+//! which waits for the test. Any other thread unknown to the library may hold what wakes a fiber,
+//! so there is no verdict, only the report.
 //!
-//! A test fails in two steps. First the report is written and the runtime is cancelled. So fibers see an
-//! interrupt, end, and release what they have borrowed; then the caller of `test` panics. A caller
-//! that unwound while fibers are parked would free what they borrow. So, second, if they do not end,
-//! since `lock` for instance is no interruption point, the process ends with exit code 124.
+//! A test fails in two steps. First the report is written and the runtime is cancelled. So fibers
+//! see an interrupt, end, and release what they have borrowed; then the caller of `test` panics. A
+//! caller that unwound while fibers are parked would free what they borrow. So, second, if they do
+//! not end, since `lock` for instance is no interruption point, the process ends with exit
+//! code 124.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -43,8 +45,9 @@ pub(super) const EXIT_CODE: i32 = 124;
 /// Fibers that a report lists. Arbitrary: a screen or two.
 const LISTED: usize = 50;
 
-/// The shortest time without a dispatch after which the fibers of a failed test count as stuck; twice
-/// as long after the failure at the earliest. Nanoseconds; arbitrary: the period of the watch.
+/// The shortest time without a dispatch after which the fibers of a failed test count as stuck;
+/// twice as long after the failure at the earliest. Nanoseconds; arbitrary: the period of the
+/// watch.
 const REST: u64 = 1_000_000_000;
 
 /// The watch's record of a test.
@@ -99,8 +102,8 @@ impl Pool {
     }
 }
 
-/// Looks at every running test, and gives the verdicts that are due. `still`: nothing will ever happen
-/// by itself in the process. Returns whether it should look again though nothing happens.
+/// Looks at every running test, and gives the verdicts that are due. `still`: nothing will ever
+/// happen by itself in the process. Returns whether it should look again though nothing happens.
 pub(in crate::sched) fn look(pools: &[Arc<Pool>], still: bool) -> bool {
     let mut again = false;
     for pool in pools {
@@ -116,8 +119,8 @@ pub(in crate::sched) fn look(pools: &[Arc<Pool>], still: bool) -> bool {
     again
 }
 
-/// Fails the test that a fiber of a circle belongs to. False if no fiber of the circle belongs to one.
-/// `text` describes them.
+/// Fails the test that a fiber of a circle belongs to. False if no fiber of the circle belongs to
+/// one. `text` describes them.
 pub(super) fn fails_for_circle(
     pools: &[Arc<Pool>],
     is_in_circle: impl Fn(&FiberInfo) -> bool,
@@ -220,8 +223,8 @@ impl Trial {
         }
     }
 
-    /// Fails the test: records the reason, writes the report and cancels the runtime. `text` is the reason;
-    /// its first line is the head.
+    /// Fails the test: records the reason, writes the report and cancels the runtime. `text` is the
+    /// reason; its first line is the head.
     fn fail(&self, pool: &Arc<Pool>, text: &str) {
         let head = format!("deadlock in the test {}: {}", self.name, first_line(text));
         let text = format!(
@@ -279,8 +282,8 @@ pub(in crate::sched) fn list(fibers: &[FiberInfo], text: &mut String) {
     }
 }
 
-/// Groups fibers that have the same name, spawn line, line of the wait and awaited object. The groups are
-/// in the order of their first fibers.
+/// Groups fibers that have the same name, spawn line, line of the wait and awaited object. The
+/// groups are in the order of their first fibers.
 fn by_kind(fibers: &[FiberInfo]) -> Vec<Vec<&FiberInfo>> {
     let mut kinds: Vec<Vec<&FiberInfo>> = Vec::new();
     let mut places = HashMap::new();

@@ -1,4 +1,5 @@
-//! How long a deterministic runtime holds its virtual time while fibers wait for events of real time.
+//! How long a deterministic runtime holds its virtual time while fibers wait for events of real
+//! time.
 //!
 //! Owns: the reasons to hold time, and for how long. Does not own: the jumps (`seeded`), nor which
 //! fiber waits for which descriptor (`readiness`).
@@ -10,9 +11,9 @@
 //! | another fiber, or a plain thread | not at all |
 //!
 //! A hold that ends without an event was in vain: for instance, with a server that waits for
-//! connections of fibers only. Each such hold halves the next one, down to [`SHARE`] of the limit. Any
-//! event while the worker rests restores the next one to the whole limit. Without that a test with an
-//! idle server would pay the limit for each jump.
+//! connections of fibers only. Each such hold halves the next one, down to [`SHARE`] of the limit.
+//! Any event while the worker rests restores the next one to the whole limit. Without that a test
+//! with an idle server would pay the limit for each jump.
 //!
 //! The worker looks for a reason to hold time only when time is about to jump, and looks at sources
 //! only if there are any. So a fiber that waits for a descriptor does no work for this.

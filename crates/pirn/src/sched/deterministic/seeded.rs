@@ -1,21 +1,21 @@
 //! The deterministic worker: every choice comes from a seed, and time is virtual.
 //!
 //! Owns: which of the ready fibers runs next, and the clock of such a runtime. Does not own: the
-//! queues, which are filled as usual (`enqueue`) and emptied here before each choice; nor the thread's
-//! random numbers (`fiber::current`), which are seeded here.
+//! queues, which are filled as usual (`enqueue`) and emptied here before each choice; nor the
+//! thread's random numbers (`fiber::current`), which are seeded here.
 //!
-//! A deterministic runtime has one worker. It takes no shortcuts: `ticks_to_maintenance` stays 0, so
-//! `find_hot` never returns a fiber. After every run control returns to the worker's own stack, which
-//! calls [`Worker::draw`] in place of `find`. A draw
-//! 1. takes notice of the pool's phase, of fibers that other threads have woken, and of timers that are
-//!    already due;
+//! A deterministic runtime has one worker. It takes no shortcuts: `ticks_to_maintenance` stays 0,
+//! so `find_hot` never returns a fiber. After every run control returns to the worker's own stack,
+//! which calls [`Worker::draw`] in place of `find`. A draw
+//! 1. takes notice of the pool's phase, of fibers that other threads have woken, and of timers that
+//!    are already due;
 //! 2. gathers all ready fibers, out of all queues, in a fixed order;
 //! 3. picks one of them, each with equal probability;
 //! 4. if nothing is ready, lets time jump to the next timer and starts again, unless time is held
 //!    (`hold`): fibers wait for something that takes real time. Then the worker rests.
 //!
-//! So time stands still while fibers run. Actions of other threads happen at any time, and a seed does
-//! not reproduce them.
+//! So time stands still while fibers run. Actions of other threads happen at any time, and a seed
+//! does not reproduce them.
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -54,7 +54,8 @@ impl Seeded {
         }
     }
 
-    /// Seeds the thread's own random numbers, which `select` uses, and sets the clock of its fibers.
+    /// Seeds the thread's own random numbers, which `select` uses, and sets the clock of its
+    /// fibers.
     pub(in crate::sched) fn take_thread(&self, local: &Local) {
         local.set_deterministic(Rng::new(self.rng.borrow_mut().next_u64()));
     }
@@ -169,8 +170,8 @@ impl Pool {
     }
 }
 
-/// Runs `wait`, which waits for something that takes real time and not for a fiber of the same runtime.
-/// Virtual time stands still meanwhile.
+/// Runs `wait`, which waits for something that takes real time and not for a fiber of the same
+/// runtime. Virtual time stands still meanwhile.
 pub(crate) fn outside<T>(wait: impl FnOnce() -> T) -> T {
     count(1);
     let result = wait();
@@ -188,8 +189,8 @@ fn count(change: isize) {
 
 const MICRO: u64 = 1_000;
 
-/// Makes a microsecond one tick of the wheel. That leaves 48 bits, almost nine years: a wait that ends
-/// later than that after the start never ends.
+/// Makes a microsecond one tick of the wheel. That leaves 48 bits, almost nine years: a wait that
+/// ends later than that after the start never ends.
 const WHEEL_BITS: u32 = 16;
 
 /// Any number; the loop around it takes everything.

@@ -1,16 +1,16 @@
 //! A pool without threads: its one worker runs when some thread drives it.
 //!
-//! Owns: which thread that is, and the worker between two drives. Does not own: the work of the worker
-//! meanwhile, which is that of any other.
+//! Owns: which thread that is, and the worker between two drives. Does not own: the work of the
+//! worker meanwhile, which is that of any other.
 //!
-//! A started fiber stays on its thread, so all drives must come from one thread. The first thread to
-//! drive is bound to the pool as long as it lives, and keeps the worker in a thread-local: it is
+//! A started fiber stays on its thread, so all drives must come from one thread. The first thread
+//! to drive is bound to the pool as long as it lives, and keeps the worker in a thread-local: it is
 //! reached through that thread only (K1). That thread ends after the fibers that have started on it
 //! (`thread_end`); then another one may be bound.
 //!
-//! Between two drives the worker counts as asleep. A thread that claims it unparks it, which leaves a
-//! token for the next sleep. A drive begins and ends as a sleep ends and begins (S3 to S5 of `idle`),
-//! so nothing that is published is missed.
+//! Between two drives the worker counts as asleep. A thread that claims it unparks it, which leaves
+//! a token for the next sleep. A drive begins and ends as a sleep ends and begins (S3 to S5 of
+//! `idle`), so nothing that is published is missed.
 
 use std::cell::{Cell, RefCell};
 use std::mem::{self, ManuallyDrop};
@@ -38,8 +38,8 @@ struct Driven {
 }
 
 thread_local_const! {
-    /// Never dropped, so it can be accessed while other thread-locals are destroyed. It is emptied at
-    /// the end of the thread, and an empty one owns no memory.
+    /// Never dropped, so it can be accessed while other thread-locals are destroyed. It is emptied
+    /// at the end of the thread, and an empty one owns no memory.
     static DRIVEN: ManuallyDrop<Driven> = ManuallyDrop::new(Driven {
         workers: RefCell::new(Vec::new()),
         attended: Cell::new(false),
@@ -50,8 +50,8 @@ fn with_workers<R>(f: impl FnOnce(&mut Workers) -> R) -> R {
     DRIVEN.with(|driven| f(&mut driven.workers.borrow_mut()))
 }
 
-/// True if the end of this thread must be attended to, once more if fibers live that have started on
-/// it.
+/// True if the end of this thread must be attended to, once more if fibers live that have started
+/// on it.
 pub(super) fn is_end_to_be_attended() -> bool {
     DRIVEN.with(|driven| {
         let workers = driven.workers.borrow();
@@ -73,8 +73,8 @@ pub(super) fn pools_with_started() -> Vec<Arc<Pool>> {
     })
 }
 
-/// Takes the workers of this thread without such fibers. The thread ends: if it drives again, its end
-/// must be attended to again.
+/// Takes the workers of this thread without such fibers. The thread ends: if it drives again, its
+/// end must be attended to again.
 pub(super) fn take_idle() -> Workers {
     DRIVEN.with(|driven| driven.attended.set(false));
     with_workers(|workers| {
@@ -102,8 +102,8 @@ impl Pool {
         self.config.by_hand
     }
 
-    /// True if the calling thread drives this pool; binds it if no thread does yet. Never a thread that
-    /// runs fibers of any pool.
+    /// True if the calling thread drives this pool; binds it if no thread does yet. Never a thread
+    /// that runs fibers of any pool.
     pub(crate) fn bind(&self) -> bool {
         let local = current::local();
         if !local.worker().is_null() || local.starting() == ptr::from_ref(self).cast() {
@@ -131,8 +131,8 @@ impl Pool {
         let worker = self.take_worker();
         let local = current::local();
         local.set_worker(ptr::from_ref(&*worker).cast(), worker.driver());
-        // SAFETY: JO3: the worker keeps its pool until `before` is restored, below; the static empty
-        // list is never there.
+        // SAFETY: JO3: the worker keeps its pool until `before` is restored, below; the static
+        // empty list is never there.
         let before = unsafe { local.set_jobs(&worker.remote().jobs) };
         worker.begin_drive();
         match how {

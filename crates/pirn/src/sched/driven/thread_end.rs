@@ -1,23 +1,23 @@
 //! The end of a thread that drives pools by hand.
 //!
-//! Owns: keeping such a thread alive until the fibers that have started on it have ended. Does not own:
-//! the system's notification that a thread ends (`sys::at_thread_end`), or its workers meanwhile
-//! (`by_hand`).
+//! Owns: keeping such a thread alive until the fibers that have started on it have ended. Does not
+//! own: the system's notification that a thread ends (`sys::at_thread_end`), or its workers
+//! meanwhile (`by_hand`).
 //!
-//! A fiber may borrow from a thread-local of its thread, and lend the borrow to another thread. So when
-//! the thread ends, and before its thread-locals are destroyed:
+//! A fiber may borrow from a thread-local of its thread, and lend the borrow to another thread. So
+//! when the thread ends, and before its thread-locals are destroyed:
 //!
-//! 1. Each pool with started fibers here is cancelled, as by a shutdown, and all pools of the thread are
-//!    driven until these fibers have ended. Fresh fibers of another pool may start meanwhile; then that
-//!    pool is cancelled too.
+//! 1. Each pool with started fibers here is cancelled, as by a shutdown, and all pools of the
+//!    thread are driven until these fibers have ended. Fresh fibers of another pool may start
+//!    meanwhile; then that pool is cancelled too.
 //! 2. If some have not within [`GRACE`], the process is aborted, with a message that names them.
-//! 3. The workers end. Their pools have no driver then, and another thread may be the next one. If a pool's
-//!    end waits for its fibers already, a thread is made that drives them.
+//! 3. The workers end. Their pools have no driver then, and another thread may be the next one. If
+//!    a pool's end waits for its fibers already, a thread is made that drives them.
 //!
 //! `exit` calls the same hook for the calling thread. If a fiber calls `exit`, its worker is in the
 //! middle of a drive and cannot run another fiber, so the hook does nothing. `std` does no more: it
-//! destroys the thread-locals of the thread that calls `exit`, though a frame below that call may have
-//! lent one to another thread.
+//! destroys the thread-locals of the thread that calls `exit`, though a frame below that call may
+//! have lent one to another thread.
 
 use std::fmt::Write;
 use std::process::abort;
@@ -39,12 +39,12 @@ use crate::wait::polling::apart;
 /// needs to return. Arbitrary.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How long one pool is driven before the next one, if a thread that ends drives several. Arbitrary: fibers
-/// of different pools may wait for each other.
+/// How long one pool is driven before the next one, if a thread that ends drives several.
+/// Arbitrary: fibers of different pools may wait for each other.
 const SLICE: Duration = Duration::from_millis(5);
 
-/// Registers the hook again after a drive, if that drive may have left started fibers: they may have used
-/// thread-locals that no other fiber of the thread has used before.
+/// Registers the hook again after a drive, if that drive may have left started fibers: they may
+/// have used thread-locals that no other fiber of the thread has used before.
 pub(in crate::sched) fn attend() {
     if by_hand::is_end_to_be_attended() && !sys::at_thread_end(thread_ends) {
         // The thread is ending: it may never drive again.
@@ -65,8 +65,8 @@ fn thread_ends() {
     });
 }
 
-/// Steps 1 and 2. A fiber of one pool may wait for one of another pool that has not started, so all are
-/// driven.
+/// Steps 1 and 2. A fiber of one pool may wait for one of another pool that has not started, so all
+/// are driven.
 fn end_started() {
     let deadline = shim::now() + GRACE;
     loop {
@@ -105,7 +105,8 @@ fn leave(worker: Box<Worker>) {
     }
 }
 
-/// Ends the worker of a pool, which has no started fibers, on its thread. The pool has no driver then.
+/// Ends the worker of a pool, which has no started fibers, on its thread. The pool has no driver
+/// then.
 pub(super) fn put_away(worker: Box<Worker>) {
     worker.set_state(WorkerState::Active);
     worker.set_state(WorkerState::Dead);

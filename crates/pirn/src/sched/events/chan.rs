@@ -1,12 +1,12 @@
-//! The output of `PIRN_LOG=chan`: a fiber is enqueued in a channel, signalled, dequeued; a channel is
-//! closed.
+//! The output of `PIRN_LOG=chan`: a fiber is enqueued in a channel, signalled, dequeued; a channel
+//! is closed.
 //!
-//! Owns: which step of a fiber in a channel an event of a worker is, and its text. Does not own: the
-//! hooks, which see those events anyway. So waiting in a channel costs nothing more where nothing is
-//! logged.
+//! Owns: which step of a fiber in a channel an event of a worker is, and its text. Does not own:
+//! the hooks, which see those events anyway. So waiting in a channel costs nothing more where
+//! nothing is logged.
 //!
-//! A fiber that is claimed before it has parked takes none of these steps: it did not wait. Nor does a
-//! thread that is no worker.
+//! A fiber that is claimed before it has parked takes none of these steps: it did not wait. Nor
+//! does a thread that is no worker.
 
 use std::fmt;
 

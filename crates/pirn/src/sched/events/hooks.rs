@@ -1,10 +1,10 @@
 //! The hooks: calls of a worker where something happens to a fiber.
 //!
-//! Where a fiber is spawned or woken, and where fibers move between workers, a hook is a test of the
-//! worker's byte `watch`; the rest is out of line. Where fibers switch to each other there is none. A
-//! worker that is watched, or is about to time a run, has every fiber return to the worker's own stack
-//! ([`Worker::dispatch_watched`]), by the same counter that ends a round for maintenance. So a switch
-//! from fiber to fiber costs the same as without hooks.
+//! Where a fiber is spawned or woken, and where fibers move between workers, a hook is a test of
+//! the worker's byte `watch`; the rest is out of line. Where fibers switch to each other there is
+//! none. A worker that is watched, or is about to time a run, has every fiber return to the
+//! worker's own stack ([`Worker::dispatch_watched`]), by the same counter that ends a round for
+//! maintenance. So a switch from fiber to fiber costs the same as without hooks.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -113,8 +113,8 @@ impl Worker {
         TELLS && (self.trace.watch.get() != 0 || self.trace.until_sample.get() == 0)
     }
 
-    /// Runs `fiber`, which has just been boarded and is `fresh` if it has never run, by `switch`, and
-    /// handles its return.
+    /// Runs `fiber`, which has just been boarded and is `fresh` if it has never run, by `switch`,
+    /// and handles its return.
     #[cold]
     pub(in crate::sched) fn dispatch_watched(
         &self,
@@ -199,7 +199,8 @@ impl Worker {
             fiber: header.id(),
             place: Some(header.location()),
         };
-        // A waker may name a fiber of another worker; this worker may not read the label of that one.
+        // A waker may name a fiber of another worker; this worker may not read the label of that
+        // one.
         let name = match kind {
             Kind::Wake => None,
             _ => header.name(),

@@ -1,8 +1,8 @@
 //! The output of `PIRN_LOG`: lines on standard error, one for each event of a category.
 //!
-//! A line is built in a buffer on the stack and written by one system call. It bypasses `std`'s lock of
-//! standard error, which a fiber may hold while it waits. So a line never blocks a worker behind one of
-//! its own fibers, and lines of several threads do not mix.
+//! A line is built in a buffer on the stack and written by one system call. It bypasses `std`'s
+//! lock of standard error, which a fiber may hold while it waits. So a line never blocks a worker
+//! behind one of its own fibers, and lines of several threads do not mix.
 
 use std::fmt::{self, Write};
 use std::ops::BitOr;

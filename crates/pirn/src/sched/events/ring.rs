@@ -22,9 +22,9 @@
 //! A reader never delays the owner. Events that are overwritten while it reads are lost to it, and
 //! counted.
 //!
-//! Rejected: one sequence number for the whole ring, which a busy owner changes faster than a reader
-//! reads it. Rejected: a queue that stops when it is full, since the last events before a problem
-//! matter more than the first of the run.
+//! Rejected: one sequence number for the whole ring, which a busy owner changes faster than a
+//! reader reads it. Rejected: a queue that stops when it is full, since the last events before a
+//! problem matter more than the first of the run.
 
 use std::panic::Location;
 use std::ptr;
@@ -34,8 +34,8 @@ use crate::base::mutant::{mutant, or_relaxed};
 use crate::base::pad::CachePadded;
 use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// Events that a worker's ring holds: 2.5 MiB. Arbitrary: some milliseconds of fibers that only yield,
-/// minutes of ones that compute.
+/// Events that a worker's ring holds: 2.5 MiB. Arbitrary: some milliseconds of fibers that only
+/// yield, minutes of ones that compute.
 pub(crate) const CAPACITY: usize = 1 << 16;
 
 /// One worker's last events.

@@ -1,4 +1,5 @@
-//! What is kept of a worker for observers, what it is watched for, and events outside of the workers.
+//! What is kept of a worker for observers, what it is watched for, and events outside of the
+//! workers.
 
 use std::time::Duration;
 
@@ -18,7 +19,8 @@ pub(crate) struct Watch {
     pub(crate) log: LogMask,
     /// A threshold for stalls was requested by name: reports know the names of fibers.
     pub(crate) slow: Option<Duration>,
-    /// A fiber that runs for longer while others wait is reported; `None` if the monitor does not look.
+    /// A fiber that runs for longer while others wait is reported; `None` if the monitor does not
+    /// look.
     pub(crate) stalls: Option<Duration>,
     /// Threads in a stall may be sampled by a signal.
     pub(crate) signals: bool,
@@ -31,8 +33,8 @@ pub(crate) struct Watch {
 pub(in crate::sched) struct Watched {
     /// Present if events are kept. Written by the worker.
     pub(in crate::sched) events: Option<Box<EventRing>>,
-    /// The identity and the name of the last named fiber that was switched to. Written by the worker if
-    /// slow fibers are reported.
+    /// The identity and the name of the last named fiber that was switched to. Written by the
+    /// worker if slow fibers are reported.
     named: Lock<(u64, String)>,
     /// The names of the named fibers, by identity. Written by the worker if events are kept.
     names: Lock<Vec<(u64, String)>>,
@@ -69,8 +71,8 @@ impl Watched {
         }
     }
 
-    /// Returns the names of the fibers that have started here, by identity; at most as many as a ring
-    /// has events.
+    /// Returns the names of the fibers that have started here, by identity; at most as many as a
+    /// ring has events.
     pub(in crate::sched) fn names(&self) -> Vec<(u64, String)> {
         self.names.lock().clone()
     }

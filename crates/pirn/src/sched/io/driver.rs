@@ -1,11 +1,12 @@
 //! A worker and the events outside of the process that its fibers wait for.
 //!
-//! Owns: when a worker polls its driver. Does not own: the meaning of an event (`readiness`), nor how
-//! the system is polled (`sys::poller`).
+//! Owns: when a worker polls its driver. Does not own: the meaning of an event (`readiness`), nor
+//! how the system is polled (`sys::poller`).
 //!
-//! A worker polls every round, when its queues are empty, and instead of sleeping. One without sources
-//! never polls. If it is stuck, the monitor polls in its place, so that fibers elsewhere that wait for
-//! a source of its driver are not delayed. When its thread ends, the sources move to the common driver.
+//! A worker polls every round, when its queues are empty, and instead of sleeping. One without
+//! sources never polls. If it is stuck, the monitor polls in its place, so that fibers elsewhere
+//! that wait for a source of its driver are not delayed. When its thread ends, the sources move to
+//! the common driver.
 
 use std::cell::UnsafeCell;
 
@@ -43,8 +44,8 @@ impl Io {
 }
 
 impl Worker {
-    /// Returns the worker's own driver; `None` if the thread belongs to a caller that drives the pool,
-    /// and may not return.
+    /// Returns the worker's own driver; `None` if the thread belongs to a caller that drives the
+    /// pool, and may not return.
     pub(in crate::sched) fn driver(&self) -> Option<&'static Driver> {
         match self.pool.is_by_hand() {
             true => None,
@@ -63,8 +64,8 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn ask_now(&self) {
-        // SAFETY: K1: reporting events claims tickets, fills queues and calls wakers, which must not
-        // wait; none of it comes back here.
+        // SAFETY: K1: reporting events claims tickets, fills queues and calls wakers, which must
+        // not wait; none of it comes back here.
         let events = unsafe { self.io.events() };
         self.remote().inbox.driver().poll(events);
         self.reap(events);

@@ -12,21 +12,22 @@
 //! | reported | the fiber: returns | |
 //!
 //! All but the system's part happens on one thread, so nothing here needs an ordering. The only way
-//! from "under way" to the fiber is through "complete": an interrupt or a deadline does not end this
-//! wait, as it does not end that for a call that was handed over.
+//! from "under way" to the fiber is through "complete": an interrupt or a deadline does not end
+//! this wait, as it does not end that for a call that was handed over.
 //!
 //! LIVENESS: the system rings the bell of the worker's driver when something is complete that the
 //! worker has not been notified to fetch. While something is under way the worker polls its driver
 //! every round, and sleeps there; each time that the bell has rung, it fetches all completions. A
-//! thread that polls in place of a stuck worker rings again (`poll_for_owner`). The fibers of a stuck
-//! worker wait for it in any case.
+//! thread that polls in place of a stuck worker rings again (`poll_for_owner`). The fibers of a
+//! stuck worker wait for it in any case.
 //!
 //! Invariants:
 //! * Q1. An operation and its buffer belong to its fiber, which resumes only when the operation is
-//!   reported. The worker ends only when its last started fiber has, so the ring is there for as long.
+//!   reported. The worker ends only when its last started fiber has, so the ring is there for as
+//!   long.
 //! * Q2. The ring and the operations are reached by their worker's thread only: a fiber that may
-//!   migrate does not come here. Nor does a fiber that unwinds, since it would wait in place for what
-//!   this thread fetches.
+//!   migrate does not come here. Nor does a fiber that unwinds, since it would wait in place for
+//!   what this thread fetches.
 
 use std::cell::{Cell, OnceCell};
 use std::fs::File;
@@ -65,8 +66,8 @@ impl Queued {
     }
 }
 
-/// Reads from a place of a file, for a fiber, for as long as that takes. `None` if nothing was read: it
-/// cannot be done here, or has failed; the caller finds out by a call that may block.
+/// Reads from a place of a file, for a fiber, for as long as that takes. `None` if nothing was
+/// read: it cannot be done here, or has failed; the caller finds out by a call that may block.
 #[track_caller]
 pub(crate) fn read_queued(file: &File, into: &mut [u8], at: u64) -> Option<usize> {
     let local = current::local();

@@ -1,22 +1,22 @@
-//! The parts of a worker that are shared where fibers may migrate: its started fibers, those of them
-//! that may run, and their timers.
+//! The parts of a worker that are shared where fibers may migrate: its started fibers, those of
+//! them that may run, and their timers.
 //!
 //! Where fibers settle, these are the worker's own and need no lock. Here others take fibers from a
-//! worker's ready list, end fibers that have started on it, and fire its timers if it does not get to
-//! them.
+//! worker's ready list, end fibers that have started on it, and fire its timers if it does not get
+//! to them.
 //!
-//! Type-stable, as inboxes are: a started fiber's home is the `SharedQueues` of the worker that it started
-//! on, wherever it runs by now.
+//! Type-stable, as inboxes are: a started fiber's home is the `SharedQueues` of the worker that it
+//! started on, wherever it runs by now.
 //!
 //! Invariants:
-//! * CM1. A fiber is in `started` from its start to its end, so a thread that holds that lock, or holds
-//!   the fiber (`StateWord::hold`), keeps it from ending.
-//! * CM2. A pool has a worker as long as any of its `started` has a fiber. So the pool of a fiber that
-//!   has been claimed and not been enqueued is there.
+//! * CM1. A fiber is in `started` from its start to its end, so a thread that holds that lock, or
+//!   holds the fiber (`StateWord::hold`), keeps it from ending.
+//! * CM2. A pool has a worker as long as any of its `started` has a fiber. So the pool of a fiber
+//!   that has been claimed and not been enqueued is there.
 //! * CM3. Only the worker's own thread arms timers, and pushes to `ready`.
 //!
-//! Locks: each is taken alone. No fiber is enqueued under one of them, and no other lock is taken but a
-//! fiber's `join`, by a thread that goes through `started`.
+//! Locks: each is taken alone. No fiber is enqueued under one of them, and no other lock is taken
+//! but a fiber's `join`, by a thread that goes through `started`.
 
 use std::ptr;
 use std::sync::Arc;
@@ -212,8 +212,8 @@ impl SharedQueues {
         (next != NEVER).then_some(next)
     }
 
-    /// Ends the waits with timers due by `now`, and returns the fibers, which the caller enqueues. Any
-    /// thread.
+    /// Ends the waits with timers due by `now`, and returns the fibers, which the caller enqueues.
+    /// Any thread.
     pub(in crate::sched) fn fire(&self, now: u64) -> Fifo<Header> {
         let mut woken = Fifo::new();
         let mut wheel = self.timers.wheel.lock();

@@ -1,16 +1,17 @@
 //! Snapshots of a pool with fibers that may migrate: the asker reads the lists itself.
 //!
-//! No worker has fibers of its own there that it could describe. The asker goes through the lists of
-//! started fibers. It holds the parked ones (`StateWord::hold`), all of one list at a time, reads what
-//! they wait for, and releases them. If the wait of one has ended meanwhile, the asker enqueues it,
-//! since the waker found it active and did not. Of the others it reads what is constant.
+//! No worker has fibers of its own there that it could describe. The asker goes through the lists
+//! of started fibers. It holds the parked ones (`StateWord::hold`), all of one list at a time,
+//! reads what they wait for, and releases them. If the wait of one has ended meanwhile, the asker
+//! enqueues it, since the waker found it active and did not. Of the others it reads what is
+//! constant.
 //!
 //! A fiber that waits while it unwinds is parked and on its stack: in place, or pinned and about to
-//! leave. Its home is not the list that it is in, which the hold has ordered (H3). The stack of such a
-//! fiber is not read; its notice says what it waits for, and stays while it is held.
+//! leave. Its home is not the list that it is in, which the hold has ordered (H3). The stack of
+//! such a fiber is not read; its notice says what it waits for, and stays while it is held.
 //!
-//! LIVENESS: a hold ends: the asker describes objects that are waited for, which takes their locks, and
-//! no thread keeps such a lock and waits for a fiber.
+//! LIVENESS: a hold ends: the asker describes objects that are waited for, which takes their locks,
+//! and no thread keeps such a lock and waits for a fiber.
 
 use std::ptr;
 

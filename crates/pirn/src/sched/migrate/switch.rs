@@ -1,18 +1,18 @@
 //! Fibers that may migrate: how they leave a stack, and where they are put when they are woken.
 //!
 //! Owns: what a worker does differently where fibers are free. Does not own: what workers have in
-//! common there (`shared_queues`), stealing (`park`, as for fresh fibers), what the monitor does for a worker
-//! that is stuck (`sysmon`), or reports (`migrate::snapshot`).
+//! common there (`shared_queues`), stealing (`park`, as for fresh fibers), what the monitor does
+//! for a worker that is stuck (`sysmon`), or reports (`migrate::snapshot`).
 //!
-//! A free fiber that may run is queued where a fresh one could be: in a `next` slot, a ring, a worker's
-//! common ready list, or the injector. Any worker may take it from each of them, so a worker that
-//! blocks or computes delays only the fiber that it runs.
+//! A free fiber that may run is queued where a fresh one could be: in a `next` slot, a ring, a
+//! worker's common ready list, or the injector. Any worker may take it from each of them, so a
+//! worker that blocks or computes delays only the fiber that it runs.
 //!
 //! 1. The fiber finds its successor, leaves its pointer and its [`AfterSwitch`], and switches.
-//! 2. The successor on this thread first completes the wish: parks the fiber, or queues it. From then on
-//!    another thread may be on the stack that was left.
-//! 3. A waker on a worker of the pool puts the fiber there; any other waker pushes it to the injector
-//!    and wakes a worker.
+//! 2. The successor on this thread first completes the wish: parks the fiber, or queues it. From
+//!    then on another thread may be on the stack that was left.
+//! 3. A waker on a worker of the pool puts the fiber there; any other waker pushes it to the
+//!    injector and wakes a worker.
 //! 4. The fiber resumes, and reads what it needs to know of its present thread again.
 //!
 //! LIVENESS: a claim before step 2's `park` enqueues nothing and is found by it; a claim after it
@@ -118,8 +118,8 @@ impl Worker {
         self.offer();
     }
 
-    /// Queues `fiber` behind other started fibers, if it has started. A ring is short, and fibers that
-    /// spill from it are popped last in, first out.
+    /// Queues `fiber` behind other started fibers, if it has started. A ring is short, and fibers
+    /// that spill from it are popped last in, first out.
     #[inline(never)]
     pub(in crate::sched) fn keep_started(&self, fiber: FiberPtr) -> bool {
         let shared_queues = self.shared_queues.filter(|_| !fiber.header().is_fresh());

@@ -25,11 +25,11 @@
 //! Other members do not take from the queue. The worker that hands a fiber over is often the
 //! first to be idle, and would take it back before the other one is awake.
 //!
-//! LIVENESS: push comes before [`Idle::claim_this`](crate::sched::pool::idle::Idle::claim_this), which begins
-//! with a `SeqCst` fence; the owner announces its sleep, then a fence, then looks at the queue (S3,
-//! S4 of `idle`). So either the pusher sees it asleep and wakes it, or it sees the fiber. An owner
-//! that runs one fiber for long does not look at the queue. The monitor, which runs while any
-//! worker is awake, moves its `placed` fibers to the injector.
+//! LIVENESS: push comes before [`Idle::claim_this`](crate::sched::pool::idle::Idle::claim_this),
+//! which begins with a `SeqCst` fence; the owner announces its sleep, then a fence, then looks at
+//! the queue (S3, S4 of `idle`). So either the pusher sees it asleep and wakes it, or it sees the
+//! fiber. An owner that runs one fiber for long does not look at the queue. The monitor, which runs
+//! while any worker is awake, moves its `placed` fibers to the injector.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -304,9 +304,9 @@ impl Remote {
 }
 
 impl Pool {
-    /// Moves the `placed` fibers of a worker to the injector. The worker that finds one assigns it once
-    /// more, since one worker may find all of them. The second time, and where the fiber was to start
-    /// apart, it starts on the worker that finds it: no fiber is handed over repeatedly.
+    /// Moves the `placed` fibers of a worker to the injector. The worker that finds one assigns it
+    /// once more, since one worker may find all of them. The second time, and where the fiber was
+    /// to start apart, it starts on the worker that finds it: no fiber is handed over repeatedly.
     pub(in crate::sched) fn release_placed(self: &Arc<Self>, worker: usize) {
         let remote = &self.remotes[worker];
         let is_member = worker < self.workers();

@@ -132,10 +132,10 @@ impl Pool {
 
     /// Relieves a holder on which fibers have waited for `RISE` behind others.
     ///
-    /// Fibers of a line that blocks move to the injector, since the number of threads is at its limit.
-    /// So do those behind a fiber that has `blocked` its thread, whatever its line, since it may wait
-    /// for one of them. For fibers that compute, one more holder starts, up to twice as many as there
-    /// are members: a fiber that runs may wait for one that is queued.
+    /// Fibers of a line that blocks move to the injector, since the number of threads is at its
+    /// limit. So do those behind a fiber that has `blocked` its thread, whatever its line, since it
+    /// may wait for one of them. For fibers that compute, one more holder starts, up to twice as
+    /// many as there are members: a fiber that runs may wait for one that is queued.
     pub(in crate::sched) fn relieve_holder(
         self: &Arc<Self>,
         worker: usize,

@@ -15,9 +15,9 @@
 //! | `Blocks` | a fiber has blocked its thread for [`HELD`] | apart, alone on a thread | yes |
 //!
 //! A *tracked* fiber carries a [`Tag`] and is counted in `Remote::lines` of the worker that it is
-//! assigned to. A new line is `Spread`, because that error is the cheaper one. A short fiber on another
-//! worker costs one wake-up (30 to 60 µs); a pool of long-lived fibers on one worker leaves all other
-//! processors unused for as long as it lives.
+//! assigned to. A new line is `Spread`, because that error is the cheaper one. A short fiber on
+//! another worker costs one wake-up (30 to 60 µs); a pool of long-lived fibers on one worker leaves
+//! all other processors unused for as long as it lives.
 //!
 //! The table has [`LINES`] entries. The entry of a line is in one of [`REACH`] positions, the
 //! first of which is its home. Where the table is full, it drops `Short` lines that have

@@ -1,25 +1,25 @@
 //! Decides when a pool has more threads than members, and when it no longer has them.
 //!
-//! Owns: the decision, and the count of every decision by its reason. Does not own: the evidence, which
-//! the monitor gathers (`sysmon`), nor the workers' part (`standby`, `threads`).
+//! Owns: the decision, and the count of every decision by its reason. Does not own: the evidence,
+//! which the monitor gathers (`sysmon`), nor the workers' part (`standby`, `threads`).
 //!
-//! A worker is *stuck* if it has not dispatched for some looks. It *waits* if its thread has waited in
-//! the system (or its fiber has announced it, by `block_in_place`) for [`STILL`] at least. It
-//! *computes* if it has run for [`LONG`] at least. Workers that wait use no processor, so they do not
-//! count among those that *run*.
+//! A worker is *stuck* if it has not dispatched for some looks. It *waits* if its thread has waited
+//! in the system (or its fiber has announced it, by `block_in_place`) for [`STILL`] at least. It
+//! *computes* if it has run for [`LONG`] at least. Workers that wait use no processor, so they do
+//! not count among those that *run*.
 //!
 //! A worker is called in when fresh fibers have aged and no member sleeps, and
 //! * fewer run than there are members, since others wait; or
-//! * some compute for so long that the rest should not have to wait for them: for [`SOON`] if fibers of
-//!   other spawn lines wait, for [`LONG`] if only their own do.
+//! * some compute for so long that the rest should not have to wait for them: for [`SOON`] if
+//!   fibers of other spawn lines wait, for [`LONG`] if only their own do.
 //!
 //! The number called in at once is at most half of the present threads, at most one for each stuck
 //! worker and for each aged fiber. It never makes more than twice as many workers run as there are
-//! members, and never exceeds the pool's maximum of threads. The half keeps a short stall from creating
-//! a hundred threads; the doubling keeps a long one from lasting.
+//! members, and never exceeds the pool's maximum of threads. The half keeps a short stall from
+//! creating a hundred threads; the doubling keeps a long one from lasting.
 //!
-//! They end by themselves when they find nothing to take. If there is always something, and as many as
-//! there are members make progress without them, they are sent away.
+//! They end by themselves when they find nothing to take. If there is always something, and as many
+//! as there are members make progress without them, they are sent away.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,17 +33,17 @@ use crate::sched::pool::counters::Counter;
 use crate::sched::pool::shared::Pool;
 use crate::shim::atomic::{AtomicUsize, Ordering};
 
-/// How long a worker has not dispatched before its thread is checked. A thread costs about a tenth of
-/// that; arbitrary otherwise.
+/// How long a worker has not dispatched before its thread is checked. A thread costs about a tenth
+/// of that; arbitrary otherwise.
 pub(super) const STILL: Duration = Duration::from_millis(1);
 
 /// How long a worker computes without a dispatch before others are called in beside it. Twice the
-/// threads cost a few percent of the speed where all compute, so it is longer than the pieces that such
-/// programs work in; arbitrary otherwise.
+/// threads cost a few percent of the speed where all compute, so it is longer than the pieces that
+/// such programs work in; arbitrary otherwise.
 pub(in crate::sched) const LONG: Duration = Duration::from_millis(100);
 
-/// The same if a fiber of another line waits than those that compute. A fiber of the same line gains
-/// nothing from an earlier start: both compute for equally long, and the first ends later.
+/// The same if a fiber of another line waits than those that compute. A fiber of the same line
+/// gains nothing from an earlier start: both compute for equally long, and the first ends later.
 pub(super) const SOON: Duration = Duration::from_millis(2);
 
 /// The reason why the number of a runtime's threads was, or was not, changed.
@@ -120,8 +120,8 @@ pub(in crate::sched) struct Evidence {
     pub(in crate::sched) waiting: usize,
     /// The ones that have not been taken since the look before.
     pub(in crate::sched) aged: usize,
-    /// A member slept, and has been woken for them; or a worker has been woken before, and is on its
-    /// way.
+    /// A member slept, and has been woken for them; or a worker has been woken before, and is on
+    /// its way.
     pub(in crate::sched) woken: bool,
     /// Workers that are awake.
     pub(in crate::sched) awake: usize,
@@ -199,8 +199,8 @@ impl Scale {
         self.counts[reason as usize].increment_shared();
     }
 
-    /// True if the log reports a decision: each that changes the number of threads, and a refusal once,
-    /// until the number changes or no more threads are wanted.
+    /// True if the log reports a decision: each that changes the number of threads, and a refusal
+    /// once, until the number changes or no more threads are wanted.
     pub(in crate::sched) fn is_news(&self, reason: ScaleReason) -> bool {
         let refusal = match reason {
             // May come between two refusals for the same reason.
@@ -326,8 +326,8 @@ impl Pool {
         more
     }
 
-    /// A fiber of one of the workers has announced that it blocks its thread. If no worker is there for
-    /// fresh fibers, calls one in now.
+    /// A fiber of one of the workers has announced that it blocks its thread. If no worker is there
+    /// for fresh fibers, calls one in now.
     pub(super) fn stand_in(self: &Arc<Self>) {
         if !self.is_elastic() || !self.has_visible_work() || self.idle.sleepers_hint() {
             return;
@@ -343,8 +343,8 @@ impl Pool {
         }
     }
 
-    /// Sends away up to `n` of the workers apart that take fresh fibers. They leave when they notice,
-    /// and the fibers that have started there have ended.
+    /// Sends away up to `n` of the workers apart that take fresh fibers. They leave when they
+    /// notice, and the fibers that have started there have ended.
     pub(super) fn send_away(&self, n: usize) {
         let _roster = self.threads.lock();
         let active = self.remotes.iter().skip(self.workers()).filter(|remote| {

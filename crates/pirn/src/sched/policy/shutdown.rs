@@ -2,10 +2,11 @@
 //!
 //! 1. Admission is closed: for threads outside (Draining), or entirely, and every started fiber is
 //!    cancelled (Cancelled).
-//! 2. The pool drains: the caller that shuts it down waits until no fiber is left, or its time is up.
-//! 3. The pool stops: workers without started fibers end and are joined. A worker that still has some
-//!    reports them and continues for as long as they live: their stacks may be borrowed from, and only
-//!    this thread can resume them.
+//! 2. The pool drains: the caller that shuts it down waits until no fiber is left, or its time is
+//!    up.
+//! 3. The pool stops: workers without started fibers end and are joined. A worker that still has
+//!    some reports them and continues for as long as they live: their stacks may be borrowed from,
+//!    and only this thread can resume them.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,9 +33,9 @@ impl Pool {
         self.stop();
     }
 
-    /// If the pool has no threads: runs what is left here. If the caller is a fiber and no thread has
-    /// driven the pool yet, runs it on a thread made for that. If another thread drives the pool, waits
-    /// for that thread.
+    /// If the pool has no threads: runs what is left here. If the caller is a fiber and no thread
+    /// has driven the pool yet, runs it on a thread made for that. If another thread drives the
+    /// pool, waits for that thread.
     fn drive_to_end(self: &Arc<Self>, limit: Option<Instant>) {
         if !self.is_by_hand() || live(self) == 0 {
             return;
@@ -46,8 +47,8 @@ impl Pool {
         }
     }
 
-    /// Runs what is left of a pool that no thread drives, on a thread made for that. The thread ends
-    /// after the last fiber, whatever its creator waits for.
+    /// Runs what is left of a pool that no thread drives, on a thread made for that. The thread
+    /// ends after the last fiber, whatever its creator waits for.
     pub(in crate::sched) fn drive_elsewhere(self: &Arc<Self>) {
         let pool = Arc::clone(self);
         let name = format!("{}-end", self.name());
@@ -87,15 +88,15 @@ impl Pool {
         self.root().cancel();
     }
 
-    /// Cancels everything and returns without waiting: called from a fiber of the pool itself, which
-    /// cannot wait for its own end. The workers stop when nothing is left.
+    /// Cancels everything and returns without waiting: called from a fiber of the pool itself,
+    /// which cannot wait for its own end. The workers stop when nothing is left.
     pub(crate) fn abandon(self: &Arc<Self>) {
         self.cancel();
         self.end_alone(Phase::Cancelled);
     }
 
-    /// Takes nothing more from outside and returns: as [`drain`](Pool::drain), for a caller that cannot
-    /// wait for it.
+    /// Takes nothing more from outside and returns: as [`drain`](Pool::drain), for a caller that
+    /// cannot wait for it.
     pub(crate) fn drain_alone(self: &Arc<Self>) {
         self.end_alone(Phase::Draining);
     }
@@ -130,8 +131,8 @@ impl Pool {
         pool_of(current::local()).is_some_and(|pool| Arc::ptr_eq(pool, self))
     }
 
-    /// True if the caller is this pool's start hook, on a thread that runs fibers only when the hook
-    /// has returned.
+    /// True if the caller is this pool's start hook, on a thread that runs fibers only when the
+    /// hook has returned.
     pub(crate) fn is_starting(self: &Arc<Self>) -> bool {
         std::ptr::eq(current::local().starting(), Arc::as_ptr(self).cast())
     }
@@ -160,8 +161,8 @@ impl Pool {
             self.report_end();
             return left;
         }
-        // Only threads past their last step are waited for: a destructor of the user's may hold up any
-        // other.
+        // Only threads past their last step are waited for: a destructor of the user's may hold up
+        // any other.
         let stay: Vec<usize> = (0..self.remotes.len())
             .filter(|&worker| !self.remotes[worker].ended.load(Ordering::Acquire))
             .collect();
@@ -172,8 +173,8 @@ impl Pool {
 }
 
 impl Worker {
-    /// True if the pool has entered a phase that this worker has not acted on, or has an open snapshot request
-    /// that it has not answered.
+    /// True if the pool has entered a phase that this worker has not acted on, or has an open
+    /// snapshot request that it has not answered.
     pub(in crate::sched) fn unnoticed_phase(&self) -> bool {
         self.role.seen() != self.pool.phase() || self.owes_snapshot()
     }

@@ -1,11 +1,11 @@
-//! Workers apart: those that a pool has beside its members, while members are stuck, and those that it
-//! no longer needs.
+//! Workers apart: those that a pool has beside its members, while members are stuck, and those that
+//! it no longer needs.
 //!
-//! Owns: the duty of a worker, one word, and how the worker follows it. Does not own: which worker is
-//! called in or sent away, and why (`scale`), nor their threads (`threads`).
+//! Owns: the duty of a worker, one word, and how the worker follows it. Does not own: which worker
+//! is called in or sent away, and why (`scale`), nor their threads (`threads`).
 //!
-//! A pool has as many *members* as it is meant to run at a time: the workers with the lowest numbers,
-//! which take part in the protocol of `idle`. Any other worker is apart.
+//! A pool has as many *members* as it is meant to run at a time: the workers with the lowest
+//! numbers, which take part in the protocol of `idle`. Any other worker is apart.
 //!
 //! | duty | a member | apart |
 //! |---|---|---|
@@ -21,14 +21,14 @@
 //!     └──── nothing has started here that lives, for KEEP long ──────────┘
 //! ```
 //!
-//! Every change but the worker's own from ACTIVE to DRAINING is made under the lock of `Threads`. So a
-//! worker that is called in is not about to end, and one that ends is not called in. A worker reads its
-//! duty at each maintenance and before it rests. The thread that changes it unparks the worker after that, and the
-//! token of that unpark remains if the worker is on its way to sleep.
+//! Every change but the worker's own from ACTIVE to DRAINING is made under the lock of `Threads`.
+//! So a worker that is called in is not about to end, and one that ends is not called in. A worker
+//! reads its duty at each maintenance and before it rests. The thread that changes it unparks the
+//! worker after that, and the token of that unpark remains if the worker is on its way to sleep.
 //!
-//! LIVENESS: nothing relies on a worker apart: no publisher counts it among the searchers or sleepers.
-//! Fibers in its ring can be stolen; what it hands on is published like anything from outside. After a
-//! worker was called in, the monitor looks again later (`sysmon`).
+//! LIVENESS: nothing relies on a worker apart: no publisher counts it among the searchers or
+//! sleepers. Fibers in its ring can be stolen; what it hands on is published like anything from
+//! outside. After a worker was called in, the monitor looks again later (`sysmon`).
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -277,8 +277,8 @@ pub(super) fn send_away(duty: &AtomicU32) -> bool {
 }
 
 impl Pool {
-    /// Returns the injector shard of this worker. Workers share shards if there are more of them than
-    /// at first; there may be only one shard.
+    /// Returns the injector shard of this worker. Workers share shards if there are more of them
+    /// than at first; there may be only one shard.
     #[inline]
     pub(in crate::sched) fn shard(&self, worker: usize) -> usize {
         match self.scheduler() {

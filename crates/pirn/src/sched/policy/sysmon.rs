@@ -1,14 +1,14 @@
 //! The monitor: a thread that looks for fresh fibers that no worker takes.
 //!
-//! Workers wake each other for *surplus* only. Less than that waits for its own worker, which may be
-//! computing: the monitor ensures that such work does not stay there while another worker sleeps. It
-//! looks at each worker's ring and `next` slot. Work that is unchanged at its next look, at least
-//! [`AGE`] later, is *aged*, and a sleeper is woken for it.
+//! Workers wake each other for *surplus* only. Less than that waits for its own worker, which may
+//! be computing: the monitor ensures that such work does not stay there while another worker
+//! sleeps. It looks at each worker's ring and `next` slot. Work that is unchanged at its next look,
+//! at least [`AGE`] later, is *aged*, and a sleeper is woken for it.
 //!
 //! It is a safety net too: a worker that sleeps with fibers in its inbox, and for [`LOST`] has not
-//! been notified, is woken and counted as a rescue. A nonzero count means that the sleep protocol is
-//! broken. (A shorter delay proves nothing: the thread that has pushed a fiber there and is about to
-//! notify the worker may have been preempted between the two.)
+//! been notified, is woken and counted as a rescue. A nonzero count means that the sleep protocol
+//! is broken. (A shorter delay proves nothing: the thread that has pushed a fiber there and is
+//! about to notify the worker may have been preempted between the two.)
 //!
 //! It also detects stalls (`stall`).
 //!
@@ -22,21 +22,22 @@
 //! | Lingering | 100 ms | all workers sleep, and some have run lately |
 //! | Stopped | until attended to | all workers sleep |
 //!
-//! It also watches fibers that join (`heartbeat`): while some worker sleeps, or others wait behind them.
+//! It also watches fibers that join (`heartbeat`): while some worker sleeps, or others wait behind
+//! them.
 //!
 //! Its view of all workers together goes to `scale`, which decides whether there should be more of
 //! them, or fewer.
 //!
-//! LIVENESS: it stops only while all workers sleep, and checks that once more after it has announced
-//! it. A worker that wakes up starts it again, since the fiber that it was woken for may hold its
-//! thread. So that this costs nothing while wakes follow each other, the monitor lingers for a second
-//! before it stops. A worker that goes to sleep while others are awake starts it again: it may have
-//! missed what they spawned in the moment before, and they may have missed that it sleeps. So while one
-//! worker is awake and another sleeps, it runs. A worker that puts a fiber where others may take it
-//! while no worker sleeps starts it again too. All may have been woken from outside, so that none has
-//! gone to sleep since the monitor stopped; if all block their threads now, it must find out. The step
-//! from Attending to Dozing is not fenced against a spawner; the worst case is one period of 20 ms.
-//! (`models/idle.pml`)
+//! LIVENESS: it stops only while all workers sleep, and checks that once more after it has
+//! announced it. A worker that wakes up starts it again, since the fiber that it was woken for may
+//! hold its thread. So that this costs nothing while wakes follow each other, the monitor lingers
+//! for a second before it stops. A worker that goes to sleep while others are awake starts it
+//! again: it may have missed what they spawned in the moment before, and they may have missed that
+//! it sleeps. So while one worker is awake and another sleeps, it runs. A worker that puts a fiber
+//! where others may take it while no worker sleeps starts it again too. All may have been woken
+//! from outside, so that none has gone to sleep since the monitor stopped; if all block their
+//! threads now, it must find out. The step from Attending to Dozing is not fenced against a
+//! spawner; the worst case is one period of 20 ms. (`models/idle.pml`)
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -61,25 +62,25 @@ use crate::sys::Activity;
 use crate::sys::parker::Parker;
 use crate::sys::poller::Events;
 
-/// The least time between two looks that may call work aged: twice the cost of waking a thread for it
-/// (`SURPLUS` in `intervals`). The three times are arbitrary; no measurement yet.
+/// The least time between two looks that may call work aged: twice the cost of waking a thread for
+/// it (`SURPLUS` in `intervals`). The three times are arbitrary; no measurement yet.
 const AGE: Duration = Duration::from_micros(100);
-/// How long the notification of a fiber may be delayed: many times what a preempted thread waits for
-/// its turn on a crowded machine.
+/// How long the notification of a fiber may be delayed: many times what a preempted thread waits
+/// for its turn on a crowded machine.
 const LOST: Duration = Duration::from_millis(200);
 /// Time between two looks while attending.
 const PERIOD: Duration = Duration::from_micros(500);
-/// Time between two looks while fibers join and none waits behind them: how long a fiber that wants a
-/// thread of theirs waits.
+/// Time between two looks while fibers join and none waits behind them: how long a fiber that wants
+/// a thread of theirs waits.
 const BEAT: Duration = Duration::from_millis(2);
-/// The same while others do wait there. With eight fibers that join on two workers, a sleeper was late
-/// by 5.9 ms at most in 99 of 100 cases at 500 µs, by 2.8 ms at this.
+/// The same while others do wait there. With eight fibers that join on two workers, a sleeper was
+/// late by 5.9 ms at most in 99 of 100 cases at 500 µs, by 2.8 ms at this.
 const CROWDED: Duration = Duration::from_micros(250);
-/// Time between two looks while dozing: the worst delay of a wake that the unfenced step to dozing has
-/// missed.
+/// Time between two looks while dozing: the worst delay of a wake that the unfenced step to dozing
+/// has missed.
 const DOZE: Duration = Duration::from_millis(20);
-/// Time between two looks while all workers run and work waits, or may come while some are stuck. With
-/// the look at which that has aged, and the start of a thread, a fiber starts within 5 ms.
+/// Time between two looks while all workers run and work waits, or may come while some are stuck.
+/// With the look at which that has aged, and the start of a thread, a fiber starts within 5 ms.
 const FITFUL: Duration = Duration::from_millis(2);
 
 /// How often the time between two looks in vain at a worker that seems stuck doubles: to 4 ms.
@@ -94,8 +95,8 @@ const CALM: u32 = 20;
 /// processor.
 const RISE: Duration = Duration::from_millis(100);
 
-/// A worker that has not popped its `placed` fibers for this long loses them, even if no fiber holds
-/// its thread. Many times the wait for a processor among four times as many threads.
+/// A worker that has not popped its `placed` fibers for this long loses them, even if no fiber
+/// holds its thread. Many times the wait for a processor among four times as many threads.
 const ABSENT: Duration = Duration::from_secs(1);
 
 /// Looks that show more active workers than intended, before some are sent away. Arbitrary: a few.
@@ -110,8 +111,8 @@ const STOPPED: u32 = 4;
 
 /// Time between two looks while it lingers.
 const LINGER: Duration = Duration::from_millis(100);
-/// So many such looks in a row show that nothing runs, and it stops. A worker that sleeps and wakes up
-/// frequently thus need not start it each time. Arbitrary.
+/// So many such looks in a row show that nothing runs, and it stops. A worker that sleeps and wakes
+/// up frequently thus need not start it each time. Arbitrary.
 const LINGERS: u32 = 10;
 
 /// The monitor of one pool.
@@ -164,13 +165,15 @@ pub(in crate::sched) struct Look {
     placed_since: u64,
     /// The present run was recorded as one that holds the thread (`lines`).
     held: bool,
-    /// When the processor time of its thread was first read while the same fiber ran, and that time.
+    /// When the processor time of its thread was first read while the same fiber ran, and that
+    /// time.
     used: Option<(u64, u64)>,
     /// Whether the thread waits in the system; if it was asked.
     waits: Option<bool>,
     /// An earlier look of this run has asked it.
     asked: bool,
-    /// Since when the worker has been seen asleep with mail and without a notification; 0 if it is not.
+    /// Since when the worker has been seen asleep with mail and without a notification; 0 if it is
+    /// not.
     pub(in crate::sched) unaware: u64,
 }
 
@@ -209,12 +212,12 @@ impl Monitor {
         }
     }
 
-    /// As [`resume`](Monitor::resume), for a worker that has put a fiber where others may take it and
-    /// sees no worker asleep: a plain load. A monitor that dozes looks soon, because the fiber may wait
-    /// behind a long computation.
+    /// As [`resume`](Monitor::resume), for a worker that has put a fiber where others may take it
+    /// and sees no worker asleep: a plain load. A monitor that dozes looks soon, because the fiber
+    /// may wait behind a long computation.
     ///
-    /// ORDERING: Relaxed: the fence of that worker's last awakening comes before; a monitor that stops
-    /// after it sees that this worker is awake.
+    /// ORDERING: Relaxed: the fence of that worker's last awakening comes before; a monitor that
+    /// stops after it sees that this worker is awake.
     #[inline]
     pub(in crate::sched) fn resume_if_stopped(&self) {
         if self.state.load(Ordering::Relaxed) >= DOZING {
@@ -236,8 +239,8 @@ impl Monitor {
         self.parker.unpark();
     }
 
-    /// Announces that the monitor looks seldom from now on: the next join of each worker is to notify
-    /// it.
+    /// Announces that the monitor looks seldom from now on: the next join of each worker is to
+    /// notify it.
     fn arm<'a>(&self, state: u32, workers: impl Iterator<Item = &'a Jobs>) {
         self.state.store(state, Ordering::SeqCst);
         workers.for_each(Jobs::arm);
@@ -307,7 +310,8 @@ impl Monitor {
                 let nobody_is_free = stuck && !pool.idle.sleepers_hint();
                 let (state, doze) = match young || nobody_is_free {
                     true => (RESTLESS, FITFUL),
-                    // No thread can be added for what is spawned meanwhile: it need not be seen soon.
+                    // No thread can be added for what is spawned meanwhile: it need not be seen
+                    // soon.
                     false if !pool.is_elastic() => (RESTLESS, DOZE),
                     false => (DOZING, DOZE),
                 };
@@ -335,8 +339,8 @@ impl Monitor {
         let at = clock::now();
         looks.resize_with(pool.remotes.len(), || Look::first(at));
         let mut seen = Evidence {
-            // Fibers in the injector have been published to all, so a worker should be on the way to
-            // them.
+            // Fibers in the injector have been published to all, so a worker should be on the way
+            // to them.
             waiting: pool.injector.len(),
             ..Evidence::default()
         };
@@ -412,7 +416,8 @@ impl Monitor {
     }
 }
 
-/// Returns the spawn line of the fiber that the worker runs, if the dispatch is still that of `epoch`.
+/// Returns the spawn line of the fiber that the worker runs, if the dispatch is still that of
+/// `epoch`.
 fn running_at(remote: &Remote, epoch: u64) -> Option<&'static Location<'static>> {
     let location = remote.running_fiber()?.location();
     (remote.counters.dispatched.get() == epoch).then_some(location)
@@ -423,7 +428,8 @@ fn dispatched<'a>(looks: impl Iterator<Item = &'a Look>) -> u64 {
     looks.map(|look| look.epoch).sum()
 }
 
-/// Returns since when a condition holds, 0 if it does not. `before` is the result of the look before.
+/// Returns since when a condition holds, 0 if it does not. `before` is the result of the look
+/// before.
 pub(in crate::sched) fn since(before: u64, holds: bool, at: u64) -> u64 {
     match (holds, before) {
         (false, _) => 0,
@@ -432,8 +438,8 @@ pub(in crate::sched) fn since(before: u64, holds: bool, at: u64) -> u64 {
     }
 }
 
-/// Fires the due timers of a worker that does not get to them, where fibers may migrate. Returns when
-/// the next one is due, as `base::clock` counts.
+/// Fires the due timers of a worker that does not get to them, where fibers may migrate. Returns
+/// when the next one is due, as `base::clock` counts.
 fn fire_for(remote: &Remote, at: u64) -> u64 {
     let Some(shared_queues) = remote.shared_queues else {
         return u64::MAX;
@@ -513,8 +519,8 @@ impl Look {
         }
     }
 
-    /// True if the thread has used half of the time since its processor time was first read, or waits
-    /// in the system. Else it waits for a processor, and so would other threads.
+    /// True if the thread has used half of the time since its processor time was first read, or
+    /// waits in the system. Else it waits for a processor, and so would other threads.
     fn is_kept_by_its_fiber(&mut self, remote: &Remote, at: u64) -> bool {
         let Some(used) = remote.thread.processor_time() else {
             return true;

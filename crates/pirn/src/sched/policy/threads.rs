@@ -1,14 +1,14 @@
-//! The threads of a pool: created when their worker is first woken or called in, ended when it has been
-//! idle for long or when the pool stops.
+//! The threads of a pool: created when their worker is first woken or called in, ended when it has
+//! been idle for long or when the pool stops.
 //!
 //! A member without a thread counts as asleep in `idle`: waking it starts its thread.
 //! `Remote::launched` distinguishes the two.
 //!
-//! A member's thread that leaves for lack of work has taken back its bit first, so no thread can claim
-//! it any more (if one had, it stays). Then it marks itself as gone, and only then announces the worker
-//! as asleep once more, as its last act: a thread that claims the worker from then on finds no thread
-//! and starts one. The leaving thread looks for what was published before that announcement after it,
-//! as every worker does that goes to sleep (S4 of `idle`).
+//! A member's thread that leaves for lack of work has taken back its bit first, so no thread can
+//! claim it any more (if one had, it stays). Then it marks itself as gone, and only then announces
+//! the worker as asleep once more, as its last act: a thread that claims the worker from then on
+//! finds no thread and starts one. The leaving thread looks for what was published before that
+//! announcement after it, as every worker does that goes to sleep (S4 of `idle`).
 
 use std::io;
 use std::sync::Arc;
@@ -175,7 +175,8 @@ impl Pool {
         }
     }
 
-    /// Returns a place for one more worker beside the members, if there may be one. *Under the lock.*
+    /// Returns a place for one more worker beside the members, if there may be one. *Under the
+    /// lock.*
     pub(in crate::sched) fn free_place(&self) -> Option<usize> {
         let most = self.config.max_threads;
         let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
@@ -323,8 +324,8 @@ impl Pool {
         }
     }
 
-    /// Waits for the threads, which are about to end, except those of the workers in `except`, which
-    /// are left alone.
+    /// Waits for the threads, which are about to end, except those of the workers in `except`,
+    /// which are left alone.
     pub(in crate::sched) fn join_threads(&self, except: &[usize]) {
         let (working, leaving) = {
             let mut roster = self.threads.lock();

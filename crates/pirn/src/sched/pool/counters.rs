@@ -1,4 +1,5 @@
-//! Counters: what each worker has done, written by the worker with plain stores and read by any thread.
+//! Counters: what each worker has done, written by the worker with plain stores and read by any
+//! thread.
 
 use std::fmt;
 use std::time::Duration;
@@ -147,8 +148,8 @@ macro_rules! counters {
         }
 
         impl WorkerCounters {
-            /// Returns the present values; not those of one moment. If one counter is never more than
-            /// another, it is declared first, and so read first.
+            /// Returns the present values; not those of one moment. If one counter is never more
+            /// than another, it is declared first, and so read first.
             pub(crate) fn read(&self) -> Counters {
                 Counters {
                     $($name: self.$name.get(),)*
@@ -215,8 +216,8 @@ counters! {
         wakes: Tally,
         /// Fibers that had to wait for a stack.
         stack_waits: Tally,
-        /// Fibers among `stack_waits` that got a stack beyond `max_stacks`, since another fiber waited
-        /// for their end.
+        /// Fibers among `stack_waits` that got a stack beyond `max_stacks`, since another fiber
+        /// waited for their end.
         loans: Tally,
         /// Runs of fibers that were timed: about one of 250.
         run_samples: Tally,

@@ -1,9 +1,9 @@
-//! Tracks which members are awake, searching or asleep, and selects the one to wake. Knows workers by
-//! number and no queue.
+//! Tracks which members are awake, searching or asleep, and selects the one to wake. Knows workers
+//! by number and no queue.
 //!
 //! A worker is *awake*, *searching* (awake, counted here, and looking into every queue for work) or
-//! *asleep* (its bit is set). Few workers search at a time, so published work wakes at most one more.
-//! This is enough because a search never ends without the checks of S2 and S3.
+//! *asleep* (its bit is set). Few workers search at a time, so published work wakes at most one
+//! more. This is enough because a search never ends without the checks of S2 and S3.
 //!
 //! # The protocol
 //!
@@ -11,53 +11,54 @@
 //! * P1. issues a `SeqCst` fence;
 //! * P2. if a worker searches: returns, since that search will find the fiber;
 //! * P3. if no worker sleeps: returns, since every worker looks again before it sleeps;
-//! * P4. counts one searcher (0 → 1), clears one sleeper's bit, and wakes that worker, which thereby
-//!   searches. If no bit was left, it uncounts itself as in S2 and, if it was the last searcher, starts
-//!   over at P2.
+//! * P4. counts one searcher (0 → 1), clears one sleeper's bit, and wakes that worker, which
+//!   thereby searches. If no bit was left, it uncounts itself as in S2 and, if it was the last
+//!   searcher, starts over at P2.
 //!
 //! Worker that runs out of work:
 //! * S1. counts itself as searching, unless enough workers do; looks everywhere.
-//! * S2. found something: uncounts itself, then issues a fence. *If it was the last searcher*, it wakes
-//!   another worker (P2–P4) if more work may be queued, before it runs anything.
+//! * S2. found something: uncounts itself, then issues a fence. *If it was the last searcher*, it
+//!   wakes another worker (P2–P4) if more work may be queued, before it runs anything.
 //! * S3. found nothing: sets its bit, uncounts itself, then issues a fence. *If no worker searches
 //!   now*, it looks everywhere once more. (Looking unconditionally is also correct.)
-//! * S4. (a worker that did not search) sets its bit, then issues a fence; *if no worker searches*, it
-//!   looks everywhere once more.
-//! * S5. sleeps. Its first step after that, or instead of it, is to clear its own bit with a swap, then
-//!   a fence. If the bit was already clear, a publisher has claimed this worker: it is counted as
-//!   searching and continues with S1's look, or at S2 if it has something else to run.
-//! * S6. a worker that saw work at the second look of S3 or S4 resumes as a searcher, even if enough
-//!   workers search. Otherwise it would repeat S4 while those searchers are held up.
+//! * S4. (a worker that did not search) sets its bit, then issues a fence; *if no worker searches*,
+//!   it looks everywhere once more.
+//! * S5. sleeps. Its first step after that, or instead of it, is to clear its own bit with a swap,
+//!   then a fence. If the bit was already clear, a publisher has claimed this worker: it is counted
+//!   as searching and continues with S1's look, or at S2 if it has something else to run.
+//! * S6. a worker that saw work at the second look of S3 or S4 resumes as a searcher, even if
+//!   enough workers search. Otherwise it would repeat S4 while those searchers are held up.
 //!
 //! # Why no wake is lost
-//! Claim: if a fiber is published and its publisher ends at P2 or P3, then some worker looks where the
-//! fiber is queued after the publication, and before the last worker sleeps for good.
+//! Claim: if a fiber is published and its publisher ends at P2 or P3, then some worker looks where
+//! the fiber is queued after the publication, and before the last worker sleeps for good.
 //! * *P3, no worker asleep.* Let W be any worker that sleeps later. Had W set its bit before P1, P3
-//!   would have seen it: so P1 precedes W's fence of S3 or S4, and all that W reads after that fence
-//!   includes the publication. W looks again, unless a worker searches: then see the next case.
-//! * *A worker searches* (seen by the publisher at P2, or by W at S3/S4 with W's bit set). Let Z be the
-//!   last of the searchers to leave. The thread that saw the count above zero did so, after a fence of
-//!   its own, before Z's subtraction, which is before Z's fence: so Z sees the publication, and W's
-//!   bit. If Z leaves by S3, Z looks again itself. If it leaves by S2, Z finds more queued and W's bit
-//!   set, and wakes W.
+//!   would have seen it: so P1 precedes W's fence of S3 or S4, and all that W reads after that
+//!   fence includes the publication. W looks again, unless a worker searches: then see the next
+//!   case.
+//! * *A worker searches* (seen by the publisher at P2, or by W at S3/S4 with W's bit set). Let Z be
+//!   the last of the searchers to leave. The thread that saw the count above zero did so, after a
+//!   fence of its own, before Z's subtraction, which is before Z's fence: so Z sees the
+//!   publication, and W's bit. If Z leaves by S3, Z looks again itself. If it leaves by S2, Z finds
+//!   more queued and W's bit set, and wakes W.
 //! * *P4's phantom*: a publisher that counted a searcher and found no bit was seen as a searcher by
-//!   other threads in between. It leaves through the same fence. If it was the last, it looks at the
-//!   sleepers again, so it takes the role of Z.
+//!   other threads in between. It leaves through the same fence. If it was the last, it looks at
+//!   the sleepers again, so it takes the role of Z.
 //!
 //! The fences replace `SeqCst` accesses: a publisher needs no read-modify-write of a shared line to
 //! find that a worker searches or that none sleeps. The model checker understands fences.
 //!
 //! # Members, and workers apart
-//! The *members* are the workers that take part in this protocol. A worker may run fibers without being
-//! a member (`standby`). It cannot be claimed, no search counts on it, and it publishes to the members.
-//! This module only counts how many such workers are awake, so that "all asleep" covers all workers. A
-//! worker that joins counts itself as a member before it stops counting as awake apart, and in the
-//! reverse order when it leaves. A worker without a thread is counted as a member before its bit is
-//! set, and uncounted after the bit was cleared. So in between, some workers that are not awake count
-//! as awake; none counts as asleep that is not.
+//! The *members* are the workers that take part in this protocol. A worker may run fibers without
+//! being a member (`standby`). It cannot be claimed, no search counts on it, and it publishes to
+//! the members. This module only counts how many such workers are awake, so that "all asleep"
+//! covers all workers. A worker that joins counts itself as a member before it stops counting as
+//! awake apart, and in the reverse order when it leaves. A worker without a thread is counted as a
+//! member before its bit is set, and uncounted after the bit was cleared. So in between, some
+//! workers that are not awake count as awake; none counts as asleep that is not.
 //!
-//! *Not* covered: fibers that are published without P1–P4 because one more is no surplus yet. They have
-//! their own rule (the monitor looks for aged work while one worker is awake and one sleeps);
+//! *Not* covered: fibers that are published without P1–P4 because one more is no surplus yet. They
+//! have their own rule (the monitor looks for aged work while one worker is awake and one sleeps);
 //! `models/idle.pml` has both.
 
 use crate::base::bits::AtomicBits;
@@ -90,7 +91,8 @@ impl Idle {
         }
     }
 
-    /// The number of members that a pool of `workers` members can grow to without more words to read.
+    /// The number of members that a pool of `workers` members can grow to without more words to
+    /// read.
     pub(crate) fn room(workers: usize) -> usize {
         workers.next_multiple_of(64)
     }
@@ -113,8 +115,8 @@ impl Idle {
         false
     }
 
-    /// S2. The searching caller has found work. True if it was the last searcher: then it wakes another
-    /// worker if more may be queued, before it runs anything.
+    /// S2. The searching caller has found work. True if it was the last searcher: then it wakes
+    /// another worker if more may be queued, before it runs anything.
     #[must_use = "the last searcher that finds work wakes another"]
     pub(crate) fn found_work(&self) -> bool {
         self.leave()
@@ -133,8 +135,8 @@ impl Idle {
         self.searching.load(Ordering::Relaxed) == 0
     }
 
-    /// S5. Worker `w` is awake. True if it had been claimed: then it is counted as searching and owes a
-    /// search.
+    /// S5. Worker `w` is awake. True if it had been claimed: then it is counted as searching and
+    /// owes a search.
     #[must_use = "a claimed worker owes a search"]
     pub(crate) fn retract(&self, w: usize) -> bool {
         let claimed = !self.sleepers.clear(w);
@@ -146,8 +148,8 @@ impl Idle {
         claimed
     }
 
-    /// S6. Worker `w` does not sleep after all, because it has seen work: it is awake and counted as
-    /// searching, claimed or not.
+    /// S6. Worker `w` does not sleep after all, because it has seen work: it is awake and counted
+    /// as searching, claimed or not.
     pub(crate) fn resume_search(&self, w: usize) {
         if !self.retract(w) {
             self.searching.fetch_add(1, Ordering::SeqCst);
@@ -181,8 +183,8 @@ impl Idle {
         None
     }
 
-    /// As [`Idle::claim_sleeper`], even if a worker searches: for work that one more worker is known to
-    /// be able to take.
+    /// As [`Idle::claim_sleeper`], even if a worker searches: for work that one more worker is
+    /// known to be able to take.
     #[must_use = "a claimed worker must be woken"]
     pub(crate) fn claim_any(&self, from: usize) -> Option<usize> {
         fence(Ordering::SeqCst);
@@ -197,8 +199,8 @@ impl Idle {
     }
 
     /// Claims worker `w`, if it sleeps, for work that only `w` can take. Returns a worker that the
-    /// caller must wake: `w`, or another one that continues the search that other threads believed this
-    /// call to be (P4).
+    /// caller must wake: `w`, or another one that continues the search that other threads believed
+    /// this call to be (P4).
     #[must_use = "a claimed worker must be woken"]
     pub(crate) fn claim_this(&self, w: usize) -> Option<usize> {
         fence(Ordering::SeqCst);
@@ -216,8 +218,8 @@ impl Idle {
     }
 
     /// Returns a hint about sleepers, from one plain load (for up to 64 workers) of a line that is
-    /// written only when a worker sleeps or wakes. Not P1–P3: a wake may be omitted because of it only
-    /// if the monitor compensates.
+    /// written only when a worker sleeps or wakes. Not P1–P3: a wake may be omitted because of it
+    /// only if the monitor compensates.
     #[inline]
     pub(crate) fn sleepers_hint(&self) -> bool {
         self.sleepers.any()
@@ -225,9 +227,9 @@ impl Idle {
 
     /// True if every member had its bit set, and no worker was awake apart.
     ///
-    /// Between two fences. Let a thread announce that it stops, then see all asleep here: a worker that
-    /// wakes up or goes to sleep later sees the announcement. A thread that sees a worker awake which
-    /// that thread saw asleep also sees the announcement.
+    /// Between two fences. Let a thread announce that it stops, then see all asleep here: a worker
+    /// that wakes up or goes to sleep later sees the announcement. A thread that sees a worker
+    /// awake which that thread saw asleep also sees the announcement.
     pub(crate) fn all_asleep(&self) -> bool {
         // ORDERING: pairs with the fences in `retract` and `announce`.
         if !mutant!("idle_all_asleep_unfenced") {
@@ -264,8 +266,8 @@ impl Idle {
         self.apart.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Removes a member that is awake, and counted as searching or not, from the members. True if it
-    /// was the last searcher: then the caller wakes another worker if more may be queued.
+    /// Removes a member that is awake, and counted as searching or not, from the members. True if
+    /// it was the last searcher: then the caller wakes another worker if more may be queued.
     #[must_use = "the last searcher sees to what is queued"]
     pub(crate) fn part(&self, searching: bool) -> bool {
         self.apart.fetch_add(1, Ordering::SeqCst);

@@ -1,20 +1,20 @@
 //! Quiescence: detects that no fiber is left, without a counter that all workers write.
 //!
-//! Each worker counts what it spawned and what it ended; [`live`] adds up all that ended *before* all
-//! that was spawned. Both only grow, and a fiber is counted as spawned before it can end. So equal sums
-//! mean that at some moment between the two readings nothing was alive (that was not about to be
-//! spawned from outside).
+//! Each worker counts what it spawned and what it ended; [`live`] adds up all that ended *before*
+//! all that was spawned. Both only grow, and a fiber is counted as spawned before it can end. So
+//! equal sums mean that at some moment between the two readings nothing was alive (that was not
+//! about to be spawned from outside).
 //!
-//! Fibers of the pool may wait here themselves. They are released when no other fiber is alive; waiters
-//! from outside, when nothing is alive at all. The thread that detects this ends a round, under the
-//! lock, and then releases the waiters of ended rounds, even if the first of them to run has spawned
-//! again meanwhile.
+//! Fibers of the pool may wait here themselves. They are released when no other fiber is alive;
+//! waiters from outside, when nothing is alive at all. The thread that detects this ends a round,
+//! under the lock, and then releases the waiters of ended rounds, even if the first of them to run
+//! has spawned again meanwhile.
 //!
-//! LIVENESS: a waiter announces that it watches, then a fence, then it adds up. A worker that ends a
-//! fiber counts it and looks whether a waiter watches. That look may be too early to see it, but before
-//! the worker sleeps it goes through the fence of its announcement and looks again. Of two fences one
-//! is the first: either the waiter's sum has the fiber's end, or the worker's second look sees the
-//! waiter.
+//! LIVENESS: a waiter announces that it watches, then a fence, then it adds up. A worker that ends
+//! a fiber counts it and looks whether a waiter watches. That look may be too early to see it, but
+//! before the worker sleeps it goes through the fence of its announcement and looks again. Of two
+//! fences one is the first: either the waiter's sum has the fiber's end, or the worker's second
+//! look sees the waiter.
 
 use crate::base::mutant::mutant;
 use crate::fiber::state::Code;

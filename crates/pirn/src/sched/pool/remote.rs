@@ -1,8 +1,8 @@
 //! What other threads see of each worker, and the row of all of them.
 //!
-//! A place in the row is filled when its worker is first needed, and stays where it is as long as the
-//! pool lives. A worker's thread may end and another take its place later: the counters continue then,
-//! each still written by one thread at a time.
+//! A place in the row is filled when its worker is first needed, and stays where it is as long as
+//! the pool lives. A worker's thread may end and another take its place later: the counters
+//! continue then, each still written by one thread at a time.
 
 use std::ops::Index;
 use std::ptr;
@@ -50,10 +50,11 @@ pub(crate) struct Remote {
     /// The kind of holder that the worker is, as a number; 0 if none (`holders`). Written under the
     /// lock of `Threads`.
     pub(in crate::sched) holder: AtomicU32,
-    /// The worker has run one fiber for so long that nothing is placed here. Written by the monitor.
+    /// The worker has run one fiber for so long that nothing is placed here. Written by the
+    /// monitor.
     pub(in crate::sched) stuck: AtomicBool,
-    /// The fiber that runs now; null if the worker found none, and has not since. For reports, and to
-    /// distinguish a stuck worker from one that is getting up. Written by the worker.
+    /// The fiber that runs now; null if the worker found none, and has not since. For reports, and
+    /// to distinguish a stuck worker from one that is getting up. Written by the worker.
     pub(in crate::sched) running: AtomicPtr<Header>,
     /// The data kept for observers of this worker.
     pub(in crate::sched) watched: Watched,
@@ -70,7 +71,8 @@ pub(crate) struct Remote {
     pub(in crate::sched) in_place: AtomicU32,
     /// How to ask the system about the worker's thread. Written by the worker when it starts.
     pub(in crate::sched) thread: ThreadProbe,
-    /// Whether the worker sleeps, and for how long, as the constants of `detector`. Written by the worker.
+    /// Whether the worker sleeps, and for how long, as the constants of `detector`. Written by the
+    /// worker.
     pub(in crate::sched) sleep: AtomicU32,
     /// The worker's state, for reports. Written by the worker.
     pub(in crate::sched) state: StateCell,
@@ -200,8 +202,8 @@ impl Remote {
         Some(FiberInfo::running(worker, fiber))
     }
 
-    /// Returns the fiber that runs now, as far as the worker has published it. It may have ended, and its
-    /// header may have another fiber: only what is constant or atomic may be read.
+    /// Returns the fiber that runs now, as far as the worker has published it. It may have ended,
+    /// and its header may have another fiber: only what is constant or atomic may be read.
     pub(in crate::sched) fn running_fiber(&self) -> Option<FiberPtr> {
         // ORDERING: Acquire: pairs with the Release of its worker.
         let fiber = self.running.load(Ordering::Acquire);
@@ -209,7 +211,8 @@ impl Remote {
         unsafe { FiberPtr::from_raw(fiber) }
     }
 
-    /// The number of fibers in the queues here that any worker may take from, except the `next` slot.
+    /// The number of fibers in the queues here that any worker may take from, except the `next`
+    /// slot.
     pub(in crate::sched) fn queued(&self) -> usize {
         self.ring.len() as usize + self.shared_queues.map_or(0, SharedQueues::len)
     }

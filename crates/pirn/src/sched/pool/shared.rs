@@ -208,8 +208,8 @@ impl Pool {
         self.config.scheduler
     }
 
-    /// Returns the token above everything that runs here. Cancelling it closes admission and interrupts
-    /// all fibers.
+    /// Returns the token above everything that runs here. Cancelling it closes admission and
+    /// interrupts all fibers.
     pub(crate) fn root(&self) -> &Arc<Node> {
         &self.root
     }
@@ -257,9 +257,9 @@ impl Pool {
 
     /// Counts a fiber from outside in; false if the pool takes none any more.
     ///
-    /// The count comes before the look at the phase, and the thread that ends the pool sets the phase
-    /// before it looks at the count, all in one total order: so either the fiber is refused, or it is
-    /// waited for.
+    /// The count comes before the look at the phase, and the thread that ends the pool sets the
+    /// phase before it looks at the count, all in one total order: so either the fiber is refused,
+    /// or it is waited for.
     pub(in crate::sched) fn admit(&self) -> bool {
         self.outside.increment_shared();
         if self.phase() == Phase::Open {
@@ -307,7 +307,8 @@ impl Pool {
         }
     }
 
-    /// Queues a fresh fiber in the shard that belongs to the worker `from`. True if a worker was woken.
+    /// Queues a fresh fiber in the shard that belongs to the worker `from`. True if a worker was
+    /// woken.
     pub(in crate::sched) fn inject_from(
         self: &Arc<Self>,
         from: usize,
@@ -318,8 +319,8 @@ impl Pool {
     }
 
     /// Wakes a sleeping worker for work that any worker may take, unless one searches. Where each
-    /// worker takes one fiber only, always wakes one, preferably one that has a thread. True if one was
-    /// woken.
+    /// worker takes one fiber only, always wakes one, preferably one that has a thread. True if one
+    /// was woken.
     pub(in crate::sched) fn wake_one(self: &Arc<Self>, from: usize) -> bool {
         let claimed = match self.config.exclusive {
             false => self.idle.claim_sleeper(from % self.workers()),
@@ -332,8 +333,9 @@ impl Pool {
             }
             None => {
                 if !self.idle.sleepers_hint() {
-                    // ORDERING: orders the look at the sleepers before that at the monitor: a thread
-                    // that sees a worker awake that the monitor saw asleep sees that it has stopped.
+                    // ORDERING: orders the look at the sleepers before that at the monitor: a
+                    // thread that sees a worker awake that the monitor saw asleep sees that it has
+                    // stopped.
                     fence(Ordering::SeqCst);
                     self.monitor.resume_if_stopped();
                 }
@@ -375,8 +377,8 @@ impl Pool {
         self.config.watch.trace
     }
 
-    /// Returns the events that are still there, oldest first, with the number of those that are not: of
-    /// each worker, and last of threads outside. Empty if none are kept.
+    /// Returns the events that are still there, oldest first, with the number of those that are
+    /// not: of each worker, and last of threads outside. Empty if none are kept.
     pub(crate) fn events(&self) -> Vec<(Vec<Event>, u64)> {
         let rings = self.remotes.iter().map(|remote| &remote.watched.events);
         let workers = rings.flatten().map(|ring| ring.read());

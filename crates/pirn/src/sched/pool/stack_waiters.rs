@@ -32,8 +32,8 @@ impl StackWaiters {
         }
     }
 
-    /// Queues a fresh fiber for which there is no stack, and notifies the waiters for its end: they may
-    /// borrow a stack for it. Reports the first such fiber of the pool on standard error.
+    /// Queues a fresh fiber for which there is no stack, and notifies the waiters for its end: they
+    /// may borrow a stack for it. Reports the first such fiber of the pool on standard error.
     pub(in crate::sched) fn push(&self, fiber: FiberPtr, why: &OutOfStacks) {
         let mut wakes = Vec::new();
         {
@@ -41,8 +41,8 @@ impl StackWaiters {
             fibers.push_back(fiber);
             // Under the lock, so that no worker takes the fiber meanwhile.
             stackless::begin(fiber.header(), &mut wakes);
-            // ORDERING: SeqCst: precedes the wake-ups of `wake_all_workers`. A worker that was awake and has read
-            // an older length reads it again before it sleeps.
+            // ORDERING: SeqCst: precedes the wake-ups of `wake_all_workers`. A worker that was
+            // awake and has read an older length reads it again before it sleeps.
             self.note_len(&fibers);
         }
         wakes.into_iter().for_each(Wake::enqueue);

@@ -1,8 +1,8 @@
 //! A worker's address: what other threads access to hand it a settled fiber and wake it.
 //!
-//! Type-stable: inboxes come from a process-wide pool and are never freed. A late waker thus accesses
-//! an inbox, although it may be another worker's by then; that worker gets a spurious and harmless
-//! wake.
+//! Type-stable: inboxes come from a process-wide pool and are never freed. A late waker thus
+//! accesses an inbox, although it may be another worker's by then; that worker gets a spurious and
+//! harmless wake.
 //!
 //! The inbox is one word:
 //!
@@ -12,13 +12,14 @@
 //! | ASLEEP | empty, the owner sleeps or is about to |
 //! | a fiber | the newest of a chain through the headers' links |
 //!
-//! Because ASLEEP replaces the first fiber, the push that overwrites it is the only one that wakes the
-//! owner, and a push is one compare-exchange in all. A chain only grows until the owner swaps it out
-//! whole. So a push that finds the newest fiber unchanged needs to know nothing else (no ABA).
+//! Because ASLEEP replaces the first fiber, the push that overwrites it is the only one that wakes
+//! the owner, and a push is one compare-exchange in all. A chain only grows until the owner swaps
+//! it out whole. So a push that finds the newest fiber unchanged needs to know nothing else (no
+//! ABA).
 //!
-//! Owner's protocol: `prepare_sleep`; if true, look everywhere else; then `sleep` or not; then `drain`
-//! (or `cancel_sleep`). A push in between has left a token in the parker: the next park may return at
-//! once.
+//! Owner's protocol: `prepare_sleep`; if true, look everywhere else; then `sleep` or not; then
+//! `drain` (or `cancel_sleep`). A push in between has left a token in the parker: the next park may
+//! return at once.
 //!
 //! Invariants:
 //! * M1. Only the owner changes 0 to ASLEEP, and only the owner changes anything to 0.
@@ -113,7 +114,8 @@ impl<T: Linked> Inbox<T> {
         }
     }
 
-    /// *Owner.* Takes everything, oldest first, and marks the owner awake. Empty and awake: one load.
+    /// *Owner.* Takes everything, oldest first, and marks the owner awake. Empty and awake: one
+    /// load.
     #[inline]
     pub(crate) fn drain(&self) -> Fifo<T> {
         let inbox = &self.door.inbox;
@@ -130,8 +132,8 @@ impl<T: Linked> Inbox<T> {
         newest(self.door.inbox.load(Ordering::Relaxed)).is_none()
     }
 
-    /// *Owner.* Marks the owner asleep, so that a push wakes it. False if the inbox holds fibers: drain
-    /// them.
+    /// *Owner.* Marks the owner asleep, so that a push wakes it. False if the inbox holds fibers:
+    /// drain them.
     pub(crate) fn prepare_sleep(&self) -> bool {
         if mutant!("mailbox_sleep_unchecked") {
             let empty = self.is_empty();
@@ -163,8 +165,8 @@ impl<T: Linked> Inbox<T> {
         );
     }
 
-    /// *Owner.* Sleeps until there is a token, which it takes, or the deadline has passed. While the
-    /// driver has sources, also until one of them changes; then `events` contains them.
+    /// *Owner.* Sleeps until there is a token, which it takes, or the deadline has passed. While
+    /// the driver has sources, also until one of them changes; then `events` contains them.
     pub(crate) fn sleep(&self, until: Option<Instant>, events: &mut Events) {
         let Door { parker, driver, .. } = &*self.door;
         match until {

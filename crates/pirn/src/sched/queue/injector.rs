@@ -1,24 +1,24 @@
-//! The queue of fibers that no worker has yet: spawned by foreign threads, placed on another worker, or
-//! spilled from a full ring.
+//! The queue of fibers that no worker has yet: spawned by foreign threads, placed on another
+//! worker, or spilled from a full ring.
 //!
-//! A row of shards, each with two locked rows of pointers and their length beside them. (Not intrusive
-//! lists: a burst that spills is larger than any cache, and following links through cold headers costs
-//! a memory latency for each; pointers in a row can be prefetched together. Measured at a million
-//! spawned fibers: 25 ns of 145 for each.) The shard to push to is policy (`sched::worker::enqueue`); any thread
-//! may take from any shard, also a dead worker's.
+//! A row of shards, each with two locked rows of pointers and their length beside them. (Not
+//! intrusive lists: a burst that spills is larger than any cache, and following links through cold
+//! headers costs a memory latency for each; pointers in a row can be prefetched together. Measured
+//! at a million spawned fibers: 25 ns of 145 for each.) The shard to push to is policy
+//! (`sched::worker::enqueue`); any thread may take from any shard, also a dead worker's.
 //!
-//! Fibers that *arrived* form a queue. Fibers that *spilled* form a stack of batches to the worker of
-//! the ring, and a queue to all others. The owner continues with what it spawned last, so that a tree
-//! of fibers is walked depth first and only few of its nodes have a stack at a time. Thieves take the
-//! subtrees nearest to the root (as in Cilk; Blumofe and Leiserson, 1999). For either end, a shard
-//! answers from the two in turn. The oldest do not starve: a worker takes one of them every few rounds
-//! (`sched::worker::next_fiber`).
+//! Fibers that *arrived* form a queue. Fibers that *spilled* form a stack of batches to the worker
+//! of the ring, and a queue to all others. The owner continues with what it spawned last, so that a
+//! tree of fibers is walked depth first and only few of its nodes have a stack at a time. Thieves
+//! take the subtrees nearest to the root (as in Cilk; Blumofe and Leiserson, 1999). For either end,
+//! a shard answers from the two in turn. The oldest do not starve: a worker takes one of them every
+//! few rounds (`sched::worker::next_fiber`).
 //!
 //! Owns: the shards. Does not own: the wake. A thread that has pushed then calls
-//! [`Idle::claim_sleeper`](crate::sched::pool::idle::Idle::claim_sleeper). The fence there orders the length
-//! written here before the look at the sleepers. A worker that goes to sleep looks at the lengths after
-//! [`Idle::announce`](crate::sched::pool::idle::Idle::announce). So the lengths themselves are written
-//! relaxed, by plain stores under the lock.
+//! [`Idle::claim_sleeper`](crate::sched::pool::idle::Idle::claim_sleeper). The fence there orders
+//! the length written here before the look at the sleepers. A worker that goes to sleep looks at
+//! the lengths after [`Idle::announce`](crate::sched::pool::idle::Idle::announce). So the lengths
+//! themselves are written relaxed, by plain stores under the lock.
 //!
 //! LOCK: a shard's lock is a leaf: nothing is called while it is held.
 

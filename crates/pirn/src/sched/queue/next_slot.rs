@@ -16,10 +16,10 @@
 //! * N2. A thief takes exactly the value that is in the slot at that moment, and it is fresh.
 //!
 //! ABA: between a thief's look and its CAS the same header may have been taken, run to its end,
-//! recycled for another fiber and put here again. If that one is fresh, the CAS takes it, correctly: it
-//! is what is in the slot, it may be stolen, and the thief accesses no header before it has won. Only
-//! the *age* assumed by the thief is wrong, which costs one early steal. If it is settled, the bit
-//! differs and the CAS fails.
+//! recycled for another fiber and put here again. If that one is fresh, the CAS takes it,
+//! correctly: it is what is in the slot, it may be stolen, and the thief accesses no header before
+//! it has won. Only the *age* assumed by the thief is wrong, which costs one early steal. If it is
+//! settled, the bit differs and the CAS fails.
 
 use std::fmt;
 use std::ptr;

@@ -1,7 +1,7 @@
 //! One worker's run queue, open to thieves: 256 slots, first in first out.
 //!
-//! The owner pushes at the tail and pops at the head. A thief steals half from the head, into its own
-//! ring. No other thread accesses it; fibers that do not fit go to the injector.
+//! The owner pushes at the tail and pops at the head. A thief steals half from the head, into its
+//! own ring. No other thread accesses it; fibers that do not fit go to the injector.
 //!
 //! The head is two positions in one word. They differ while a thief copies:
 //!
@@ -19,24 +19,24 @@
 //! | thief | release | CAS: `steal` = `real`, until it succeeds | |
 //! | owner | overflow | CAS: both = tail, only if equal | stores + 128, release |
 //!
-//! Overflow moves the newer half out. The owner claims all 256 like a thief would, so that no thief can
-//! claim meanwhile. It hands the newer half over, and puts the older half back by moving the tail:
-//! position tail + i is the very slot of the i-th oldest. Between the two steps the ring looks empty.
-//! This is allowed because overflow is followed by a publication in the injector and its wake check.
-//! (Moving the *older* half out instead would put the fibers that have waited longest behind the whole
-//! injector.)
+//! Overflow moves the newer half out. The owner claims all 256 like a thief would, so that no thief
+//! can claim meanwhile. It hands the newer half over, and puts the older half back by moving the
+//! tail: position tail + i is the very slot of the i-th oldest. Between the two steps the ring
+//! looks empty. This is allowed because overflow is followed by a publication in the injector and
+//! its wake check. (Moving the *older* half out instead would put the fibers that have waited
+//! longest behind the whole injector.)
 //!
 //! Positions wrap through all of `u32` and are compared by subtraction. A stale CAS of the head can
 //! succeed wrongly only if its thread is held up for exactly a multiple of 2^32 pops.
 //!
 //! Invariants:
-//! * R1. Slots in `real..tail` hold fibers that belong to the ring; in `steal..real` they belong to the
-//!   thief that claimed them; all others are free and the owner's.
-//! * R2. Only the owner moves `tail`, and writes slots only in its free part, seen by an acquire load
-//!   of the head.
+//! * R1. Slots in `real..tail` hold fibers that belong to the ring; in `steal..real` they belong to
+//!   the thief that claimed them; all others are free and the owner's.
+//! * R2. Only the owner moves `tail`, and writes slots only in its free part, seen by an acquire
+//!   load of the head.
 //! * R3. `steal` != `real` only between a thief's claim and its release; one thief at a time.
-//! * R4. A thread that sees a head by an acquire load sees a tail at least as far: each CAS of the head
-//!   is a release by a thread that had seen that tail.
+//! * R4. A thread that sees a head by an acquire load sees a tail at least as far: each CAS of the
+//!   head is a release by a thread that had seen that tail.
 
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -57,8 +57,8 @@ pub(crate) struct Ring<T> {
     slots: [UnsafeCell<MaybeUninit<NodePtr<T>>>; CAPACITY as usize],
 }
 
-// SAFETY: R1, R2: each slot has one owner at a time, and the head and tail hand it over. Only pointers
-// move; dereferencing them is the business of the code that does so.
+// SAFETY: R1, R2: each slot has one owner at a time, and the head and tail hand it over. Only
+// pointers move; dereferencing them is the business of the code that does so.
 unsafe impl<T> Sync for Ring<T> {}
 // SAFETY: as above; the ring itself keeps nothing that is tied to a thread.
 unsafe impl<T> Send for Ring<T> {}
@@ -77,8 +77,8 @@ impl<T> Ring<T> {
         }
     }
 
-    /// *Owner.* Pushes at the tail. Returns the fiber as an error if the ring is full, or a thief has
-    /// not yet released what it claimed. No read-modify-write.
+    /// *Owner.* Pushes at the tail. Returns the fiber as an error if the ring is full, or a thief
+    /// has not yet released what it claimed. No read-modify-write.
     #[inline]
     pub(crate) fn push(&self, fiber: NodePtr<T>) -> Result<(), NodePtr<T>> {
         let tail = self.tail.load(Ordering::Relaxed);
@@ -95,11 +95,11 @@ impl<T> Ring<T> {
         Ok(())
     }
 
-    /// *Owner.* Pushes at the tail if there is room by now. Else hands the newer half and then `fiber`
-    /// to `batch`, oldest first, or, if a thief is active, just `fiber`.
+    /// *Owner.* Pushes at the tail if there is room by now. Else hands the newer half and then
+    /// `fiber` to `batch`, oldest first, or, if a thief is active, just `fiber`.
     ///
-    /// LIVENESS: the ring may look empty for a moment, so the caller publishes the batch where others
-    /// look and makes the wake check after it.
+    /// LIVENESS: the ring may look empty for a moment, so the caller publishes the batch where
+    /// others look and makes the wake check after it.
     pub(crate) fn push_overflow(
         &self,
         fiber: NodePtr<T>,
@@ -244,8 +244,8 @@ impl<T> Ring<T> {
         }
     }
 
-    /// The thief's last step. LIVENESS: repeats only because the owner popped in between; without it,
-    /// all later thieves would be locked out.
+    /// The thief's last step. LIVENESS: repeats only because the owner popped in between; without
+    /// it, all later thieves would be locked out.
     fn release(&self) {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -303,7 +303,7 @@ fn index(position: u32) -> usize {
     (position % CAPACITY) as usize
 }
 
-/// A power of two, so that positions may wrap; 256 as in Go and Tokio. Small under loom: only empty,
-/// half and full matter.
+/// A power of two, so that positions may wrap; 256 as in Go and Tokio. Small under loom: only
+/// empty, half and full matter.
 pub(crate) const CAPACITY: u32 = if cfg!(loom) { 4 } else { 256 };
 const HALF: u32 = CAPACITY / 2;

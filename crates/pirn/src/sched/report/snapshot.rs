@@ -4,23 +4,25 @@
 //! Owns: how the question gets to the workers and the answers back. Does not own: what is said of a
 //! fiber (`fiber_info`), or what is done with it (`diag`, `shutdown`).
 //!
-//! 1. The asker waits for its turn, opens a page in the book, raises `number`, and wakes all workers.
-//! 2. A worker compares `number` with the one it has answered wherever it looks at the pool's phase: at
-//!    least every 61 dispatches, before it sleeps, and when it was woken. If they differ, it describes
-//!    its fibers and enters them in the book.
-//! 3. The asker waits until all have answered, but no longer than [`BOUND`], and not for a worker that
-//!    the monitor has seen to run one fiber for as long. Such a worker is entered with what is known
-//!    without its answer: the fiber that it runs, since when, and how many others are ready or wait.
+//! 1. The asker waits for its turn, opens a page in the book, raises `number`, and wakes all
+//!    workers.
+//! 2. A worker compares `number` with the one it has answered wherever it looks at the pool's
+//!    phase: at least every 61 dispatches, before it sleeps, and when it was woken. If they differ,
+//!    it describes its fibers and enters them in the book.
+//! 3. The asker waits until all have answered, but no longer than [`BOUND`], and not for a worker
+//!    that the monitor has seen to run one fiber for as long. Such a worker is entered with what is
+//!    known without its answer: the fiber that it runs, since when, and how many others are ready
+//!    or wait.
 //!
 //! A worker that has thousands of fibers is asked for a few at a time ([`Question::Piece`], see
 //! `walk`). Only the workers that are wanted answer such a question.
 //!
-//! An asker that is itself a worker answers for itself, also while it waits for its turn: so two fibers
-//! that ask at the same time do not wait for each other.
+//! An asker that is itself a worker answers for itself, also while it waits for its turn: so two
+//! fibers that ask at the same time do not wait for each other.
 //!
-//! LIVENESS: `number` is raised before all workers are woken, and a worker that is woken looks at it.
-//! If the look before a sleep comes first, the token of the wake ends the sleep; else the look sees the
-//! number.
+//! LIVENESS: `number` is raised before all workers are woken, and a worker that is woken looks at
+//! it. If the look before a sleep comes first, the token of the wake ends the sleep; else the look
+//! sees the number.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -41,15 +43,15 @@ use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::{self, Condvar, Mutex};
 use crate::wait::object::Object;
 
-/// The time that workers have to answer. Arbitrary: far more than a worker that can answer needs, and
-/// short for the asker.
+/// The time that workers have to answer. Arbitrary: far more than a worker that can answer needs,
+/// and short for the asker.
 const BOUND: Duration = Duration::from_millis(50);
 
 /// How long an asker waits for its turn before it checks whether it must answer itself. Arbitrary.
 const TURN: Duration = Duration::from_millis(1);
 
-/// Fibers of each worker for which backtraces are taken: some microseconds for each, and a page or two
-/// of its stack. Arbitrary.
+/// Fibers of each worker for which backtraces are taken: some microseconds for each, and a page or
+/// two of its stack. Arbitrary.
 pub(super) const FRAMES: usize = 256;
 
 /// The same under a sanitizer, where one visit takes as long as hundreds of them.
@@ -182,8 +184,8 @@ impl Pool {
         Some(Turn(snapshots))
     }
 
-    /// Asks every worker for its fibers. Blocks the calling thread for no longer than [`BOUND`] once
-    /// the askers before it are done.
+    /// Asks every worker for its fibers. Blocks the calling thread for no longer than [`BOUND`]
+    /// once the askers before it are done.
     pub(crate) fn snapshot(self: &Arc<Self>, question: Question) -> Snapshot {
         if self.is_free() {
             return self.survey(question);
@@ -469,8 +471,8 @@ impl Worker {
         });
     }
 
-    /// Describes the next fibers of a walk, for at most [`PIECE`](walk::PIECE), or counts those that
-    /// are not to be described. Returns how many it has visited, and the counted ones.
+    /// Describes the next fibers of a walk, for at most [`PIECE`](walk::PIECE), or counts those
+    /// that are not to be described. Returns how many it has visited, and the counted ones.
     fn describe_piece(
         &self,
         running: Option<FiberPtr>,

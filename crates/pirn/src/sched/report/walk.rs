@@ -1,24 +1,24 @@
 //! A walk over all fibers of a pool in pieces, so that no worker is delayed for long.
 //!
-//! Owns: the asker's side: the number of fibers that each worker is asked for, and the fibers that a
-//! walk leaves out. Does not own: how a question gets to a worker (`report::snapshot`), and the description of a
-//! fiber (`fiber_info`).
+//! Owns: the asker's side: the number of fibers that each worker is asked for, and the fibers that
+//! a walk leaves out. Does not own: how a question gets to a worker (`report::snapshot`), and the
+//! description of a fiber (`fiber_info`).
 //!
 //! 1. Each round asks every worker with fibers left for a piece. The worker describes fibers for at
 //!    most [`PIECE`], and continues with its work; the next round asks for the next piece.
 //! 2. A worker keeps no position between two pieces. It takes fibers from the front of its list of
 //!    started ones and appends them at the back. The list had `left` fibers when the walk began, so
 //!    after as many steps each of these that still lives has been visited.
-//! 3. If fibers end meanwhile, the ones behind them move forward, and some are visited twice. The asker
-//!    keeps the numbers of the fibers that it has visited, and drops repeats.
-//! 4. A worker that misses a round because it runs one fiber all the while is not asked again; the rest
-//!    of its fibers is left out. A worker that misses a round for another reason (its thread waits for
-//!    a processor) is asked again, for as many fibers as it has: its late answer has moved fibers that
-//!    the walk has not seen to the back of the list. Fibers that remain when the time is up, or when
-//!    the pool has stopped, are left out.
+//! 3. If fibers end meanwhile, the ones behind them move forward, and some are visited twice. The
+//!    asker keeps the numbers of the fibers that it has visited, and drops repeats.
+//! 4. A worker that misses a round because it runs one fiber all the while is not asked again; the
+//!    rest of its fibers is left out. A worker that misses a round for another reason (its thread
+//!    waits for a processor) is asked again, for as many fibers as it has: its late answer has
+//!    moved fibers that the walk has not seen to the back of the list. Fibers that remain when the
+//!    time is up, or when the pool has stopped, are left out.
 //!
-//! One asker walks at a time ([`Pool::begin_walk`]): the thread that answers on the socket, or a caller
-//! of `diag`.
+//! One asker walks at a time ([`Pool::begin_walk`]): the thread that answers on the socket, or a
+//! caller of `diag`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -40,8 +40,8 @@ use crate::wait::Reason;
 /// as much. A quarter of a millisecond is enough for some dozens of fibers. Arbitrary.
 pub(in crate::sched) const PIECE: u64 = 250_000;
 
-/// How long a caller of `diag` waits while another one walks. Arbitrary: longer than most walks take,
-/// and short for the caller that waits.
+/// How long a caller of `diag` waits while another one walks. Arbitrary: longer than most walks
+/// take, and short for the caller that waits.
 const TURN: Duration = Duration::from_secs(1);
 
 /// How long a walk for `diag` lasts at most. Arbitrary: far more than a million fibers take.
@@ -138,8 +138,8 @@ impl Remote {
 }
 
 impl Pool {
-    /// Describes all started fibers, with backtraces of some. Where a worker has many, it is asked for
-    /// pieces, so that other fibers need not wait. Blocks the calling thread.
+    /// Describes all started fibers, with backtraces of some. Where a worker has many, it is asked
+    /// for pieces, so that other fibers need not wait. Blocks the calling thread.
     pub(crate) fn describe_all(self: &Arc<Self>) -> Snapshot {
         let has_many = |remote: &Remote| remote.settled.get() > FRAMES;
         let many = self.remotes.iter().any(has_many);
@@ -166,8 +166,8 @@ impl Pool {
     }
 
     /// Describes started fibers, at most `most` of each worker, to `each`, with the backtraces of
-    /// `frames`; ends at `until` at the latest, but for one round. Blocks the calling thread, which has
-    /// the turn, unless `until` has passed.
+    /// `frames`; ends at `until` at the latest, but for one round. Blocks the calling thread, which
+    /// has the turn, unless `until` has passed.
     ///
     /// # Errors
     /// Those of `each`, which end the walk.
@@ -179,7 +179,8 @@ impl Pool {
         each: &mut dyn FnMut(FiberInfo) -> io::Result<()>,
     ) -> io::Result<Walk> {
         let mut wants = self.first_wants(most, frames);
-        // Where fibers may migrate, the thread of a worker may end before the fibers that it has started.
+        // Where fibers may migrate, the thread of a worker may end before the fibers that it has
+        // started.
         let is_listed = |&worker: &usize| {
             wants[worker].is_some()
                 || self.remotes[worker].launched.load(Ordering::Acquire)
@@ -268,8 +269,8 @@ impl Walked {
         }
     }
 
-    /// Adds a piece to the results. Returns the next piece to request. The worker has `settled` fibers
-    /// now.
+    /// Adds a piece to the results. Returns the next piece to request. The worker has `settled`
+    /// fibers now.
     fn take(
         &mut self,
         piece: WorkerInfo,
@@ -344,8 +345,8 @@ impl Walked {
         }
     }
 
-    /// Leaves out the rest of the `settled` fibers of the worker. Fibers that were visited may have ended
-    /// since, so the rest counts as one at least: an omission is never unmarked.
+    /// Leaves out the rest of the `settled` fibers of the worker. Fibers that were visited may have
+    /// ended since, so the rest counts as one at least: an omission is never unmarked.
     fn break_off(&mut self, settled: usize, why: LeftOut, tally: &mut Tally) {
         let rest = settled.saturating_sub(self.described + self.left_out);
         let left = rest.max(usize::from(settled > 0));

@@ -1,7 +1,8 @@
 //! The view of the workers without asking them.
 //!
 //! Owns: one reading of the atomics that each worker keeps for others. Does not own: the answers of
-//! workers (`report::snapshot`), which wake them: so a glance comes first, and shows which workers slept.
+//! workers (`report::snapshot`), which wake them: so a glance comes first, and shows which workers
+//! slept.
 
 use std::sync::Arc;
 

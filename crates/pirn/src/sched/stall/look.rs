@@ -1,7 +1,7 @@
 //! Detects stalls. The monitor calls this.
 //!
-//! A worker runs one fiber as long as its count of dispatches does not change. The monitor determines
-//! what waits behind that fiber without help from the worker:
+//! A worker runs one fiber as long as its count of dispatches does not change. The monitor
+//! determines what waits behind that fiber without help from the worker:
 //!
 //! | waiting | seen from |
 //! |---|---|
@@ -93,7 +93,8 @@ impl Pool {
 }
 
 impl Pool {
-    /// True if the monitor looks at how long fibers run, for reports or for the history of spawn lines.
+    /// True if the monitor looks at how long fibers run, for reports or for the history of spawn
+    /// lines.
     pub(in crate::sched) fn watches_runs(&self) -> bool {
         let spreads =
             shim::WATCHING_PAYS && self.config.spread_in_effect() != Spread::Never;

@@ -139,8 +139,8 @@ fn a_fiber_that_holds_its_thread_names_its_line() {
     assert!(known.iter().all(|line| line.live == 3 && line.held > 0));
 }
 
-/// One fiber that seems to hold its thread does not outweigh the many before it, and fibers that end
-/// early refute a hold.
+/// One fiber that seems to hold its thread does not outweigh the many before it, and fibers that
+/// end early refute a hold.
 #[test]
 fn a_hold_is_weighed_against_short_lives() {
     let lines = Lines::new(Spread::ByHistory);

@@ -1,5 +1,5 @@
-//! Models: a monitor that stops looking often, against joins on a worker: it is notified of a join, or
-//! sees it.
+//! Models: a monitor that stops looking often, against joins on a worker: it is notified of a join,
+//! or sees it.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::sched::policy::sysmon::Monitor;
 use crate::shim::thread;
 use crate::sys::parker::Parker;
 
-/// A worker joins while the monitor goes to rest, and again after that. The monitor rests until it is
-/// notified; loom reports if it is not.
+/// A worker joins while the monitor goes to rest, and again after that. The monitor rests until it
+/// is notified; loom reports if it is not.
 fn join_against_rest(armed_before: bool) {
     let (monitor, armed) = (Arc::new(Monitor::attending()), Arc::new(Parker::new()));
     let jobs = Jobs::new(false);

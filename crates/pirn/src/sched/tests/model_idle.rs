@@ -1,8 +1,8 @@
 //! Models: no fiber waits in the injector while a worker sleeps for good.
 //!
 //! The workers here know one queue. A worker runs a fiber until all fibers of the model have been
-//! started. So with as many fibers as workers, every worker is needed, and one that sleeps through its
-//! fiber is a deadlock, which loom reports.
+//! started. So with as many fibers as workers, every worker is needed, and one that sleeps through
+//! its fiber is a deadlock, which loom reports.
 
 use std::sync::Arc;
 
@@ -149,8 +149,8 @@ fn model_idle_two_publishers_one_worker() {
     });
 }
 
-/// Both workers are needed: the one that finds the first fiber as the last searcher must wake the other
-/// for the second.
+/// Both workers are needed: the one that finds the first fiber as the last searcher must wake the
+/// other for the second.
 #[test]
 fn model_idle_last_searcher_wakes_another() {
     explore("idle_last_searcher_wakes_another", 2, || {
@@ -165,9 +165,9 @@ fn model_idle_last_searcher_wakes_another() {
     });
 }
 
-/// A publisher counts a searcher, but the only sleeper gets up by itself. Meanwhile others rely on that
-/// searcher: worker 0, which publishes a fiber and continues to compute, and worker 1, which had found
-/// nothing before that.
+/// A publisher counts a searcher, but the only sleeper gets up by itself. Meanwhile others rely on
+/// that searcher: worker 0, which publishes a fiber and continues to compute, and worker 1, which
+/// had found nothing before that.
 #[test]
 fn model_idle_claim_of_a_worker_that_gets_up() {
     explore("idle_claim_of_a_worker_that_gets_up", 3, || {
@@ -189,10 +189,10 @@ fn model_idle_claim_of_a_worker_that_gets_up() {
     });
 }
 
-/// A monitor that stops while all sleep. Worker 0 wakes up and leaves young work behind; worker 1 goes
-/// to sleep. If the monitor has stopped, one of them sees it and starts it: worker 0 if it sees worker
-/// 1 asleep, else worker 1, which sees worker 0 awake. A monitor that is not started stays parked,
-/// which loom reports.
+/// A monitor that stops while all sleep. Worker 0 wakes up and leaves young work behind; worker 1
+/// goes to sleep. If the monitor has stopped, one of them sees it and starts it: worker 0 if it
+/// sees worker 1 asleep, else worker 1, which sees worker 0 awake. A monitor that is not started
+/// stays parked, which loom reports.
 #[test]
 fn model_idle_stop_while_all_sleep() {
     explore("idle_stop_while_all_sleep", 3, || {
@@ -231,9 +231,9 @@ fn model_idle_stop_while_all_sleep() {
     });
 }
 
-/// A monitor that stops while all sleep, beside a worker apart that gets up, or the last member that
-/// does. Each leaves fresh work behind and sees no sleeper that it could wake; if the monitor has
-/// stopped, it starts it.
+/// A monitor that stops while all sleep, beside a worker apart that gets up, or the last member
+/// that does. Each leaves fresh work behind and sees no sleeper that it could wake; if the monitor
+/// has stopped, it starts it.
 #[test]
 fn model_idle_stop_beside_one_that_gets_up() {
     for apart in [false, true] {

@@ -9,8 +9,8 @@ use crate::sched::queue::inbox::Inbox;
 use crate::shim::thread;
 use crate::sys::poller::Events;
 
-/// `pushers` threads push `each` fibers; the owner sleeps whenever there are none, until it has all. A
-/// lost wake leaves it parked indefinitely, which loom reports.
+/// `pushers` threads push `each` fibers; the owner sleeps whenever there are none, until it has
+/// all. A lost wake leaves it parked indefinitely, which loom reports.
 fn push_against_sleep(pushers: usize, each: usize) {
     let nodes = Nodes::new(pushers * each);
     let inbox = Arc::new(Inbox::<Node>::new());

@@ -1,5 +1,5 @@
-//! Models: what is in the slot is taken once, by its owner or by a thief, whole; a thief never gets a
-//! settled fiber, not even one with a header that was fresh when it looked.
+//! Models: what is in the slot is taken once, by its owner or by a thief, whole; a thief never gets
+//! a settled fiber, not even one with a header that was fresh when it looked.
 
 use std::sync::Arc;
 

@@ -163,8 +163,8 @@ fn model_quiet_refusal_against_wait() {
     });
 }
 
-/// Two fibers of the pool wait for all the others, of which there are none: both return, though neither
-/// ends before the other has returned.
+/// Two fibers of the pool wait for all the others, of which there are none: both return, though
+/// neither ends before the other has returned.
 #[test]
 fn model_quiet_two_inside_release_each_other() {
     explore("quiet_two_inside", 2, || {

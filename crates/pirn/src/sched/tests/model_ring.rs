@@ -1,5 +1,5 @@
-//! Models: every fiber leaves the ring exactly once and whole, by its owner or a thief. The ring has
-//! four slots here, and its positions wrap.
+//! Models: every fiber leaves the ring exactly once and whole, by its owner or a thief. The ring
+//! has four slots here, and its positions wrap.
 
 use std::sync::Arc;
 

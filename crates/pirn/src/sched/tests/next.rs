@@ -81,7 +81,8 @@ fn storm_takes_every_node_once() {
             Fresh(node)
         };
         next.put(item).map(run);
-        // Leaves the slot alone now and then: the thief needs as long as a cache line takes to move.
+        // Leaves the slot alone now and then: the thief needs as long as a cache line takes to
+        // move.
         while id % 256 == 0 && rng.below(256) > 0 && !next.is_empty() {
             thread::yield_now();
         }

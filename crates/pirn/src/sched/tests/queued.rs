@@ -40,8 +40,8 @@ fn await_parks(runtime: &Runtime, parks: u64) {
     }
 }
 
-/// A fiber that waits for its bytes is delayed by none and delays none. Neither a cancellation nor a
-/// deadline makes it resume before the bytes are there. When it has them, nothing writes into its
+/// A fiber that waits for its bytes is delayed by none and delays none. Neither a cancellation nor
+/// a deadline makes it resume before the bytes are there. When it has them, nothing writes into its
 /// buffer any more.
 #[test]
 fn a_read_ends_when_it_is_complete() {
@@ -86,7 +86,8 @@ fn a_read_ends_when_it_is_complete() {
     });
 }
 
-/// As many reads as there is room for are under way at once; a further one is reported as not possible.
+/// As many reads as there is room for are under way at once; a further one is reported as not
+/// possible.
 #[test]
 fn more_reads_than_there_is_room_for() {
     const READS: usize = 300;

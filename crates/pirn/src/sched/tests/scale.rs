@@ -41,8 +41,8 @@ fn each_reason_for_leaving_it_as_it_is() {
     assert_eq!(decide(crowded), Err(ScaleReason::AtLimit));
 }
 
-/// Sixteen members and a hundred fibers that block at once: the threads grow by half of their number,
-/// each time that all have blocked, and never beyond the fibers.
+/// Sixteen members and a hundred fibers that block at once: the threads grow by half of their
+/// number, each time that all have blocked, and never beyond the fibers.
 #[test]
 fn half_of_the_threads_at_a_time() {
     let (mut threads, mut left) = (16, 84);

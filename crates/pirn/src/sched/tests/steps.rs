@@ -1,5 +1,5 @@
-//! Single steps of one worker, on a pool that has several workers and no threads: what a step takes,
-//! from which queue, and which sleeper it wakes.
+//! Single steps of one worker, on a pool that has several workers and no threads: what a step
+//! takes, from which queue, and which sleeper it wakes.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -27,7 +27,8 @@ use crate::shim::hint::hints;
 /// Hints of one spin in vain, as `base::backoff` bounds them.
 const HINTS: u64 = 1 + 2 + 4 + 8 + 16 + 32 + 5 * 64;
 
-/// A pool and its first worker, which is awake. The other workers sleep; waking one leaves it a token.
+/// A pool and its first worker, which is awake. The other workers sleep; waking one leaves it a
+/// token.
 struct Stage {
     pool: Arc<Pool>,
     worker: Worker,
@@ -103,8 +104,8 @@ impl Stage {
         self.worker.queue_job(fiber, false);
     }
 
-    /// Returns how many workers have been woken since the stage was made, as the first worker counts
-    /// them and as they are missing among the sleepers.
+    /// Returns how many workers have been woken since the stage was made, as the first worker
+    /// counts them and as they are missing among the sleepers.
     fn woken(&self) -> u64 {
         let missing = self.pool.workers() - 1 - self.pool.idle.sleeping();
         let counted = self.worker.remote().counters.wakes.get();
@@ -182,8 +183,8 @@ fn a_thief_finds_the_one_worker_that_has_work() {
     stage.end(stolen);
 }
 
-/// A worker fetches its share of the fibers that have arrived, at most a quarter of a ring, and no more
-/// than its ring has room for.
+/// A worker fetches its share of the fibers that have arrived, at most a quarter of a ring, and no
+/// more than its ring has room for.
 #[test]
 fn a_worker_fetches_its_share() {
     for (workers, arrived, taken) in [(4, 3, 1), (4, 100, 26), (1, 40, 40), (2, 400, 64)]
@@ -208,8 +209,8 @@ fn a_worker_fetches_its_share() {
     stage.end(first);
 }
 
-/// D-2. A worker that never runs out of fresh fibers takes one from the injector after the number of
-/// dispatches that its fibers' run time demands, in whole rounds.
+/// D-2. A worker that never runs out of fresh fibers takes one from the injector after the number
+/// of dispatches that its fibers' run time demands, in whole rounds.
 #[test]
 fn the_injector_has_its_turn_among_fresh_fibers() {
     for (run, most) in [
@@ -307,8 +308,8 @@ fn a_worker_spins_once_before_it_sleeps() {
     stage.end([]);
 }
 
-/// Of the fibers that its ring has spilled, a worker takes the oldest when that is due, and the newest
-/// otherwise.
+/// Of the fibers that its ring has spilled, a worker takes the oldest when that is due, and the
+/// newest otherwise.
 #[test]
 fn the_oldest_spilled_fiber_has_its_turn() {
     let mut stage = Stage::new(1);
@@ -350,8 +351,8 @@ fn fifo(mut batch: Fifo<Header>) -> Vec<FiberPtr> {
     std::iter::from_fn(|| batch.pop_front()).collect()
 }
 
-/// Maintenance measures how long fibers have run since the one before. If that was long, the next looks
-/// at the injector come sooner.
+/// Maintenance measures how long fibers have run since the one before. If that was long, the next
+/// looks at the injector come sooner.
 #[test]
 fn maintenance_notes_the_time_of_a_round() {
     let mut stage = Stage::new(1);
@@ -481,8 +482,8 @@ fn the_last_search_is_passed_on() {
     stage.end([found]);
 }
 
-/// A worker with a fiber that blocks the thread keeps nothing fresh, and nothing fresh is queued there
-/// until the last such fiber is done.
+/// A worker with a fiber that blocks the thread keeps nothing fresh, and nothing fresh is queued
+/// there until the last such fiber is done.
 #[test]
 fn a_blocked_worker_hands_on() {
     let mut stage = Stage::new(3);

@@ -7,8 +7,8 @@ use crate::sched::report::snapshot::Question;
 use crate::sched::report::walk::Want;
 use crate::{Runtime, shim, spawn};
 
-/// A worker that has thousands of fibers visits a fraction of them in one round, in the order of its
-/// list, and those behind them in the next.
+/// A worker that has thousands of fibers visits a fraction of them in one round, in the order of
+/// its list, and those behind them in the next.
 #[test]
 fn a_round_visits_some() {
     const FIBERS: usize = 5_000;

@@ -1,9 +1,9 @@
 //! Checks of the feature `diagnostics` on each switch: a fiber runs on its own stack, will resume
-//! there, and the canary at the stack's low end is intact. A failure is reported with the fiber's name,
-//! and the process ends: memory is damaged.
+//! there, and the canary at the stack's low end is intact. A failure is reported with the fiber's
+//! name, and the process ends: memory is damaged.
 //!
-//! CH1. Called on the fiber's worker, which so owns the fields of its header (H2), for a fiber that has
-//! a stack.
+//! CH1. Called on the fiber's worker, which so owns the fields of its header (H2), for a fiber that
+//! has a stack.
 
 use std::fmt::Write;
 
@@ -30,7 +30,8 @@ fn look(fiber: FiberPtr, sp: usize, why: &str) {
         return fail(fiber, "has no stack");
     };
     let range = stack.range();
-    // The end itself is where the first frame begins. A fiber that leaves inside a poll is on another.
+    // The end itself is where the first frame begins. A fiber that leaves inside a poll is on
+    // another.
     if !fiber.header().flags.is_on_poll_stack() && (sp < range.start || sp > range.end) {
         fail(fiber, why);
     }

@@ -2,10 +2,10 @@
 //!
 //! A spawn goes to the spawner's own `next` slot, and what was there moves to the ring, so
 //! short-lived fibers run hot and in the same place. Two rules send work elsewhere. *Balance*
-//! (`sched::placement::balance`): a worker that is about to start a fiber of a spread line hands it to the
-//! worker with the fewest fibers of that line. *Surplus*: another worker is woken only when the
-//! queue here is worth its wake-up. The monitor handles a shorter queue that is still there after
-//! a while.
+//! (`sched::placement::balance`): a worker that is about to start a fiber of a spread line hands it
+//! to the worker with the fewest fibers of that line. *Surplus*: another worker is woken only when
+//! the queue here is worth its wake-up. The monitor handles a shorter queue that is still there
+//! after a while.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -72,8 +72,8 @@ pub(crate) fn spawn_placed(
     queued
 }
 
-/// Counts a fiber in that is about to be queued in `pool`; false if the pool takes none any more. The
-/// caller then queues it with [`queue`].
+/// Counts a fiber in that is about to be queued in `pool`; false if the pool takes none any more.
+/// The caller then queues it with [`queue`].
 pub(crate) fn admit(pool: &Arc<Pool>, local: &Local) -> bool {
     match Worker::of(local) {
         Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.admit(),
@@ -99,8 +99,8 @@ pub(crate) fn settle_here(local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr
     }
 }
 
-/// True if a fiber that the running one spawns may start apart from the workers, and the running one
-/// has not.
+/// True if a fiber that the running one spawns may start apart from the workers, and the running
+/// one has not.
 pub(crate) fn may_start_apart(local: &Local) -> bool {
     Worker::of(local).is_some_and(|worker| {
         worker.pool.can_place_apart() && !worker.remote().is_holder()
@@ -135,8 +135,8 @@ pub(crate) fn spawn_placed_here(
     }
 }
 
-/// While this lives, the worker that the fiber runs on now takes no fresh fibers: the fiber blocks its
-/// thread.
+/// While this lives, the worker that the fiber runs on now takes no fresh fibers: the fiber blocks
+/// its thread.
 pub(crate) struct Absence {
     /// That worker; none on a thread that runs no fiber.
     remote: Option<NonNull<Remote>>,
@@ -256,9 +256,9 @@ impl Worker {
     /// Queues a fresh fiber that was a job of the running one. `wanted`: a worker waits for exactly
     /// this, so it goes where others take from at once.
     ///
-    /// It is taken even if the pool is cancelled: the other half may wait for it, and lives, so that
-    /// the pool is not quiet. From then on it is settled here, where its owner holds the worker; the
-    /// others may have ended.
+    /// It is taken even if the pool is cancelled: the other half may wait for it, and lives, so
+    /// that the pool is not quiet. From then on it is settled here, where its owner holds the
+    /// worker; the others may have ended.
     pub(in crate::sched) fn queue_job(&self, fiber: FiberPtr, wanted: bool) {
         self.remote().counters.spawned.increment();
         if self.pool.phase() >= Phase::Cancelled {
@@ -344,8 +344,8 @@ impl Worker {
         }
     }
 
-    /// Counts a fiber that stops running to wait. (A function of its own, since without inlining its
-    /// locals would enlarge the frame on every parked stack.)
+    /// Counts a fiber that stops running to wait. (A function of its own, since without inlining
+    /// its locals would enlarge the frame on every parked stack.)
     #[inline]
     fn count_park(&self) {
         self.remote().counters.fiber_parks.increment();

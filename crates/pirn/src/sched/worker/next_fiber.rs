@@ -1,9 +1,9 @@
 //! Finding a worker's next fiber, while it has something of its own to look at.
 //!
-//! Order: every n dispatches the injector, every [`MAINTENANCE_INTERVAL`] dispatches the maintenance. Otherwise the `next`
-//! slot (at most three in a row), then ready list and ring in alternation. Then the inbox, the timers,
-//! what others have placed here (`balance`), the own injector shard, any shard. Stealing and sleeping
-//! are in `park`.
+//! Order: every n dispatches the injector, every [`MAINTENANCE_INTERVAL`] dispatches the
+//! maintenance. Otherwise the `next` slot (at most three in a row), then ready list and ring in
+//! alternation. Then the inbox, the timers, what others have placed here (`balance`), the own
+//! injector shard, any shard. Stealing and sleeping are in `park`.
 
 use std::cell::Cell;
 
@@ -23,10 +23,10 @@ use crate::sched::worker::run::Worker;
 /// The most fibers fetched from the injector at once: a quarter of a ring. Arbitrary.
 const BATCH: u32 = 64;
 
-/// Nanoseconds between two takes of the oldest fiber that spilled from the ring, by a worker with work
-/// of its own. In a tree of fibers each such step starts one more subtree near the root. When done at
-/// every look at the injector (24,000 in a tree of a million leaves), 8,600 stacks were in use at a
-/// time instead of 600, and the tree took 1.6 times as long.
+/// Nanoseconds between two takes of the oldest fiber that spilled from the ring, by a worker with
+/// work of its own. In a tree of fibers each such step starts one more subtree near the root. When
+/// done at every look at the injector (24,000 in a tree of a million leaves), 8,600 stacks were in
+/// use at a time instead of 600, and the tree took 1.6 times as long.
 const OLDEST: u64 = 1_000_000;
 
 /// When the work that is due every round is due again.
@@ -117,9 +117,9 @@ impl Worker {
         self.find_hot(self.remote()).or_else(|| self.find_further())
     }
 
-    /// Returns the next fiber out of the queues that only this worker fills. Also returns `None` when
-    /// something else is due; then call [`find`](Self::find). `remote` is the worker's own, loaded by
-    /// the caller.
+    /// Returns the next fiber out of the queues that only this worker fills. Also returns `None`
+    /// when something else is due; then call [`find`](Self::find). `remote` is the worker's own,
+    /// loaded by the caller.
     #[inline(always)]
     pub(super) fn find_hot(&self, remote: &Remote) -> Option<FiberPtr> {
         let left = self.maintenance.ticks_to_maintenance.get();
@@ -127,8 +127,8 @@ impl Worker {
             return None;
         }
         self.maintenance.ticks_to_maintenance.set(left - 1);
-        // PERF: when nothing is fresh and nothing was just woken, as among fibers that only yield, only
-        // the ready list has fibers.
+        // PERF: when nothing is fresh and nothing was just woken, as among fibers that only yield,
+        // only the ready list has fibers.
         if remote.next.is_empty() && remote.ring.is_empty() {
             self.queues.end_streak();
             return self.pop_ready();
@@ -154,8 +154,8 @@ impl Worker {
         self.find_further()
     }
 
-    /// Does the work due every round: the inbox, the timers, one fiber that was placed here or of the
-    /// injector, and a look at the pool's phase.
+    /// Does the work due every round: the inbox, the timers, one fiber that was placed here or of
+    /// the injector, and a look at the pool's phase.
     #[cold]
     fn maintain(&self) -> Option<FiberPtr> {
         let interval = self.maintenance.intervals.injector_interval();
@@ -248,8 +248,8 @@ impl Worker {
         local.set_slow(self.maintenance.intervals.is_slow());
     }
 
-    /// Resumes measuring after the worker has not run fibers. The rounds after a sleep are short, so
-    /// that it soon notices that its fibers compute for long.
+    /// Resumes measuring after the worker has not run fibers. The rounds after a sleep are short,
+    /// so that it soon notices that its fibers compute for long.
     pub(in crate::sched) fn resume_intervals(&self) {
         self.maintenance.intervals.resume(clock::now());
         self.maintenance.round.set(MAINTENANCE_AFTER_SLEEP);
@@ -298,8 +298,8 @@ impl Worker {
     }
 
     /// Makes the monitor watch, since this worker has fetched more than it runs now. LIVENESS: the
-    /// monitor may have stopped while all slept; the others still sleep, and nothing else wakes them
-    /// for so little.
+    /// monitor may have stopped while all slept; the others still sleep, and nothing else wakes
+    /// them for so little.
     pub(in crate::sched) fn have_watched(&self) {
         if self.pool.idle.sleepers_hint() {
             self.pool.monitor.attend();

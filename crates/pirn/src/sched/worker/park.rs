@@ -5,9 +5,9 @@
 //!
 //! One visit: 1. search the other workers, unless enough do; 2. spin for a little, if that has paid
 //! lately; 3. announce sleep, shut the inbox; 4. look everywhere once more; 5. sleep until woken or
-//! until a timer is due (once, for 50 µs, if work was seen that is too young to take: after that the
-//! monitor watches it); 6. open the inbox, take back the announcement; a worker that finds it claimed
-//! owes a search.
+//! until a timer is due (once, for 50 µs, if work was seen that is too young to take: after that
+//! the monitor watches it); 6. open the inbox, take back the announcement; a worker that finds it
+//! claimed owes a search.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -27,16 +27,16 @@ use crate::sched::worker::worker_state::WorkerState;
 use crate::shim;
 use crate::shim::atomic::{Ordering, fence};
 
-/// A searcher that leaves work behind that is too young to take looks again after this: the cost of a
-/// wake-up on virtual machines (`SURPLUS` in `intervals`). No measurement yet.
+/// A searcher that leaves work behind that is too young to take looks again after this: the cost of
+/// a wake-up on virtual machines (`SURPLUS` in `intervals`). No measurement yet.
 const YOUNG: Duration = Duration::from_micros(50);
 
-/// How long a worker spins before it sleeps, when spinning pays: about the cost of waking a sleeping
-/// thread on a good machine. Nanoseconds.
+/// How long a worker spins before it sleeps, when spinning pays: about the cost of waking a
+/// sleeping thread on a good machine. Nanoseconds.
 pub(in crate::sched) const SPIN: u64 = 10_000;
 
-/// After a sleep shorter than this, spinning would have been better. Nanoseconds: ten times [`SPIN`],
-/// arbitrary.
+/// After a sleep shorter than this, spinning would have been better. Nanoseconds: ten times
+/// [`SPIN`], arbitrary.
 const SHORT: u64 = 100_000;
 
 /// The most ready fibers that are stolen at once: as many as out of a ring.
@@ -152,13 +152,13 @@ impl Worker {
                 Sweep::Nothing => {}
             }
         }
-        // Also where enough others search: a worker that has done its half of a join wakes the other
-        // one, and both meet here.
+        // Also where enough others search: a worker that has done its half of a join wakes the
+        // other one, and both meet here.
         if !young && self.watch_for_jobs() {
             return;
         }
-        // LIVENESS: a worker that has spun and found nothing all the same sleeps like the others: it
-        // becomes a searcher, or releases its processor.
+        // LIVENESS: a worker that has spun and found nothing all the same sleeps like the others:
+        // it becomes a searcher, or releases its processor.
         if !self.search.spun.take() && self.spin() {
             self.search.spun.set(true);
             return;
@@ -173,8 +173,8 @@ impl Worker {
         self.search.drive_limit.set(None);
     }
 
-    /// Looks once into every other worker's ring, starting at a random one, and at the aged fibers in
-    /// their `next` slots.
+    /// Looks once into every other worker's ring, starting at a random one, and at the aged fibers
+    /// in their `next` slots.
     fn sweep(&self) -> Sweep {
         let pool = &self.pool;
         let workers = pool.remotes.len();
@@ -248,8 +248,8 @@ impl Worker {
         }
     }
 
-    /// Ends this worker's search because it has found something to run. If it was the last searcher and
-    /// more work may be there, it wakes another worker to continue.
+    /// Ends this worker's search because it has found something to run. If it was the last searcher
+    /// and more work may be there, it wakes another worker to continue.
     #[cold]
     pub(in crate::sched) fn pass_search_on(&self) {
         self.search.set_active(false);
@@ -295,8 +295,8 @@ impl Worker {
         seen
     }
 
-    /// Watches for work for so many nanoseconds, or until a timer is due, and calls `meanwhile` now and
-    /// then. True if some came.
+    /// Watches for work for so many nanoseconds, or until a timer is due, and calls `meanwhile` now
+    /// and then. True if some came.
     pub(in crate::sched) fn watch(&self, nanos: u64, meanwhile: impl Fn()) -> bool {
         self.watch_by(clock::now, nanos, meanwhile)
     }
@@ -330,9 +330,9 @@ impl Worker {
         let idle = &self.pool.idle;
         let remote = self.remote();
         let _ = idle.announce(self.index, self.search.end());
-        // LIVENESS: from here on every publisher sees this worker as a sleeper, and what was published
-        // before is seen below (S3, S4 of `idle`). A fiber that was spawned without that protocol, in
-        // the moment before, is found by the monitor.
+        // LIVENESS: from here on every publisher sees this worker as a sleeper, and what was
+        // published before is seen below (S3, S4 of `idle`). A fiber that was spawned without that
+        // protocol, in the moment before, is found by the monitor.
         self.arm_heartbeat();
         if young {
             self.pool.monitor.attend();
@@ -367,8 +367,8 @@ impl Worker {
         self.resume_intervals();
     }
 
-    /// Sleeps. If the pool's threads end when they have been idle for long, and this one has, it will
-    /// end, unless it has been claimed by then.
+    /// Sleeps. If the pool's threads end when they have been idle for long, and this one has, it
+    /// will end, unless it has been claimed by then.
     fn sleep_until_bored(&self, nap: bool) {
         let keep = self.pool.config.keep.filter(|_| !self.has_started());
         let until = keep.map(|keep| shim::now() + keep);
@@ -378,8 +378,8 @@ impl Worker {
             .set_leaving(bored && self.remote().inbox.is_empty());
     }
 
-    /// Sleeps until one of its own fibers can resume, or until `until`. This worker takes nothing else
-    /// meanwhile, so it is no sleeper that others may claim. After a fence.
+    /// Sleeps until one of its own fibers can resume, or until `until`. This worker takes nothing
+    /// else meanwhile, so it is no sleeper that others may claim. After a fence.
     pub(in crate::sched) fn sleep_alone(&self, until: Option<Instant>) {
         self.pool.look_for_quiet();
         let inbox = self.remote().inbox;
@@ -431,8 +431,8 @@ impl Worker {
         }
     }
 
-    /// True if the pool wants something of this worker, a timer is due, or a fiber became ready on the
-    /// way to sleep.
+    /// True if the pool wants something of this worker, a timer is due, or a fiber became ready on
+    /// the way to sleep.
     fn must_notice(&self) -> bool {
         self.has_ready()
             || !self.remote().placed.is_empty()

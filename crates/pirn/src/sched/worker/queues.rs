@@ -1,8 +1,8 @@
-//! The fibers that only their worker can run: those that are ready, all that have started, and the order in
-//! which its queues are popped.
+//! The fibers that only their worker can run: those that are ready, all that have started, and the
+//! order in which its queues are popped.
 //!
-//! Does not own: the ring and the `next` slot, which thieves reach (`pool::remote`), or where ready fibers
-//! go that may migrate (`migrate`).
+//! Does not own: the ring and the `next` slot, which thieves reach (`pool::remote`), or where ready
+//! fibers go that may migrate (`migrate`).
 
 use std::cell::{Cell, UnsafeCell};
 
@@ -12,8 +12,8 @@ use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
 
-/// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do not starve
-/// the rest. The same as Tokio's.
+/// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do not
+/// starve the rest. The same as Tokio's.
 const STREAK: u32 = 3;
 
 /// The lists of one worker.
@@ -58,8 +58,8 @@ impl Queues {
 }
 
 impl Worker {
-    /// Makes `fiber`, which has settled here, run before anything else. Returns the one that was to do so
-    /// before.
+    /// Makes `fiber`, which has settled here, run before anything else. Returns the one that was to
+    /// do so before.
     #[inline(always)]
     pub(super) fn replace_first(&self, fiber: FiberPtr) -> Option<FiberPtr> {
         self.queues.first.replace(Some(fiber))

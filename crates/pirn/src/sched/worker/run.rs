@@ -1,17 +1,19 @@
 //! A worker: one OS thread that runs fibers.
 //!
-//! Owns: the loop, and the switch from one fiber to the next. Does not own: the lists of fibers that only
-//! this thread accesses (`queues`), where a fiber is found (`next_fiber`) or put (`enqueue`), its first run
-//! and its end (`start_finish`), stacks (`stacks`), timers (`timers`), or the thread's sleep (`park`).
+//! Owns: the loop, and the switch from one fiber to the next. Does not own: the lists of fibers
+//! that only this thread accesses (`queues`), where a fiber is found (`next_fiber`) or put
+//! (`enqueue`), its first run and its end (`start_finish`), stacks (`stacks`), timers (`timers`),
+//! or the thread's sleep (`park`).
 //!
 //! A fiber that stops running finds its successor itself and switches to it directly. One that has
-//! ended passes its stack to the successor if that is fresh. Control returns to the worker's own stack
-//! only when nothing is ready, or every `MAINTENANCE_INTERVAL` dispatches.
+//! ended passes its stack to the successor if that is fresh. Control returns to the worker's own
+//! stack only when nothing is ready, or every `MAINTENANCE_INTERVAL` dispatches.
 //!
 //! Invariants:
-//! * K1. A `Worker` lives on its own thread's stack (driven by hand, in a box of that thread) and is
-//!   reached through that thread's `Local` only, so its fields need neither atomics nor locks. Each
-//!   access to a field is one short borrow that calls nothing that could borrow the same field again.
+//! * K1. A `Worker` lives on its own thread's stack (driven by hand, in a box of that thread) and
+//!   is reached through that thread's `Local` only, so its fields need neither atomics nor locks.
+//!   Each access to a field is one short borrow that calls nothing that could borrow the same field
+//!   again.
 //! * K2. Fibers run between two accesses, never during one.
 
 use std::cell::{Cell, UnsafeCell};
@@ -43,8 +45,8 @@ use crate::shim::atomic::Ordering;
 use crate::sys;
 use crate::timer::Wheel;
 
-/// Stacks that a worker keeps for itself. For a burst deeper than this it takes stacks from the pool
-/// and returns them; arbitrary, no measurement yet.
+/// Stacks that a worker keeps for itself. For a burst deeper than this it takes stacks from the
+/// pool and returns them; arbitrary, no measurement yet.
 const STACKS: usize = 64;
 
 /// One worker. What only one part of the loop uses is in a record of that part.
@@ -75,8 +77,8 @@ pub(crate) struct Worker {
 
 /// The body of a worker's thread.
 ///
-/// A `member` has been claimed by the thread that created this one; any other worker has been called
-/// in, and counted as awake.
+/// A `member` has been claimed by the thread that created this one; any other worker has been
+/// called in, and counted as awake.
 pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     let worker = Worker::new(pool, index);
     let local = current::local();
@@ -90,8 +92,8 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     call(&worker.pool.config.on_thread_start);
     local.set_starting(ptr::null());
     local.set_worker((&raw const worker).cast(), worker.driver());
-    // SAFETY: JO3: the worker keeps its pool until it restores `before`, below; the static empty list
-    // is never there.
+    // SAFETY: JO3: the worker keeps its pool until it restores `before`, below; the static empty
+    // list is never there.
     let before = unsafe { local.set_jobs(&worker.remote().jobs) };
     if let Some(shared_queues) = worker.shared_queues {
         shared_queues.bind(&worker.pool, index);
@@ -126,8 +128,8 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     }
 }
 
-/// Calls a hook of the user's, on the thread before or after it is a worker. UNWIND: the panic hook has
-/// reported the panic; the worker continues in any case.
+/// Calls a hook of the user's, on the thread before or after it is a worker. UNWIND: the panic hook
+/// has reported the panic; the worker continues in any case.
 pub(in crate::sched) fn call(hook: &Option<Hook>) {
     if let Some(hook) = hook {
         end_caught(|| hook());
@@ -228,8 +230,8 @@ impl Worker {
         self.has_ready() || self.sees_work()
     }
 
-    /// Runs `fiber` and its successors, until something is due that fibers do not do for each other, or
-    /// nothing is ready. On the worker's own stack.
+    /// Runs `fiber` and its successors, until something is due that fibers do not do for each
+    /// other, or nothing is ready. On the worker's own stack.
     fn dispatch(&self, local: &Local, fiber: FiberPtr) {
         let fresh = fiber.header().is_fresh();
         let Some(context) = self.board(self.remote(), local, fiber) else {
@@ -270,12 +272,13 @@ impl Worker {
         // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of
         // a queue and so is suspended or prepared.
         unsafe { context::switch(from, to) };
-        // A started fiber is resumed on the worker that it left, so `self` and `local` are still valid.
+        // A started fiber is resumed on the worker that it left, so `self` and `local` are still
+        // valid.
         self.on_arrival(local);
     }
 
-    /// Leaves `fiber`, which has ended. Returns a fresh fiber that has taken over its stack, if one is
-    /// next.
+    /// Leaves `fiber`, which has ended. Returns a fresh fiber that has taken over its stack, if one
+    /// is next.
     ///
     /// # Safety
     /// As `Schedule::ended`, on this worker.
@@ -370,8 +373,8 @@ impl Worker {
         local.set_fiber(Some(fiber));
     }
 
-    /// Completes the switch for the fiber that ran before on this thread, if it has ended. Called first
-    /// on every stack that is switched to.
+    /// Completes the switch for the fiber that ran before on this thread, if it has ended. Called
+    /// first on every stack that is switched to.
     #[inline(always)]
     pub(in crate::sched) fn on_arrival(&self, local: &Local) {
         if let Some((fiber, wish)) = local.take_left() {
@@ -407,8 +410,8 @@ impl Worker {
             || self.timer_is_due()
     }
 
-    /// Acts on a change of the pool's phase: cancels the fibers that have started here. Answers a snapshot
-    /// request.
+    /// Acts on a change of the pool's phase: cancels the fibers that have started here. Answers a
+    /// snapshot request.
     pub(in crate::sched) fn notice_phase(&self) {
         let phase = self.pool.phase();
         if phase != self.role.see(phase) && phase >= Phase::Cancelled {
@@ -421,15 +424,15 @@ impl Worker {
         self.answer_snapshot(None);
     }
 
-    /// True if the thread may end, with nothing queued here. False while a fiber that has started here
-    /// lives: it could not be resumed anywhere else.
+    /// True if the thread may end, with nothing queued here. False while a fiber that has started
+    /// here lives: it could not be resumed anywhere else.
     fn may_end(&self) -> bool {
         let over = self.role.is_leaving() || self.pool.phase() == Phase::Stopped;
         over && !self.has_started()
     }
 
-    /// True if the worker leaves fresh fibers to others: because it has a started one and takes one at
-    /// a time, or because it is to end.
+    /// True if the worker leaves fresh fibers to others: because it has a started one and takes one
+    /// at a time, or because it is to end.
     #[inline]
     pub(super) fn is_taken(&self) -> bool {
         self.role.is_draining() || (self.pool.config.exclusive && self.has_started())

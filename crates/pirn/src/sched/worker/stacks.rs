@@ -1,24 +1,27 @@
-//! The stacks that a worker has at hand: for fibers that start, for polls, and, if the pool has no more, for
-//! fibers that others wait for.
+//! The stacks that a worker has at hand: for fibers that start, for polls, and, if the pool has no
+//! more, for fibers that others wait for.
 //!
-//! Owns: which stack a fiber gets, and the wait of a fiber without one. Does not own: the pool of stacks
-//! (`context::pool`), the list of fibers that wait (`stack_waiters`), the loan of the stack for one poll
-//! (`wait::poll_stack`), nor which fibers may get a stack beyond `max_stacks` (`fiber::stackless`, `wait::stack_borrow`).
+//! Owns: which stack a fiber gets, and the wait of a fiber without one. Does not own: the pool of
+//! stacks (`context::pool`), the list of fibers that wait (`stack_waiters`), the loan of the stack
+//! for one poll (`wait::poll_stack`), nor which fibers may get a stack beyond `max_stacks`
+//! (`fiber::stackless`, `wait::stack_borrow`).
 //!
-//! The stack for polls is one of the pool's, and counts as one at hand. So there is none where stacks are so
-//! few that workers keep none, and a worker that gives up the stacks it keeps gives up this one too.
+//! The stack for polls is one of the pool's, and counts as one at hand. So there is none where
+//! stacks are so few that workers keep none, and a worker that gives up the stacks it keeps gives
+//! up this one too.
 //!
 //! # Stacks beyond the bound
-//! A fiber that waits for the end of a fiber without a stack holds a stack and cannot run. If the bound
-//! applied there, fibers could wait for each other indefinitely. So the waiter does not count against
-//! the bound while the other fiber lives. That one has a whole stack of its own, of the size that it
-//! was promised.
+//! A fiber that waits for the end of a fiber without a stack holds a stack and cannot run. If the
+//! bound applied there, fibers could wait for each other indefinitely. So the waiter does not count
+//! against the bound while the other fiber lives. That one has a whole stack of its own, of the
+//! size that it was promised.
 //!
 //! # Invariants
-//! * LE1. Each stack beyond the bound is out for one fiber, and one waiter waits for the end of that
-//!   fiber; or has waited, if an interrupt has ended that wait.
-//! * LE2. Such a stack goes back to the pool when its fiber has ended: no cache keeps it (its class is
-//!   not 0), and no other fiber inherits it (`StackWaiters::is_watched`). So loans do not add up.
+//! * LE1. Each stack beyond the bound is out for one fiber, and one waiter waits for the end of
+//!   that fiber; or has waited, if an interrupt has ended that wait.
+//! * LE2. Such a stack goes back to the pool when its fiber has ended: no cache keeps it (its class
+//!   is not 0), and no other fiber inherits it (`StackWaiters::is_watched`). So loans do not add
+//!   up.
 
 use crate::context::{OutOfStacks, Stack};
 use crate::fiber::current::{self, Local};
@@ -48,14 +51,15 @@ impl Worker {
         self.remote().counters.stack_waits.increment();
         self.pool.stack_waiters.push(fiber, why);
         // LIVENESS: stacks may be in the caches of workers that sleep: they wake and give them up
-        // (`release_cached_stacks`). A stack that becomes available from now on finds the fiber on the list
-        // (`finish`); one that became available before is found by this worker's own `release_cached_stacks`.
+        // (`release_cached_stacks`). A stack that becomes available from now on finds the fiber on
+        // the list (`finish`); one that became available before is found by this worker's own
+        // `release_cached_stacks`.
         self.pool.wake_all_workers();
     }
 
     /// Called before the worker rests. While fibers wait for stacks, gives up the stacks that the
-    /// worker keeps, and takes one of those fibers if there is a stack for it now. True if it took one,
-    /// which is in its ring; under `SingleQueue` no other worker looks there.
+    /// worker keeps, and takes one of those fibers if there is a stack for it now. True if it took
+    /// one, which is in its ring; under `SingleQueue` no other worker looks there.
     #[must_use = "a worker with a fiber in its ring does not rest"]
     pub(in crate::sched) fn release_cached_stacks(&self) -> bool {
         if self.pool.stack_waiters.is_empty() {
@@ -91,9 +95,9 @@ impl Worker {
         unsafe { (*self.stacks.get()).flush(&self.pool.stacks) }
     }
 
-    /// A stack has become available: starts one of the fibers that wait for one, if possible. (It may
-    /// have been one beyond the bound, of no use to that fiber. Then the fiber waits again, and so its
-    /// waiters are asked again, which may have been refused one before.)
+    /// A stack has become available: starts one of the fibers that wait for one, if possible. (It
+    /// may have been one beyond the bound, of no use to that fiber. Then the fiber waits again, and
+    /// so its waiters are asked again, which may have been refused one before.)
     #[cold]
     pub(super) fn start_stackless(&self) {
         self.pool

@@ -1,5 +1,5 @@
-//! A fiber's life on its worker: its first run, when it gets a stack and settles, and its end, when it
-//! returns the stack.
+//! A fiber's life on its worker: its first run, when it gets a stack and settles, and its end, when
+//! it returns the stack.
 
 use crate::context::{OutOfStacks, Stack};
 use crate::fiber::current::Local;
@@ -10,8 +10,8 @@ use crate::sched::pool::shared::Phase;
 use crate::sched::worker::run::Worker;
 
 impl Worker {
-    /// Settles a fresh fiber here. False if it starts on another worker, or if there is no stack for it
-    /// and it waits.
+    /// Settles a fresh fiber here. False if it starts on another worker, or if there is no stack
+    /// for it and it waits.
     #[inline(never)]
     pub(in crate::sched) fn start(&self, fiber: FiberPtr) -> bool {
         if fiber.header().placement.get() != 0 && !self.starts_here(fiber) {

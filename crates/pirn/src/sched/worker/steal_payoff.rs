@@ -1,8 +1,8 @@
 //! Whether fork-join work of other workers pays for a worker that had nothing to do.
 //!
-//! A worker that is woken for a job costs others some 50 µs, and so does one that watches for the next
-//! job as long as that. Whether it pays is judged by the jobs it has had: not by the last one alone,
-//! since work that is divided finely ends with small jobs.
+//! A worker that is woken for a job costs others some 50 µs, and so does one that watches for the
+//! next job as long as that. Whether it pays is judged by the jobs it has had: not by the last one
+//! alone, since work that is divided finely ends with small jobs.
 
 use std::cell::Cell;
 
@@ -20,8 +20,8 @@ pub(in crate::sched) struct StealPayoff {
     in_vain: Cell<u32>,
 }
 
-/// After so many wake-ups in vain only the monitor asks for jobs. Arbitrary: work that is occasionally
-/// large should not be done alone for lack of a few wake-ups.
+/// After so many wake-ups in vain only the monitor asks for jobs. Arbitrary: work that is
+/// occasionally large should not be done alone for lack of a few wake-ups.
 const PATIENCE: u32 = 4;
 
 impl StealPayoff {
@@ -45,14 +45,15 @@ impl StealPayoff {
         }
     }
 
-    /// True if the recent jobs were so long, on average, that one may be asked for right after another.
+    /// True if the recent jobs were so long, on average, that one may be asked for right after
+    /// another.
     pub(in crate::sched) fn is_good(&self) -> bool {
         // A sum that loses a quarter each time approaches four times the average.
         self.of_late.get() / 4 >= JOB
     }
 
-    /// Records that something is expected soon: the next job, or the end of one that a fiber of this
-    /// worker waits for.
+    /// Records that something is expected soon: the next job, or the end of one that a fiber of
+    /// this worker waits for.
     pub(in crate::sched) fn expect(&self, now: u64) {
         self.watch_until.set(now + EXPECT);
     }

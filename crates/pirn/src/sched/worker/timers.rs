@@ -1,8 +1,8 @@
 //! A worker's timers, and their clock.
 //!
-//! Owns: the step between a worker and its wheel. Does not own: the wheel (`timer`), nor the virtual
-//! clock of a deterministic runtime (`seeded`), which replaces the real one for both the wheel and the
-//! fibers.
+//! Owns: the step between a worker and its wheel. Does not own: the wheel (`timer`), nor the
+//! virtual clock of a deterministic runtime (`seeded`), which replaces the real one for both the
+//! wheel and the fibers.
 
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -74,8 +74,8 @@ impl Worker {
         self.next_timer().is_some_and(|at| at <= self.wheel_time())
     }
 
-    /// Returns until when this worker may sleep because of its timers. Where time is virtual, that is
-    /// until time is no longer held: while the worker sleeps, time stands still.
+    /// Returns until when this worker may sleep because of its timers. Where time is virtual, that
+    /// is until time is no longer held: while the worker sleeps, time stands still.
     pub(super) fn alarm(&self) -> Option<Instant> {
         match &self.seeded {
             None => self.next_timer().and_then(clock::instant),

@@ -1,8 +1,8 @@
 //! The state of a worker, for reports.
 //!
-//! Owns: the states, and one word of each worker that holds its state. Does not own: any decision; only
-//! reports read it. Written by the worker when it rests and when it comes back, never between two
-//! fibers.
+//! Owns: the states, and one word of each worker that holds its state. Does not own: any decision;
+//! only reports read it. Written by the worker when it rests and when it comes back, never between
+//! two fibers.
 
 use crate::sched::worker::run::Worker;
 use crate::shim::atomic::{AtomicU32, Ordering};
