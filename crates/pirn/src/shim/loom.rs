@@ -1,5 +1,5 @@
-//! loom: it explores every atomic, lock and cell, including weak memory. One protocol at a time; no clock, no
-//! real fibers.
+//! loom: it explores every atomic, lock and cell, including weak memory. One protocol at a time; no
+//! clock, no real fibers.
 
 use std::io;
 use std::time::Instant;
@@ -160,8 +160,8 @@ macro_rules! thread_local_const {
 }
 pub(crate) use thread_local_const;
 
-/// A thread-local without a destructor: under loom all values of a thread become unreachable together, and on
-/// the machine those without a destructor outlive the others.
+/// A thread-local without a destructor: under loom all values of a thread become unreachable
+/// together, and on the machine those without a destructor outlive the others.
 pub(crate) struct LocalKey<T: 'static>(
     pub(crate) loom::thread::LocalKey<std::mem::ManuallyDrop<T>>,
 );
@@ -191,8 +191,8 @@ pub(crate) fn seed() -> u64 {
     1
 }
 
-/// The lock of a process-wide store. Never modelled: such stores outlive a model's run, and the code under
-/// this lock has no step that a model could interleave.
+/// The lock of a process-wide store. Never modelled: such stores outlive a model's run, and the
+/// code under this lock has no step that a model could interleave.
 #[derive(Debug)]
 pub(crate) struct StaticLock<T>(std::sync::Mutex<T>);
 

@@ -1,9 +1,9 @@
-//! The interface between the runtime and the machine's concurrency: atomics, the short lock, the blocking
-//! lock, threads, thread-locals, the clock and the source of seeds.
+//! The interface between the runtime and the machine's concurrency: atomics, the short lock, the
+//! blocking lock, threads, thread-locals, the clock and the source of seeds.
 //!
-//! Owns: the choice between the real machine, loom (one protocol, weak memory) and shuttle (whole runtime,
-//! random schedules). It selects one of three files with the same interface. Only here does the library ask
-//! which one it runs on.
+//! Owns: the choice between the real machine, loom (one protocol, weak memory) and shuttle (whole
+//! runtime, random schedules). It selects one of three files with the same interface. Only here
+//! does the library ask which one it runs on.
 //!
 //! Does not own: system calls (`sys`), or any policy.
 

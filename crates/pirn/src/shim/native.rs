@@ -45,8 +45,8 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// A lock for critical sections of a few instructions: one read-modify-write to acquire, a plain store to
-/// release. Never held across a switch or a call into user code.
+/// A lock for critical sections of a few instructions: one read-modify-write to acquire, a plain
+/// store to release. Never held across a switch or a call into user code.
 #[derive(Debug, Default)]
 pub(crate) struct Lock<T> {
     held: atomic::AtomicBool,
@@ -110,10 +110,10 @@ impl<T> Lock<T> {
 
     #[cold]
     fn lock_contended(&self) {
-        // PERF: the pause doubles with each check. Two threads at the two ends of one channel would otherwise
-        // pass the lock, and the lines under it, back and forth with every value. With it, one of them does
-        // several operations at a time. Measured, bench/threads-spsc-1000. The holder may be preempted: after
-        // some microseconds the thread yields its core.
+        // PERF: the pause doubles with each check. Two threads at the two ends of one channel would
+        // otherwise pass the lock, and the lines under it, back and forth with every value. With
+        // it, one of them does several operations at a time. Measured, bench/threads-spsc-1000. The
+        // holder may be preempted: after some microseconds the thread yields its core.
         let mut round = 0;
         loop {
             if round < ROUNDS {
@@ -317,8 +317,8 @@ pub(crate) fn seed() -> u64 {
     RandomState::new().hash_one(0_u64)
 }
 
-/// The lock of a process-wide store. Never modelled: such stores outlive a model's run, and the code under
-/// this lock has no step that a model could interleave.
+/// The lock of a process-wide store. Never modelled: such stores outlive a model's run, and the
+/// code under this lock has no step that a model could interleave.
 #[derive(Debug)]
 pub(crate) struct StaticLock<T>(std::sync::Mutex<T>);
 

@@ -1,8 +1,8 @@
-//! The clock of a modelled run: a number that starts at zero in every execution and jumps to a moment when a
-//! thread that waits for it runs.
+//! The clock of a modelled run: a number that starts at zero in every execution and jumps to a
+//! moment when a thread that waits for it runs.
 //!
-//! For some threads of models it stands still, so that no time-out, nap or period hides a lost wake: for
-//! threads with names that begin with [`TIMELESS`].
+//! For some threads of models it stands still, so that no time-out, nap or period hides a lost
+//! wake: for threads with names that begin with [`TIMELESS`].
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use super::locals::LocalKey;
 
-/// A timeout of this length means "indefinitely", and never passes. Arbitrary: longer than any limit that the
-/// models set.
+/// A timeout of this length means "indefinitely", and never passes. Arbitrary: longer than any
+/// limit that the models set.
 const REMOTE: Duration = Duration::from_secs(60 * 60);
 
 /// The prefix of the names of threads for which no time passes.

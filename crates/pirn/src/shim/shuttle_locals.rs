@@ -1,9 +1,9 @@
-//! Thread-locals of modelled threads with the properties of real ones that the library needs: a value without
-//! a destructor can be accessed while the thread's other values are destroyed. (shuttle destroys its own in
-//! the order of their creation, and they are gone then.)
+//! Thread-locals of modelled threads with the properties of real ones that the library needs: a
+//! value without a destructor can be accessed while the thread's other values are destroyed.
+//! (shuttle destroys its own in the order of their creation, and they are gone then.)
 //!
-//! The values of all threads are in one map of the one OS thread that shuttle runs on. A guard in shuttle's
-//! own thread-local storage detects the end of a thread.
+//! The values of all threads are in one map of the one OS thread that shuttle runs on. A guard in
+//! shuttle's own thread-local storage detects the end of a thread.
 //!
 //! Invariants:
 //! * V1. An entry's pointer came from `Box::into_raw` of the type that its key stands for, and
