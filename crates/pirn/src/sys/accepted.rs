@@ -1,4 +1,5 @@
-//! The subject of a failure of accept(2): one connection, the resources of the system, or the listener.
+//! The subject of a failure of accept(2): one connection, the resources of the system, or the
+//! listener.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -6,8 +7,8 @@ use std::os::fd::BorrowedFd;
 /// The subject of a failed accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AcceptFailure {
-    /// The next connection, which is gone. Linux reports network errors that are pending on it as errors of
-    /// the call (accept(2)). They do not concern later connections.
+    /// The next connection, which is gone. Linux reports network errors that are pending on it as
+    /// errors of the call (accept(2)). They do not concern later connections.
     Connection,
     /// Descriptors of the process or of the system, or memory: another party may release some.
     Resources,
@@ -17,8 +18,8 @@ pub(crate) enum AcceptFailure {
 
 /// Classifies an error of accept(2) on `listener`.
 ///
-/// `EPERM` is the listener's: accept(2) names firewalls as its source, but kernels of today return it
-/// for a policy against the call, which takes no connection from the queue.
+/// `EPERM` is the listener's: accept(2) names firewalls as its source, but kernels of today return
+/// it for a policy against the call, which takes no connection from the queue.
 pub(crate) fn accept_failure(
     error: &io::Error,
     listener: BorrowedFd<'_>,

@@ -21,11 +21,11 @@ pub(crate) fn allowed_processors() -> Vec<usize> {
     Vec::new()
 }
 
-/// Restricts the calling thread to one processor: number `n` of these, modulo their count. Best effort:
-/// without a list, or if the system refuses, nothing changes.
+/// Restricts the calling thread to one processor: number `n` of these, modulo their count. Best
+/// effort: without a list, or if the system refuses, nothing changes.
 ///
-/// The caller passes the list, since the thread's present one is no use: it inherits the set of the thread
-/// that created it, which may be a worker restricted to one processor.
+/// The caller passes the list, since the thread's present one is no use: it inherits the set of the
+/// thread that created it, which may be a worker restricted to one processor.
 pub(crate) fn pin(processors: &[usize], n: usize) {
     #[cfg(target_os = "linux")]
     {

@@ -19,7 +19,8 @@ pub(crate) fn is_writable(descriptor: BorrowedFd<'_>) -> io::Result<bool> {
     is_ready(descriptor, libc::POLLOUT)
 }
 
-/// Returns whether no more data will come from `descriptor`; false where the system does not report it.
+/// Returns whether no more data will come from `descriptor`; false where the system does not report
+/// it.
 pub(crate) fn is_read_closed(descriptor: BorrowedFd<'_>) -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     return is_ready(descriptor, libc::POLLRDHUP).unwrap_or(false);

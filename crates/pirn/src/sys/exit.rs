@@ -2,8 +2,8 @@
 
 use std::sync::Once;
 
-/// Registers `hook` to be called when `main` returns or `exit` ends the process; not when a signal or an
-/// abort ends it. Only the first call counts: there is one hook.
+/// Registers `hook` to be called when `main` returns or `exit` ends the process; not when a signal
+/// or an abort ends it. Only the first call counts: there is one hook.
 pub(crate) fn at_exit(hook: extern "C" fn()) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

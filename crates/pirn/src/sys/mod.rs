@@ -1,10 +1,11 @@
 //! Interfaces of the operating system.
 //!
 //! Owns: putting a thread to sleep and waking it ([`parker`]); the system's view of a thread
-//! ([`ThreadProbe`]); functions that are called at the exit, at the end of a thread, and on a signal; the
-//! readiness of sockets ([`poller`]); reads of data that the system has in memory; reads that the system
-//! makes by itself (`ring`); the end of a child process; sockets for processes of the same user. Does not
-//! own: which threads sleep or are woken (`sched::pool::idle`), or stacks (`context`).
+//! ([`ThreadProbe`]); functions that are called at the exit, at the end of a thread, and on a
+//! signal; the readiness of sockets ([`poller`]); reads of data that the system has in memory;
+//! reads that the system makes by itself (`ring`); the end of a child process; sockets for
+//! processes of the same user. Does not own: which threads sleep or are woken
+//! (`sched::pool::idle`), or stacks (`context`).
 
 #[cfg(all(unix, not(any(loom, shuttle))))]
 mod accepted;

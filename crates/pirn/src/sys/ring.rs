@@ -1,15 +1,16 @@
 //! Reads that the system makes while the calling fiber waits: io_uring.
 //!
-//! Owns: one ring, that is two queues shared with the system. Does not own: when to look for completions, and
-//! what waits for one (`sched::io::queued`).
+//! Owns: one ring, that is two queues shared with the system. Does not own: when to look for
+//! completions, and what waits for one (`sched::io::queued`).
 //!
 //! Only the thread that created the ring submits. Completions wait until that thread fetches them
-//! (`DEFER_TASKRUN`), so the system interrupts no thread. When the first completion is pending, the system
-//! writes to an eventfd. (Polling the ring's own descriptor is not enough: in this mode Linux 6.18 does not
-//! report pending completions there.)
+//! (`DEFER_TASKRUN`), so the system interrupts no thread. When the first completion is pending, the
+//! system writes to an eventfd. (Polling the ring's own descriptor is not enough: in this mode
+//! Linux 6.18 does not report pending completions there.)
 //!
-//! A read is submitted at once, so the queue of submissions is empty between calls; a system call for each is
-//! cheap compared with a disk. The queue of completions has a place for each read that is under way.
+//! A read is submitted at once, so the queue of submissions is empty between calls; a system call
+//! for each is cheap compared with a disk. The queue of completions has a place for each read that
+//! is under way.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -20,8 +21,8 @@ use io_uring::{IoUring, opcode, types};
 
 use crate::shim;
 
-/// The most reads under way: twice the number that Linux gives to a disk at once, and 4 KiB for their
-/// completions.
+/// The most reads under way: twice the number that Linux gives to a disk at once, and 4 KiB for
+/// their completions.
 const MOST: u32 = 256;
 
 /// One ring, for the thread that created it.
@@ -36,8 +37,8 @@ impl Ring {
     /// Creates a ring that writes to the eventfd `bell`, which stays open as long as the ring.
     ///
     /// # Errors
-    /// The system does not support it (Linux before 6.1), a filter forbids it, or there is no memory or
-    /// descriptor for it.
+    /// The system does not support it (Linux before 6.1), a filter forbids it, or there is no
+    /// memory or descriptor for it.
     pub(crate) fn new(bell: RawFd) -> io::Result<Ring> {
         let ring = IoUring::builder()
             .setup_single_issuer()
@@ -63,12 +64,13 @@ impl Ring {
         self.under_way.get() < MOST && !self.is_closed.get()
     }
 
-    /// Submits a read at this position of the file. The caller has checked that there is room. False if the
-    /// system refuses: then it touches nothing.
+    /// Submits a read at this position of the file. The caller has checked that there is room.
+    /// False if the system refuses: then it touches nothing.
     ///
     /// # Safety
-    /// The bytes of `into` must stay valid, and only the system may touch them, until [`reap`](Self::reap)
-    /// has named the read, or indefinitely if it never does: also after the ring is dropped.
+    /// The bytes of `into` must stay valid, and only the system may touch them, until
+    /// [`reap`](Self::reap) has named the read, or indefinitely if it never does: also after the
+    /// ring is dropped.
     pub(crate) unsafe fn read(
         &self,
         file: &File,
@@ -87,8 +89,8 @@ impl Ring {
         loop {
             match ring.submit() {
                 Ok(1) => break,
-                // Lack of memory, as at the first touch of a page. That touch also waits in place until there
-                // is memory or the system ends the process.
+                // Lack of memory, as at the first touch of a page. That touch also waits in place
+                // until there is memory or the system ends the process.
                 Ok(_) => {}
                 Err(error) if is_passing(&error) => {}
                 Err(_) => {
@@ -102,8 +104,8 @@ impl Ring {
         true
     }
 
-    /// Passes each completed read to `tell`: its name, and the number of bytes or a negative error. `tell`
-    /// must not call this.
+    /// Passes each completed read to `tell`: its name, and the number of bytes or a negative error.
+    /// `tell` must not call this.
     pub(crate) fn reap(&self, mut tell: impl FnMut(u64, i32)) {
         let mut ring = self.ring.borrow_mut();
         /// `IORING_ENTER_GETEVENTS`: puts pending completions into the queue.
@@ -119,9 +121,10 @@ impl Ring {
                 self.under_way.set(self.under_way.get() - 1);
                 tell(complete.user_data(), complete.result());
             }
-            // LIVENESS: since Linux 6.13 one call processes a part of the pending work, and while a part is
-            // left the bell may stay silent. The flag alone proves nothing. The system sets it after it has
-            // queued a part, which may be done by then, and clears it only when it finds a part.
+            // LIVENESS: since Linux 6.13 one call processes a part of the pending work, and while a
+            // part is left the bell may stay silent. The flag alone proves nothing. The system sets
+            // it after it has queued a part, which may be done by then, and clears it only when it
+            // finds a part.
             if !ring.submission().taskrun() {
                 break;
             }
@@ -129,8 +132,8 @@ impl Ring {
     }
 }
 
-/// Calls in a row without a completion after which the flag counts as stale. One call processes at least 20
-/// parts; arbitrary otherwise.
+/// Calls in a row without a completion after which the flag counts as stale. One call processes at
+/// least 20 parts; arbitrary otherwise.
 const VAIN: u32 = 16;
 
 /// Returns whether the same call may succeed a moment later.
@@ -173,8 +176,8 @@ mod tests {
         assert_eq!((told(), &buffer), (vec![], b"abc\0"));
     }
 
-    /// One call to the system may process a part of the completions. The rest is fetched all the same, since
-    /// no bell reports it.
+    /// One call to the system may process a part of the completions. The rest is fetched all the
+    /// same, since no bell reports it.
     #[test]
     fn all_that_is_complete_is_reported() {
         const MANY: usize = 60;

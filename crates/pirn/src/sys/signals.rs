@@ -1,9 +1,9 @@
 //! Makes signals readable by a thread.
 //!
-//! A signal handler may do next to nothing, so it writes one byte into a pipe that belongs to the signal. The
-//! thread that waits for the signal reads that pipe. Until the first is read, a repeated signal counts as the
-//! same one, as in the system itself. So a pipe never holds more than one byte of the handler, and the write
-//! neither blocks nor fails.
+//! A signal handler may do next to nothing, so it writes one byte into a pipe that belongs to the
+//! signal. The thread that waits for the signal reads that pipe. Until the first is read, a
+//! repeated signal counts as the same one, as in the system itself. So a pipe never holds more than
+//! one byte of the handler, and the write neither blocks nor fails.
 //!
 //! # Invariants
 //! * SG1. `pipe` is -1 or the end of a pipe that is never closed.
@@ -58,7 +58,8 @@ pub(crate) fn route(signal: usize) -> io::Result<SignalReader> {
     Ok(SignalReader { signal, pipe })
 }
 
-/// The only reader is gone. This happens only before the signal is caught, so no handler writes meanwhile.
+/// The only reader is gone. This happens only before the signal is caught, so no handler writes
+/// meanwhile.
 impl Drop for SignalReader {
     fn drop(&mut self) {
         let writer = ROUTES[self.signal].pipe.swap(-1, Ordering::SeqCst);
@@ -78,8 +79,8 @@ impl SignalReader {
     pub(crate) fn read(&mut self) -> io::Result<()> {
         loop {
             self.pipe.read_exact(&mut [0])?;
-            // From here on it may come again. A byte without the mark comes from a child process between its
-            // fork and its exec.
+            // From here on it may come again. A byte without the mark comes from a child process
+            // between its fork and its exec.
             if ROUTES[self.signal].pending.swap(false, Ordering::SeqCst) {
                 return Ok(());
             }
@@ -135,8 +136,8 @@ extern "C" fn handler(signal: libc::c_int) {
     };
     if !route.pending.swap(true, Ordering::SeqCst) {
         let pipe = route.pipe.load(Ordering::SeqCst);
-        // SAFETY: SG1; one byte, which exists, and for which there is room. So the call succeeds, and does
-        // not change `errno`.
+        // SAFETY: SG1; one byte, which exists, and for which there is room. So the call succeeds,
+        // and does not change `errno`.
         unsafe { libc::write(pipe, ptr::from_ref(&b's').cast(), 1) };
     }
 }

@@ -1,7 +1,7 @@
 //! Linux: a read that stops where it would have to wait.
 //!
-//! It may stop in the middle, where other reads of a file do not, or at the end. The size that the system
-//! remembers distinguishes the two.
+//! It may stop in the middle, where other reads of a file do not, or at the end. The size that the
+//! system remembers distinguishes the two.
 
 use std::fs::File;
 use std::io::{self, Seek};
@@ -9,16 +9,17 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use super::{Cached, Rest};
 
-/// Whether the flag works for a file as it was opened: a read with `O_DIRECT` bypasses the system's memory
-/// and waits for the disk all the same.
+/// Whether the flag works for a file as it was opened: a read with `O_DIRECT` bypasses the system's
+/// memory and waits for the disk all the same.
 pub(crate) fn may_be_cached(file: &File) -> bool {
     // SAFETY: a plain call.
     let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
     flags != -1 && flags & libc::O_DIRECT == 0
 }
 
-/// Reads the data that is in memory, from `at` or from the file's position, which moves. Reads nothing if the
-/// system does not support it (a file system without it, a filter, Linux before 4.14), or if the call fails.
+/// Reads the data that is in memory, from `at` or from the file's position, which moves. Reads
+/// nothing if the system does not support it (a file system without it, a filter, Linux before
+/// 4.14), or if the call fails.
 pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> Cached {
     let n = match read(file.as_raw_fd(), into, at) {
         Ok(n) => n,
@@ -35,8 +36,8 @@ pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> 
         return Cached { n, rest };
     }
     if n > 0 && at.is_none() {
-        // Another thread may move the position: a further read might not continue this one. A file without a
-        // position, like a pipe, returns what it has.
+        // Another thread may move the position: a further read might not continue this one. A file
+        // without a position, like a pipe, returns what it has.
         let rest = Rest::Nothing;
         return Cached { n, rest };
     }
@@ -78,8 +79,9 @@ fn read(file: RawFd, into: &mut [u8], at: Option<u64>) -> io::Result<usize> {
     usize::try_from(n).map_err(|_| io::Error::last_os_error())
 }
 
-/// Whether a file with a size ends at or before this position. (A file without one, as in `/proc`, has size
-/// 0.) File systems that would have to ask a server for the size never report that a read would wait.
+/// Whether a file with a size ends at or before this position. (A file without one, as in `/proc`,
+/// has size 0.) File systems that would have to ask a server for the size never report that a read
+/// would wait.
 fn is_end(file: &File, at: u64) -> bool {
     let known = file.metadata();
     known.is_ok_and(|known| known.is_file() && (1..=at).contains(&known.len()))

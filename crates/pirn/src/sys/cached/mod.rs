@@ -1,7 +1,7 @@
 //! Reading the part of a file that the system has in memory, without waiting for a disk.
 //!
-//! Selects the implementation: a flag of the call on Linux. Other systems do not report whether a read would
-//! wait, so nothing is read there.
+//! Selects the implementation: a flag of the call on Linux. Other systems do not report whether a
+//! read would wait, so nothing is read there.
 
 mod found;
 #[cfg(target_os = "linux")]

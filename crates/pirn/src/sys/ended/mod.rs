@@ -1,8 +1,8 @@
 //! A descriptor that becomes readable when a child process ends.
 //!
-//! Selects the implementation: the system's own descriptors of processes on Linux; elsewhere, and where the
-//! system has none, a thread that waits for the child. Neither takes the child's status, which is left for
-//! the caller.
+//! Selects the implementation: the system's own descriptors of processes on Linux; elsewhere, and
+//! where the system has none, a thread that waits for the child. Neither takes the child's status,
+//! which is left for the caller.
 
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "a system call that returns a descriptor")]

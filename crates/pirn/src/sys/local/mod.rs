@@ -1,7 +1,8 @@
 //! A socket for processes on the same machine that belong to the same user.
 //!
-//! Selects the implementation: Unix sockets on Unix; elsewhere, and under the model checkers, an error that
-//! says that there are none. A second switch selects how the system is asked for the user of a client.
+//! Selects the implementation: Unix sockets on Unix; elsewhere, and under the model checkers, an
+//! error that says that there are none. A second switch selects how the system is asked for the
+//! user of a client.
 
 #[cfg(all(unix, not(any(loom, shuttle))))]
 mod place;

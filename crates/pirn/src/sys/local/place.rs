@@ -1,15 +1,15 @@
 //! The path of a Unix socket: how its file is created and removed.
 //!
-//! A socket is created in a directory of its own that only this user may enter. It gets its permissions
-//! there, and is linked to its path when it listens. So no process can connect before the permissions are
-//! right, whatever the process's mask is. (The mask belongs to all threads of the process, so it is not
-//! changed.) And a file at the path that refuses connections is a dead process's, never one that does not
-//! listen yet.
+//! A socket is created in a directory of its own that only this user may enter. It gets its
+//! permissions there, and is linked to its path when it listens. So no process can connect before
+//! the permissions are right, whatever the process's mask is. (The mask belongs to all threads of
+//! the process, so it is not changed.) And a file at the path that refuses connections is a dead
+//! process's, never one that does not listen yet.
 //!
-//! Such a file is first moved to that directory and checked again there: if two processes find it at the same
-//! time, one gets it. If the file is another process's live socket after all, it is put back. A third process
-//! may have linked its own socket meanwhile: then two listen, and the first one has no path. Runtimes of one
-//! process take paths in turn, so among them one wins.
+//! Such a file is first moved to that directory and checked again there: if two processes find it
+//! at the same time, one gets it. If the file is another process's live socket after all, it is put
+//! back. A third process may have linked its own socket meanwhile: then two listen, and the first
+//! one has no path. Runtimes of one process take paths in turn, so among them one wins.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Error, ErrorKind};
@@ -66,8 +66,8 @@ impl Drop for Place {
     }
 }
 
-/// A directory that only this user may enter, beside the path of a socket. Dropping it removes it with its
-/// contents.
+/// A directory that only this user may enter, beside the path of a socket. Dropping it removes it
+/// with its contents.
 struct Room(PathBuf);
 
 impl Room {
@@ -97,8 +97,8 @@ impl Room {
         }
     }
 
-    /// Links the socket `new` to `path`, and first removes the socket of a dead process of the same user from
-    /// there.
+    /// Links the socket `new` to `path`, and first removes the socket of a dead process of the same
+    /// user from there.
     fn link(&self, new: &Path, user: u32, path: &Path) -> io::Result<()> {
         loop {
             match fs::hard_link(new, path) {
@@ -125,8 +125,8 @@ impl Room {
                 moved => moved?,
             }
             if let Err(living) = refuse_living(&old) {
-                // The live socket came between the two checks. If there is another one by now, that one
-                // stays.
+                // The live socket came between the two checks. If there is another one by now, that
+                // one stays.
                 let _ = fs::hard_link(&old, path);
                 return Err(living);
             }

@@ -1,10 +1,11 @@
-//! Unix: a socket that answers only the same user, or the administrator, with waits that can be ended.
+//! Unix: a socket that answers only the same user, or the administrator, with waits that can be
+//! ended.
 //!
-//! Connected clients send their requests at the same time, each within a limit. A client that sends nothing
-//! delays none of the others.
+//! Connected clients send their requests at the same time, each within a limit. A client that sends
+//! nothing delays none of the others.
 //!
-//! Every wait is a `poll` of the socket and of a pipe. The other end of the pipe is the [`Alarm`]: dropping
-//! that ends all waits, present and later ones. Sockets do not block.
+//! Every wait is a `poll` of the socket and of a pipe. The other end of the pipe is the [`Alarm`]:
+//! dropping that ends all waits, present and later ones. Sockets do not block.
 
 use std::io::{self, Error, ErrorKind, PipeReader, PipeWriter, Read as _, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -69,9 +70,9 @@ impl LocalListener {
         Ok((listener, Alarm(bell)))
     }
 
-    /// Returns the next client that has sent a line, or all that it will send, at most `longest` bytes, with
-    /// these bytes; a client of another user at once and with no bytes. Drops a client that takes longer than
-    /// `limit`. Returns `None` when the alarm has been dropped.
+    /// Returns the next client that has sent a line, or all that it will send, at most `longest`
+    /// bytes, with these bytes; a client of another user at once and with no bytes. Drops a client
+    /// that takes longer than `limit`. Returns `None` when the alarm has been dropped.
     ///
     /// # Errors
     /// The error of the system, for example when no descriptors are left.
@@ -257,5 +258,6 @@ fn wait(
     }
 }
 
-/// The most clients of the process's own user with incomplete requests. Arbitrary; each has a descriptor.
+/// The most clients of the process's own user with incomplete requests. Arbitrary; each has a
+/// descriptor.
 const MOST: usize = 64;

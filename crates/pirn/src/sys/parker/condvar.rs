@@ -1,5 +1,5 @@
-//! A thread sleeps on a condition variable, with the interface of the futex: the mutex makes the check of the
-//! word and the wake exclude each other.
+//! A thread sleeps on a condition variable, with the interface of the futex: the mutex makes the
+//! check of the word and the wake exclude each other.
 
 use std::time::Instant;
 
@@ -24,8 +24,8 @@ impl ThreadSleep {
         }
     }
 
-    /// Sleeps while `word` is `expected`, until woken or the deadline, or without a reason. False: the
-    /// deadline has passed.
+    /// Sleeps while `word` is `expected`, until woken or the deadline, or without a reason. False:
+    /// the deadline has passed.
     pub(crate) fn sleep(
         &self,
         word: &AtomicU32,
@@ -33,8 +33,8 @@ impl ThreadSleep {
         deadline: Option<Instant>,
     ) -> bool {
         let guard = self.lying_down.lock();
-        // LIVENESS: if the waker locks first, its change of the word is seen here. If it locks later, this
-        // thread is registered by then and is woken.
+        // LIVENESS: if the waker locks first, its change of the word is seen here. If it locks
+        // later, this thread is registered by then and is woken.
         if word.load(Ordering::Relaxed) != expected {
             return true;
         }

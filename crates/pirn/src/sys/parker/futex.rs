@@ -16,8 +16,8 @@ impl ThreadSleep {
         ThreadSleep
     }
 
-    /// Sleeps while `word` is `expected`, until woken or the deadline, or without a reason. False: the
-    /// deadline has passed.
+    /// Sleeps while `word` is `expected`, until woken or the deadline, or without a reason. False:
+    /// the deadline has passed.
     pub(crate) fn sleep(
         &self,
         word: &AtomicU32,
@@ -30,8 +30,8 @@ impl ThreadSleep {
         }
         let timeout = left.map(timespec);
         let timeout_ptr = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
-        // SAFETY: the word and the timeout outlive the call; FUTEX_WAIT only reads both. All results (woken,
-        // EAGAIN, EINTR, ETIMEDOUT) mean the same: check again.
+        // SAFETY: the word and the timeout outlive the call; FUTEX_WAIT only reads both. All
+        // results (woken, EAGAIN, EINTR, ETIMEDOUT) mean the same: check again.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,
@@ -58,7 +58,8 @@ impl ThreadSleep {
     }
 }
 
-/// Converts to a relative timeout, which the kernel measures on the monotonic clock, as `shim::now` does.
+/// Converts to a relative timeout, which the kernel measures on the monotonic clock, as `shim::now`
+/// does.
 fn timespec(left: Duration) -> libc::timespec {
     // SAFETY: all-zero bytes are a valid timespec; some targets have padding fields.
     let mut spec: libc::timespec = unsafe { mem::zeroed() };

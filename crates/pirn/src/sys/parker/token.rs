@@ -1,5 +1,5 @@
-//! The token: at most one is pending, and a parked thread takes it. A token left while its owner was awake
-//! makes the next `park` return at once.
+//! The token: at most one is pending, and a parked thread takes it. A token left while its owner
+//! was awake makes the next `park` return at once.
 //!
 //! | from | by | to | how |
 //! |---|---|---|---|
@@ -13,8 +13,8 @@
 //! | any | `sleep_in`, after it | EMPTY | swap: a token that was there is taken |
 //! | ELSEWHERE | `unpark_or` | NOTIFIED | swap, then the waking that was given |
 //!
-//! Only the owner parks; any thread unparks. A token may be left over from an earlier reason, so the owner
-//! checks its condition again after each park.
+//! Only the owner parks; any thread unparks. A token may be left over from an earlier reason, so
+//! the owner checks its condition again after each park.
 
 use std::time::Instant;
 
@@ -76,8 +76,8 @@ impl Parker {
         let empty = self.word.compare_exchange(
             EMPTY,
             ELSEWHERE,
-            // ORDERING: Release pairs with the Acquire in `unpark_or`: the thread that ends the sleep sees
-            // what the function that it calls needs.
+            // ORDERING: Release pairs with the Acquire in `unpark_or`: the thread that ends the
+            // sleep sees what the function that it calls needs.
             Ordering::Release,
             Ordering::Relaxed,
         );
@@ -105,9 +105,9 @@ impl Parker {
         {
             return;
         }
-        // ORDERING: Release pairs with the Acquire in `lie_down` and `take`. The swap is made even if a token
-        // is there already: the owner that takes it must also see what was done before this call. Acquire:
-        // see `sleep_in`.
+        // ORDERING: Release pairs with the Acquire in `lie_down` and `take`. The swap is made even
+        // if a token is there already: the owner that takes it must also see what was done before
+        // this call. Acquire: see `sleep_in`.
         match self.word.swap(NOTIFIED, Ordering::AcqRel) {
             PARKED => self.thread_sleep.wake(&self.word),
             ELSEWHERE => wake(),

@@ -10,7 +10,8 @@ use super::door::{Events, Poller, RawSource};
 use crate::base::mutant::mutant;
 use crate::shim::StaticLock;
 
-/// A slot for a poller. Its owner polls it; any thread may poll it in the owner's place, or wake it.
+/// A slot for a poller. Its owner polls it; any thread may poll it in the owner's place, or wake
+/// it.
 #[derive(Debug)]
 pub(crate) struct Driver {
     poller: OnceLock<Poller>,
@@ -51,7 +52,8 @@ impl Driver {
 
     /// Returns whether [`set_shares`](Self::set_shares) was called, and resets it.
     ///
-    /// LIVENESS: a caller that looks at the sources after this finds those that were recorded before.
+    /// LIVENESS: a caller that looks at the sources after this finds those that were recorded
+    /// before.
     pub(crate) fn take_shares(&self) -> bool {
         self.shares.load(Ordering::Relaxed) && self.shares.swap(false, Ordering::SeqCst)
     }
@@ -66,7 +68,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Removes a source that was added. Events of it that a thread has already fetched may still come.
+    /// Removes a source that was added. Events of it that a thread has already fetched may still
+    /// come.
     pub(crate) fn remove(&self, source: RawSource) {
         if let Some(poller) = self.poller() {
             poller.remove(source);

@@ -108,8 +108,8 @@ impl Poller {
 
     pub(crate) fn wake(&self) {
         let one = 1_u64;
-        // SAFETY: the eight bytes exist. The call can only fail by an overflow of the counter, after 2^64
-        // writes.
+        // SAFETY: the eight bytes exist. The call can only fail by an overflow of the counter,
+        // after 2^64 writes.
         unsafe {
             libc::write(self.bell.as_raw_fd(), (&raw const one).cast(), 8);
         }

@@ -1,13 +1,13 @@
 //! Events from the system when a socket becomes readable or writable.
 //!
-//! Owns: the switch that selects how the system is asked (epoll on Linux, the crate `polling` elsewhere and
-//! with `--cfg pirn_polling`; wires that a model controls under the model checkers), and the poller of one
-//! thread ([`Driver`]). Does not own: sources and their waiters (`readiness`), or when a thread polls
-//! (`sched`).
+//! Owns: the switch that selects how the system is asked (epoll on Linux, the crate `polling`
+//! elsewhere and with `--cfg pirn_polling`; wires that a model controls under the model checkers),
+//! and the poller of one thread ([`Driver`]). Does not own: sources and their waiters
+//! (`readiness`), or when a thread polls (`sched`).
 //!
-//! All pollers are edge-triggered: an event reports that something has changed since the last one, and the
-//! first comes right after a source was added. Events may report too much, also of sources that have been
-//! removed since; never too little.
+//! All pollers are edge-triggered: an event reports that something has changed since the last one,
+//! and the first comes right after a source was added. Events may report too much, also of sources
+//! that have been removed since; never too little.
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_polling))))]
 #[path = "epoll.rs"]

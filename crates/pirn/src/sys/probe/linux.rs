@@ -1,6 +1,6 @@
-//! Linux: a thread that has used little processor time for a while, and is not waiting for a processor, waits
-//! for something else. The limit is not zero, since code that blocks may check something now and then, or
-//! make many calls that block for a short time each.
+//! Linux: a thread that has used little processor time for a while, and is not waiting for a
+//! processor, waits for something else. The limit is not zero, since code that blocks may check
+//! something now and then, or make many calls that block for a short time each.
 //!
 //! The clock comes first, since it is cheap (a fraction of a microsecond). The state, from `/proc`,
 //! distinguishes a thread that waits from one that has no processor.
@@ -15,11 +15,11 @@ use crate::shim::atomic::{AtomicU64, Ordering};
 /// A probe of one thread, after that thread has called `introduce`.
 #[derive(Debug)]
 pub(crate) struct ThreadProbe {
-    /// The number of the thread's clock in the upper half, of the thread in the lower; 0 before `introduce`.
-    /// Written by the thread.
+    /// The number of the thread's clock in the upper half, of the thread in the lower; 0 before
+    /// `introduce`. Written by the thread.
     thread: AtomicU64,
-    /// The thread's processor time at the last call of `waits`, and the time of that call. Only the caller of
-    /// `waits` reads and writes them.
+    /// The thread's processor time at the last call of `waits`, and the time of that call. Only the
+    /// caller of `waits` reads and writes them.
     spent: AtomicU64,
     asked: AtomicU64,
 }
@@ -51,9 +51,9 @@ impl ThreadProbe {
         }
     }
 
-    /// Returns whether the thread has waited, for anything but a processor, for most of the time since the
-    /// last call, and does so now (in nanoseconds). One caller at a time. False if nothing is known, or the
-    /// last call was long ago.
+    /// Returns whether the thread has waited, for anything but a processor, for most of the time
+    /// since the last call, and does so now (in nanoseconds). One caller at a time. False if
+    /// nothing is known, or the last call was long ago.
     pub(crate) fn waits(&self, now: u64) -> bool {
         let both = self.thread.load(Ordering::Relaxed);
         let Some(spent) = self.processor_time() else {
@@ -81,8 +81,8 @@ impl ThreadProbe {
         }
     }
 
-    /// Returns the number of the system call that the thread waits in. `None` if it waits in none, or the
-    /// system does not say, as is common.
+    /// Returns the number of the system call that the thread waits in. `None` if it waits in none,
+    /// or the system does not say, as is common.
     pub(crate) fn call(&self) -> Option<u64> {
         let path = format!("/proc/self/task/{}/syscall", self.number()?);
         let said = fs::read_to_string(path).ok()?;
@@ -99,8 +99,8 @@ impl ThreadProbe {
 /// A thread that has used at least this part of the time (one in `SHARE`) computes. Arbitrary.
 const SHARE: u64 = 4;
 
-/// Nanoseconds after which the last call says nothing about the present. Arbitrary: several times the
-/// interval between two looks of the monitor at a worker that seems stuck.
+/// Nanoseconds after which the last call says nothing about the present. Arbitrary: several times
+/// the interval between two looks of the monitor at a worker that seems stuck.
 const LONG_AGO: u64 = 50_000_000;
 
 /// Returns the processor time of this clock's thread in nanoseconds; `None` if it has ended.

@@ -1,7 +1,7 @@
 //! The system's view of a thread: whether it waits in a system call.
 //!
-//! Selects the implementation: on Linux the thread's processor clock and its state; elsewhere, and under the
-//! model checkers, nothing is known.
+//! Selects the implementation: on Linux the thread's processor clock and its state; elsewhere, and
+//! under the model checkers, nothing is known.
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 #[path = "linux.rs"]

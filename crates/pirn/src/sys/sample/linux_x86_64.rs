@@ -2,8 +2,8 @@
 //!
 //! That signal is ignored by default, so one that comes late or twice does no harm, and few
 //! programs use it. Where one does, no thread is asked. The handler restarts the system call
-//! that it interrupts, as far as the system can (`signal(7)`); sleeps and waits with a time limit end
-//! with `EINTR` all the same, as with any signal.
+//! that it interrupts, as far as the system can (`signal(7)`); sleeps and waits with a time limit
+//! end with `EINTR` all the same, as with any signal.
 //!
 //! | state | entered by | next |
 //! |---|---|---|
@@ -13,8 +13,8 @@
 //! | DONE | the handler | FREE |
 //!
 //! # Invariants
-//! * SM1. The answer is written by the thread that has changed ASKED to TAKEN, until DONE, and read by
-//!   the asker after DONE; there is one asker at a time, under a lock.
+//! * SM1. The answer is written by the thread that has changed ASKED to TAKEN, until DONE, and read
+//!   by the asker after DONE; there is one asker at a time, under a lock.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -35,8 +35,8 @@ const DONE: u32 = 3;
 /// Words of a stack that are copied at most: 64 KiB of frames.
 const WORDS: usize = 8192;
 
-/// The time limit for the answer. Arbitrary: many times what a thread needs that runs, or waits in a call
-/// that a signal interrupts.
+/// The time limit for the answer. Arbitrary: many times what a thread needs that runs, or waits in
+/// a call that a signal interrupts.
 const BOUND: Duration = Duration::from_millis(20);
 
 /// Between two looks for the answer.

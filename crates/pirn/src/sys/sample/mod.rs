@@ -1,7 +1,7 @@
 //! Samples another thread of the process (registers and a copy of its frames) by a signal to it.
 //!
-//! Selects the implementation: on Linux on x86-64 `SIGURG`, which does nothing by default; elsewhere,
-//! under the model checkers and the sanitizers none.
+//! Selects the implementation: on Linux on x86-64 `SIGURG`, which does nothing by default;
+//! elsewhere, under the model checkers and the sanitizers none.
 
 #[cfg(all(
     target_os = "linux",

@@ -1,7 +1,7 @@
 //! Models: no token is lost, and the thread that takes one sees what was done before it was left.
 //!
-//! The token's protocol is the shipped one. The sleep is the condition variable's (a futex cannot be
-//! modelled, but has the same contract).
+//! The token's protocol is the shipped one. The sleep is the condition variable's (a futex cannot
+//! be modelled, but has the same contract).
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::shim::{self, Condvar, Mutex, thread};
 use crate::sys::parker::Parker;
 
-/// One owner and `unparkers` threads that each raise a flag, then unpark. Flags are relaxed: only the token
-/// orders them. The owner parks until it has seen all. A wake that is lost, or that does not carry its flag,
-/// leaves it parked indefinitely, which loom reports.
+/// One owner and `unparkers` threads that each raise a flag, then unpark. Flags are relaxed: only
+/// the token orders them. The owner parks until it has seen all. A wake that is lost, or that does
+/// not carry its flag, leaves it parked indefinitely, which loom reports.
 fn flags_arrive(unparkers: usize, park: fn(&Parker)) {
     let owner = Arc::new(Parker::new());
     let flags: Arc<Vec<AtomicU32>> =

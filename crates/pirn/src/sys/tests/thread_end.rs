@@ -1,5 +1,5 @@
-//! The hook at the end of a thread runs before the destructors of its thread-locals, and is registered no
-//! more often than that needs.
+//! The hook at the end of a thread runs before the destructors of its thread-locals, and is
+//! registered no more often than that needs.
 
 use std::cell::RefCell;
 use std::sync::mpsc;
@@ -81,8 +81,8 @@ fn a_hook_comes_before_destructors() {
     }
 }
 
-/// Where the head of the list is not found, the hook is registered each time: it runs before all destructors,
-/// and leaks.
+/// Where the head of the list is not found, the hook is registered each time: it runs before all
+/// destructors, and leaks.
 #[test]
 fn a_hook_without_the_list_is_entered_each_time() {
     let said = order(|tx| {

@@ -1,17 +1,17 @@
 //! The end of a thread by the list of destructors that glibc keeps for each thread.
 //!
-//! `std` and C++ register each thread-local with a destructor in that list at its first use by the thread. At
-//! the end of the thread, and in `exit` for the calling thread, glibc calls the entries, the last one first.
-//! So a hook runs before all destructors if it is registered after them, and again whenever another one is
-//! registered. No call removes an entry or shows the list, and an entry stays until the thread ends: a hook
-//! that is registered each time would leak. So this file reads the head of the list. Its place is the same in
-//! each thread, relative to `errno`, which is in the same block of thread-local memory. It is found once, by
-//! registering the hook twice and comparing the block before and after. If it is not found, the hook is
-//! registered each time.
+//! `std` and C++ register each thread-local with a destructor in that list at its first use by the
+//! thread. At the end of the thread, and in `exit` for the calling thread, glibc calls the entries,
+//! the last one first. So a hook runs before all destructors if it is registered after them, and
+//! again whenever another one is registered. No call removes an entry or shows the list, and an
+//! entry stays until the thread ends: a hook that is registered each time would leak. So this file
+//! reads the head of the list. Its place is the same in each thread, relative to `errno`, which is
+//! in the same block of thread-local memory. It is found once, by registering the hook twice and
+//! comparing the block before and after. If it is not found, the hook is registered each time.
 //!
 //! Invariants:
-//! * TE1. `HEAD` is the place of a word of the C library's thread-local memory that each thread has, and
-//!   that only the thread itself writes.
+//! * TE1. `HEAD` is the place of a word of the C library's thread-local memory that each thread
+//!   has, and that only the thread itself writes.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -22,7 +22,8 @@ use std::sync::OnceLock;
 use crate::shim::thread_local_const;
 
 unsafe extern "C" {
-    /// Registers a call at the end of the thread; `library` is an address inside of the code's library.
+    /// Registers a call at the end of the thread; `library` is an address inside of the code's
+    /// library.
     fn __cxa_thread_atexit_impl(
         call: unsafe extern "C" fn(*mut c_void),
         argument: *mut c_void,
@@ -141,21 +142,22 @@ fn copy(start: usize, words: usize) -> Vec<usize> {
     (0..words).map(word).collect()
 }
 
-/// Returns whether an entry of this file is at `address`, with `next` after it. `address` was a word of the C
-/// library's memory that has changed when an entry was made.
+/// Returns whether an entry of this file is at `address`, with `next` after it. `address` was a
+/// word of the C library's memory that has changed when an entry was made.
 fn is_entry(address: usize, next: usize) -> bool {
     // Small numbers are no pointers.
     if address < 1 << 16 || !address.is_multiple_of(align_of::<Entry>()) {
         return false;
     }
     let entry = ptr::with_exposed_provenance::<Entry>(address);
-    // SAFETY: the block belongs to the C library alone (`look`). Its words that change with each entry are
-    // pointers to its records, which are longer than an entry.
+    // SAFETY: the block belongs to the C library alone (`look`). Its words that change with each
+    // entry are pointers to its records, which are longer than an entry.
     let entry = unsafe { entry.read_volatile() };
     entry.argument == (&raw const ARGUMENT).addr() && entry.next == next
 }
 
-/// Returns where the block of thread-local memory with this thread's `errno` begins, and its whole words.
+/// Returns where the block of thread-local memory with this thread's `errno` begins, and its whole
+/// words.
 fn block_of_errno() -> Option<(usize, usize)> {
     let mut search = Search {
         errno: errno().addr(),
@@ -183,7 +185,8 @@ unsafe extern "C" fn look(
     let search = unsafe { &mut *search.cast::<Search>() };
     // SAFETY: the name is null or ends with a zero byte.
     let is_program = library.dlpi_name.is_null() || unsafe { *library.dlpi_name } == 0;
-    // In a static program the block also has the program's own thread-locals, which may be any numbers.
+    // In a static program the block also has the program's own thread-locals, which may be any
+    // numbers.
     if is_program || library.dlpi_tls_data.is_null() {
         return 0;
     }

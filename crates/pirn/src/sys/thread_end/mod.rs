@@ -1,7 +1,8 @@
 //! A call at the end of a thread, before its thread-locals are destroyed.
 //!
-//! The platform switch: the C library's list of destructors on Linux with glibc; elsewhere a thread-local
-//! with a destructor, which runs before those of the thread-locals that were used before it only.
+//! The platform switch: the C library's list of destructors on Linux with glibc; elsewhere a
+//! thread-local with a destructor, which runs before those of the thread-locals that were used
+//! before it only.
 
 #[cfg(all(target_os = "linux", target_env = "gnu", not(any(loom, shuttle))))]
 #[expect(unsafe_code, reason = "the list of the thread's destructors")]

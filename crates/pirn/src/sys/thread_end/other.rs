@@ -11,10 +11,11 @@ thread_local_const! {
     static END: End = End(Cell::new(None))
 }
 
-/// Registers `hook` to be called at the end of the calling thread. Returns false if the thread is past that.
+/// Registers `hook` to be called at the end of the calling thread. Returns false if the thread is
+/// past that.
 ///
-/// The hook comes before the destructors of thread-locals that were used before the first call only, and
-/// on some systems in any order.
+/// The hook comes before the destructors of thread-locals that were used before the first call
+/// only, and on some systems in any order.
 #[must_use = "the hook may not be called"]
 pub(crate) fn at_thread_end(hook: fn()) -> bool {
     END.try_with(|end| end.0.set(Some(hook))).is_ok()
