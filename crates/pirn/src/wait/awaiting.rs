@@ -1,7 +1,7 @@
 //! A case of a choice as a future: tried, published and withdrawn from poll to poll.
 //!
-//! Owns: the rounds of one case that a [`FutureWaiter`] waits for. Does not own: the agent, the case, or
-//! the public future (`channel`, `join`).
+//! Owns: the rounds of one case that a [`FutureWaiter`] waits for. Does not own: the agent, the
+//! case, or the public future (`channel`, `join`).
 //!
 //! A poll withdraws the case if the agent has been claimed, and then works in rounds. It tries the
 //! case with no ticket published. If that is not possible, it publishes the case and parks the

@@ -1,8 +1,8 @@
 //! Interrupts of the caller, and entering and leaving deadlines.
 //!
 //! Owns: entering and leaving a deadline, and the rule that selects the interrupt: cancellation
-//! before a deadline, of several deadlines the nearest. Does not own: the records (`fiber::deadline`,
-//! `fiber::cancel_scope`), nor the wait that an interrupt ends (`park`).
+//! before a deadline, of several deadlines the nearest. Does not own: the records
+//! (`fiber::deadline`, `fiber::cancel_scope`), nor the wait that an interrupt ends (`park`).
 //!
 //! Only the nearest limit is ever checked: a limit that is entered inside an earlier or equal one
 //! has no effect. So an interrupt is reported to the limit that caused it, and to no other.
@@ -50,8 +50,8 @@ fn interrupt_in(fiber: FiberPtr) -> Option<Interrupt> {
     is_over(limit.get()).then(|| report(fiber, limit.get()))
 }
 
-/// Begins an operation that may wait: counts it (`park::consume_budget`), and then fails if the caller is
-/// [`interrupted`]. Reads the thread's record once instead of twice.
+/// Begins an operation that may wait: counts it (`park::consume_budget`), and then fails if the
+/// caller is [`interrupted`]. Reads the thread's record once instead of twice.
 #[inline]
 pub(crate) fn begin() -> Result<(), Interrupt> {
     let local = current::local();

@@ -1,8 +1,8 @@
 //! Polls on a separate stack, which the worker keeps for them.
 //!
 //! Owns: the loan of that stack for one poll. Does not own: the call that changes stacks
-//! (`context::aside`), where a worker gets the stack (`sched::worker::stacks`), the rules inside a poll
-//! (`polling`).
+//! (`context::aside`), where a worker gets the stack (`sched::worker::stacks`), the rules inside a
+//! poll (`polling`).
 //!
 //! A poll goes deep; that of an HTTP connection writes five kilobytes of frames. On the fiber's own
 //! stack these are cache lines and pages of its own, cold by its next turn if there are many

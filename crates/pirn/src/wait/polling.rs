@@ -33,8 +33,8 @@ use crate::fiber::current::{self, Local, Polling};
 use crate::fiber::jobs::promote_all;
 
 /// Runs `poll`, in which the calling fiber does not wait, and then yields if its budget is spent.
-/// Futures register their timers at `poll_timers`. (Not on a plain thread: it may block inside a poll, and
-/// would not check its timers meanwhile.)
+/// Futures register their timers at `poll_timers`. (Not on a plain thread: it may block inside a
+/// poll, and would not check its timers meanwhile.)
 pub(crate) fn within_own<T>(poll_timers: &PollTimersSlot, poll: impl FnOnce() -> T) -> T {
     let local = current::local();
     let Some(fiber) = local.fiber() else {

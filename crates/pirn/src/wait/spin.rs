@@ -3,7 +3,8 @@
 //! Putting a thread to sleep and waking it costs tens of microseconds and, with more threads than
 //! processors, one sleep for each message. So a thread that would have to wait spins briefly, then
 //! yields its processor a few times to other threads, and sleeps only after that. A fiber never
-//! spins here: its worker has others to run, and spins itself when there are none (`sched::worker::park`).
+//! spins here: its worker has others to run, and spins itself when there are none
+//! (`sched::worker::park`).
 
 use crate::base::backoff::Backoff;
 use crate::fiber::current;

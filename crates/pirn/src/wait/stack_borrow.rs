@@ -1,8 +1,8 @@
 //! A waiter starts the fiber that it waits for on a stack beyond `max_stacks`, if that fiber finds
 //! none.
 //!
-//! Owns: which waits may do so. Does not own: how such a fiber is identified (`fiber::stackless`), nor
-//! its stack and its start (`sched::worker::stacks`).
+//! Owns: which waits may do so. Does not own: how such a fiber is identified (`fiber::stackless`),
+//! nor its stack and its start (`sched::worker::stacks`).
 //!
 //! A wait with a deadline lends nothing: when it expired, the waiter would continue, and the stack
 //! would remain in use beyond the bound. A wait that is already interrupted does not lend either.

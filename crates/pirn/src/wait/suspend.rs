@@ -7,9 +7,9 @@
 //! stack, and a later claim enqueues it behind the thread's next step.
 //!
 //! *Free*: any thread may resume it, so it parks when it is off its stack: it leaves with a
-//! [`AfterSwitch`], which is completed on the next stack. That step also finds an earlier claim and then
-//! enqueues the fiber, and its header records that the claim was early. The timer is on the wheel
-//! of the thread that was left. That wheel is locked, and the timer is removed from it.
+//! [`AfterSwitch`], which is completed on the next stack. That step also finds an earlier claim and
+//! then enqueues the fiber, and its header records that the claim was early. The timer is on the
+//! wheel of the thread that was left. That wheel is locked, and the timer is removed from it.
 //!
 //! *Pinned*: a free fiber that unwinds. `std` counts panics by thread, so it parks and wakes as if
 //! it had settled on this one.

@@ -4,13 +4,14 @@
 //! of its cases, and keeps them in the cases.
 //!
 //! Invariants:
-//! * B1. A slot holds a waiter iff that waiter has joined a queue and has not been taken out of the slot
-//!   again. All access is through a shared reference, since a party with the queue's lock may access the
-//!   waiter meanwhile.
+//! * B1. A slot holds a waiter iff that waiter has joined a queue and has not been taken out of the
+//!   slot again. All access is through a shared reference, since a party with the queue's lock may
+//!   access the waiter meanwhile.
 //! * B2. The slot of a waiter stays in place: it is pinned, and the process ends if it is dropped.
-//! * B3. `link` gets a queue inside of a lock, of an object that the case borrows or has a reference to. So
-//!   the queue stays in place, outlives the waiter, and is accessed under its lock. This is checked where
-//!   `link` is called: in the cases of `channel`, `cancel`, `join` and `readiness`.
+//! * B3. `link` gets a queue inside of a lock, of an object that the case borrows or has a
+//!   reference to. So the queue stays in place, outlives the waiter, and is accessed under its
+//!   lock. This is checked where `link` is called: in the cases of `channel`, `cancel`, `join` and
+//!   `readiness`.
 
 use std::marker::PhantomPinned;
 use std::pin::Pin;

@@ -33,8 +33,8 @@ pub trait Case {
     /// Registers `call` with the object that makes the case possible. False if it is already
     /// possible: nothing is registered then.
     ///
-    /// Until the case has been withdrawn, only `due`, `needs` and `subject` are called, and it is neither
-    /// moved nor dropped. That is all that it may conclude from being pinned.
+    /// Until the case has been withdrawn, only `due`, `needs` and `subject` are called, and it is
+    /// neither moved nor dropped. That is all that it may conclude from being pinned.
     fn publish(self: Pin<&Self>, call: Call) -> bool;
 
     /// Deregisters the published call. Called once after a `publish` that returned true.
@@ -73,14 +73,16 @@ pub enum Outcome {
     Handed(Handed),
 }
 
-/// The proof that the waker of a case has finished. A case passes it to the slot that it was claimed in.
+/// The proof that the waker of a case has finished. A case passes it to the slot that it was
+/// claimed in.
 #[expect(unnameable_types, reason = "cases are made here only")]
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct Handed(());
 
 impl Handed {
     /// # Safety
-    /// Passed only to the case that was claimed: after its owner had parked, and has been resumed (W3).
+    /// Passed only to the case that was claimed: after its owner had parked, and has been resumed
+    /// (W3).
     pub(super) unsafe fn new() -> Handed {
         Handed(())
     }

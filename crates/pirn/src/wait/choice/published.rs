@@ -79,9 +79,9 @@ impl<'a> Published<'a> {
     }
 
     fn case(&self, index: usize) -> Pin<&(dyn Case + 'a)> {
-        // SAFETY: borrowed until `self` is dropped, which withdraws the case. Afterwards it may be moved:
-        // what a case concludes from being pinned ends there (`Case::publish`). `Case` is sealed: only this
-        // crate implements it.
+        // SAFETY: borrowed until `self` is dropped, which withdraws the case. Afterwards it may be
+        // moved: what a case concludes from being pinned ends there (`Case::publish`). `Case` is
+        // sealed: only this crate implements it.
         unsafe { Pin::new_unchecked(self.cases[index]) }
     }
 

@@ -107,7 +107,8 @@ fn is_in_a_poll() -> bool {
     local.is_polling() || PollTimersSlot::at_hand(local).is_some()
 }
 
-/// A fiber that unwinds amid a poll, and is suspended in the end: the others on its thread are in no poll.
+/// A fiber that unwinds amid a poll, and is suspended in the end: the others on its thread are in
+/// no poll.
 #[test]
 fn a_fiber_that_leaves_amid_a_poll_leaves_no_trace() {
     let runtime = Runtime::builder().workers(1).max_threads(1).build();
