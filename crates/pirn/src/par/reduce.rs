@@ -3,7 +3,7 @@
 //! Owns: [`map_reduce`], [`reduce`] and [`sum`]. The order of combination depends on the
 //! number of items alone. So results are the same on any number of workers, to the last
 //! bit of a float: within a block from left to right, blocks along the tree of
-//! `spread::halved`. When the rest of a block is cut at a heartbeat, any free worker maps
+//! `divide::halved`. When the rest of a block is cut at a heartbeat, any free worker maps
 //! it, and it is still combined from left to right.
 
 use std::iter::Sum;
