@@ -1,8 +1,8 @@
 //! The description of one fiber in a report.
 //!
 //! Owns: what is read of a header, by which thread, and what that means. Does not own: how the
-//! question gets there (`report::snapshot`), the words for what is waited for (`wait::object`), or
-//! the text of a dump (`diag`).
+//! question gets there (`sched::report::snapshot`), the words for what is waited for
+//! (`wait::object`), or the text of a dump (`diag`).
 //!
 //! There are three readers. A worker reads everything in the headers of its own started fibers,
 //! which do not run meanwhile. Where fibers may migrate, the asker holds those that are parked, and
