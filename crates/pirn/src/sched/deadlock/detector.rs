@@ -1,8 +1,8 @@
 //! The watch: one thread of the process that detects fibers that can never resume.
 //!
 //! Owns: when it looks, what counts as a deadlock, and what is done about one. Does not own: which
-//! fiber waits for which (`cycle`, `report::snapshot`), or what is known of plain threads
-//! (`fiber::thread_registry`).
+//! fiber waits for which (`report::cycle`, `sched::report::snapshot`), or what is known of plain
+//! threads (`fiber::thread_registry`).
 //!
 //! It looks once a second while there is something to see, and reports two kinds (for those of a
 //! test see `trial`):

@@ -1,8 +1,8 @@
 //! The deterministic worker: every choice comes from a seed, and time is virtual.
 //!
 //! Owns: which of the ready fibers runs next, and the clock of such a runtime. Does not own: the
-//! queues, which are filled as usual (`enqueue`) and emptied here before each choice; nor the
-//! thread's random numbers (`fiber::current`), which are seeded here.
+//! queues, which are filled as usual (`sched::worker::enqueue`) and emptied here before each
+//! choice; nor the thread's random numbers (`fiber::current`), which are seeded here.
 //!
 //! A deterministic runtime has one worker. It takes no shortcuts: `ticks_to_maintenance` stays 0,
 //! so `find_hot` never returns a fiber. After every run control returns to the worker's own stack,

@@ -1,8 +1,9 @@
 //! Fibers that may migrate: how they leave a stack, and where they are put when they are woken.
 //!
 //! Owns: what a worker does differently where fibers are free. Does not own: what workers have in
-//! common there (`shared_queues`), stealing (`park`, as for fresh fibers), what the monitor does
-//! for a worker that is stuck (`sysmon`), or reports (`migrate::snapshot`).
+//! common there (`shared_queues`), stealing (`sched::worker::park`, as for fresh fibers), what the
+//! monitor does for a worker that is stuck (`sched::policy::sysmon`), or reports
+//! (`sched::migrate::snapshot`).
 //!
 //! A free fiber that may run is queued where a fresh one could be: in a `next` slot, a ring, a
 //! worker's common ready list, or the injector. Any worker may take it from each of them, so a

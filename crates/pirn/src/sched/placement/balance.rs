@@ -9,7 +9,7 @@
 //! ready, [`DEFERRALS`] in a row at most, and others may steal it.
 //!
 //! Owns: that choice, and the hand-over. Does not own: which lines are spread (`lines`), nor
-//! which worker finds the fiber first (`next_fiber`, `park`).
+//! which worker finds the fiber first (`sched::worker::next_fiber`, `sched::worker::park`).
 //!
 //! The hand-over: the fiber is counted at the other worker, then pushed to its `placed` queue,
 //! then that worker is claimed and woken if it sleeps.
@@ -248,7 +248,7 @@ impl Worker {
     pub(in crate::sched) fn start_tracked(&self, fiber: FiberPtr) {
         let tag = Tag(fiber.header().placement.get());
         if tag.worker().is_none() {
-            // It starts on the worker of a fiber that waits for its end (`stacks`).
+            // It starts on the worker of a fiber that waits for its end (`sched::worker::stacks`).
             self.remote().lines.count(tag.line(), 1);
         } else if tag.worker() != Some(self.index) {
             // The same, after it was assigned elsewhere.

@@ -5,8 +5,9 @@
 //! the processors among the threads. Members are left to the fibers that yield.
 //!
 //! Owns: which holder a fiber starts on, and how many there are. Does not own: which lines hold
-//! their threads (`lines`), nor a standby worker's life (`standby`, `threads`). A holder is
-//! `DRAINING` from its start, and runs only what is placed on it.
+//! their threads (`lines`), nor a standby worker's life (`sched::policy::standby`,
+//! `sched::policy::threads`). A holder is `DRAINING` from its start, and runs only what is placed
+//! on it.
 //!
 //! | use of the thread | holders, at most |
 //! |---|---|

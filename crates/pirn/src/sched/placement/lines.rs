@@ -3,7 +3,8 @@
 //!
 //! Owns: the table of a pool's spawn lines, their classes, and the changes of a class. Does not
 //! own: the choice of a worker (`balance`), nor the evidence (ends of fibers come from
-//! `start_finish`, timed runs from `events::hooks`, held threads from `sysmon`).
+//! `sched::worker::start_finish`, timed runs from `sched::events::hooks`, held threads from
+//! `sched::policy::sysmon`).
 //!
 //! | class | evidence | where a fiber starts | tracked |
 //! |---|---|---|---|

@@ -22,8 +22,8 @@
 //! | Lingering | 100 ms | all workers sleep, and some have run lately |
 //! | Stopped | until attended to | all workers sleep |
 //!
-//! It also watches fibers that join (`heartbeat`): while some worker sleeps, or others wait behind
-//! them.
+//! It also watches fibers that join (`sched::worker::heartbeat`): while some worker sleeps, or
+//! others wait behind them.
 //!
 //! Its view of all workers together goes to `scale`, which decides whether there should be more of
 //! them, or fewer.
@@ -63,7 +63,7 @@ use crate::sys::parker::Parker;
 use crate::sys::poller::Events;
 
 /// The least time between two looks that may call work aged: twice the cost of waking a thread for
-/// it (`SURPLUS` in `intervals`). The three times are arbitrary; no measurement yet.
+/// it (`SURPLUS` in `sched::worker::intervals`). The three times are arbitrary; no measurement yet.
 const AGE: Duration = Duration::from_micros(100);
 /// How long the notification of a fiber may be delayed: many times what a preempted thread waits
 /// for its turn on a crowded machine.

@@ -189,7 +189,7 @@ impl Pool {
         (self.workers()..most).find(free).filter(|_| threads < most)
     }
 
-    /// Starts the thread of a holder (`holders`).
+    /// Starts the thread of a holder (`sched::placement::holders`).
     pub(in crate::sched) fn start_holder(
         self: &Arc<Self>,
         roster: &mut Roster,

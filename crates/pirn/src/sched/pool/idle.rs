@@ -50,12 +50,12 @@
 //!
 //! # Members, and workers apart
 //! The *members* are the workers that take part in this protocol. A worker may run fibers without
-//! being a member (`standby`). It cannot be claimed, no search counts on it, and it publishes to
-//! the members. This module only counts how many such workers are awake, so that "all asleep"
-//! covers all workers. A worker that joins counts itself as a member before it stops counting as
-//! awake apart, and in the reverse order when it leaves. A worker without a thread is counted as a
-//! member before its bit is set, and uncounted after the bit was cleared. So in between, some
-//! workers that are not awake count as awake; none counts as asleep that is not.
+//! being a member (`sched::policy::standby`). It cannot be claimed, no search counts on it, and it
+//! publishes to the members. This module only counts how many such workers are awake, so that "all
+//! asleep" covers all workers. A worker that joins counts itself as a member before it stops
+//! counting as awake apart, and in the reverse order when it leaves. A worker without a thread is
+//! counted as a member before its bit is set, and uncounted after the bit was cleared. So in
+//! between, some workers that are not awake count as awake; none counts as asleep that is not.
 //!
 //! *Not* covered: fibers that are published without P1–P4 because one more is no surplus yet. They
 //! have their own rule (the monitor looks for aged work while one worker is awake and one sleeps);

@@ -42,13 +42,13 @@ pub(crate) struct Remote {
     pub(in crate::sched) counters: CachePadded<WorkerCounters>,
     /// Started fibers that have not ended. Written by the worker, read for placement.
     pub(in crate::sched) settled: Gauge,
-    /// Live fibers of each spawn line that are assigned to this worker (`balance`). Written by any
-    /// worker.
+    /// Live fibers of each spawn line that are assigned to this worker
+    /// (`sched::placement::balance`). Written by any worker.
     pub(in crate::sched) lines: LineCounts,
-    /// Fresh fibers that other workers have placed here (`balance`).
+    /// Fresh fibers that other workers have placed here (`sched::placement::balance`).
     pub(in crate::sched) placed: Injector<Header>,
-    /// The kind of holder that the worker is, as a number; 0 if none (`holders`). Written under the
-    /// lock of `Threads`.
+    /// The kind of holder that the worker is, as a number; 0 if none (`sched::placement::holders`).
+    /// Written under the lock of `Threads`.
     pub(in crate::sched) holder: AtomicU32,
     /// The worker has run one fiber for so long that nothing is placed here. Written by the
     /// monitor.
@@ -71,8 +71,8 @@ pub(crate) struct Remote {
     pub(in crate::sched) in_place: AtomicU32,
     /// How to ask the system about the worker's thread. Written by the worker when it starts.
     pub(in crate::sched) thread: ThreadProbe,
-    /// Whether the worker sleeps, and for how long, as the constants of `detector`. Written by the
-    /// worker.
+    /// Whether the worker sleeps, and for how long, as the constants of
+    /// `sched::deadlock::detector`. Written by the worker.
     pub(in crate::sched) sleep: AtomicU32,
     /// The worker's state, for reports. Written by the worker.
     pub(in crate::sched) state: StateCell,

@@ -66,7 +66,7 @@ pub(crate) struct Pool {
     /// The cancellation token above everything that runs here.
     root: Arc<Node>,
     phase: AtomicU32,
-    /// The intended number of running workers: the members (`standby`).
+    /// The intended number of running workers: the members (`sched::policy::standby`).
     members: AtomicUsize,
     round_robin: AtomicUsize,
     pub(in crate::sched) threads: Threads,

@@ -2,7 +2,7 @@
 //! worker answers for its own, between two dispatches.
 //!
 //! Owns: how the question gets to the workers and the answers back. Does not own: what is said of a
-//! fiber (`fiber_info`), or what is done with it (`diag`, `shutdown`).
+//! fiber (`report::fiber_info`), or what is done with it (`diag`, `sched::policy::shutdown`).
 //!
 //! 1. The asker waits for its turn, opens a page in the book, raises `number`, and wakes all
 //!    workers.

@@ -2,7 +2,7 @@
 //!
 //! Owns: the asker's side: the number of fibers that each worker is asked for, and the fibers that
 //! a walk leaves out. Does not own: how a question gets to a worker (`report::snapshot`), and the
-//! description of a fiber (`fiber_info`).
+//! description of a fiber (`report::fiber_info`).
 //!
 //! 1. Each round asks every worker with fibers left for a piece. The worker describes fibers for at
 //!    most [`PIECE`], and continues with its work; the next round asks for the next piece.

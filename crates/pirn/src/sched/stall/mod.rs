@@ -2,8 +2,8 @@
 //!
 //! Owns: the detection of a stall (`look`), its cause (`cause`), the report (`report`,
 //! `reporter`) and its intervals (`lines`), the counts (`counts`), the sample of a thread's
-//! frames (`sample`). Does not own: the thread that looks (`sysmon`), nor the system's
-//! information on threads (`sys::probe`).
+//! frames (`sample`). Does not own: the thread that looks (`sched::policy::sysmon`), nor the
+//! system's information on threads (`sys::probe`).
 //!
 //! Detection needs no answer from a worker, which may be stuck in the kernel, and adds no work
 //! to workers. Only the sample, once a stall is known, interrupts the thread by a signal.

@@ -2,8 +2,9 @@
 //!
 //! Order: every n dispatches the injector, every [`MAINTENANCE_INTERVAL`] dispatches the
 //! maintenance. Otherwise the `next` slot (at most three in a row), then ready list and ring in
-//! alternation. Then the inbox, the timers, what others have placed here (`balance`), the own
-//! injector shard, any shard. Stealing and sleeping are in `park`.
+//! alternation. Then the inbox, the timers, what others have placed here
+//! (`sched::placement::balance`), the own injector shard, any shard. Stealing and sleeping are in
+//! `park`.
 
 use std::cell::Cell;
 

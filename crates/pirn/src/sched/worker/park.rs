@@ -126,7 +126,7 @@ impl Worker {
             return;
         }
         if self.is_taken() {
-            // LIVENESS: as the fence of an announcement, for `quiescence`.
+            // LIVENESS: as the fence of an announcement, for `sched::pool::quiescence`.
             fence(Ordering::SeqCst);
             self.sleep_alone(None);
             return;

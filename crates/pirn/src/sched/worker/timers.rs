@@ -1,8 +1,8 @@
 //! A worker's timers, and their clock.
 //!
 //! Owns: the step between a worker and its wheel. Does not own: the wheel (`timer`), nor the
-//! virtual clock of a deterministic runtime (`seeded`), which replaces the real one for both the
-//! wheel and the fibers.
+//! virtual clock of a deterministic runtime (`sched::deterministic::seeded`), which replaces the
+//! real one for both the wheel and the fibers.
 
 use std::ptr::NonNull;
 use std::time::Instant;
