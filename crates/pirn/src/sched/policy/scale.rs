@@ -8,18 +8,19 @@
 //! *computes* if it has run for [`LONG`] at least. Workers that wait use no processor, so they do
 //! not count among those that *run*.
 //!
-//! A worker is called in when fresh fibers have aged and no member sleeps, and
+//! A standby worker is activated when fresh fibers have aged and no member sleeps, and
 //! * fewer run than there are members, since others wait; or
 //! * some compute for so long that the rest should not have to wait for them: for [`SOON`] if
 //!   fibers of other spawn lines wait, for [`LONG`] if only their own do.
 //!
-//! The number called in at once is at most half of the present threads, at most one for each stuck
-//! worker and for each aged fiber. It never makes more than twice as many workers run as there are
-//! members, and never exceeds the pool's maximum of threads. The half keeps a short stall from
-//! creating a hundred threads; the doubling keeps a long one from lasting.
+//! The number activated at once is at most half of the present threads, and at most one for each
+//! stuck worker and for each aged fiber. It never makes more than twice as many workers run as
+//! there are members, and never exceeds the pool's maximum of threads. The half keeps a short stall
+//! from creating a hundred threads; the doubling keeps a long one from lasting.
 //!
-//! They end by themselves when they find nothing to take. If there is always something, and as many
-//! as there are members make progress without them, they are sent away.
+//! Active standby workers retire by themselves when they find nothing to take. If there is always
+//! something, they are retired when as many workers as there are members make progress without
+//! them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -37,7 +38,7 @@ use crate::shim::atomic::{AtomicUsize, Ordering};
 /// of that; arbitrary otherwise.
 pub(super) const STILL: Duration = Duration::from_millis(1);
 
-/// How long a worker computes without a dispatch before others are called in beside it. Twice the
+/// How long a worker computes without a dispatch before others are activated beside it. Twice the
 /// threads cost a few percent of the speed where all compute, so it is longer than the pieces that
 /// such programs work in; arbitrary otherwise.
 pub(in crate::sched) const LONG: Duration = Duration::from_millis(100);
@@ -250,8 +251,8 @@ impl Evidence {
         Duration::from_nanos(self.fire_at.saturating_sub(clock::now()))
     }
 
-    /// Returns how many workers to call in, if `members` should run and there are `threads`; or why
-    /// none.
+    /// Returns the number of workers to activate, if `members` should run and there are `threads`;
+    /// or the reason why none is activated.
     pub(in crate::sched) fn wanted(
         &self,
         members: usize,

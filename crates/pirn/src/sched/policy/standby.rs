@@ -2,7 +2,7 @@
 //! it no longer needs.
 //!
 //! Owns: the duty of a worker, one word, and how the worker follows it. Does not own: which worker
-//! is called in or sent away, and why (`scale`), nor their threads (`threads`).
+//! is activated or retired, and why (`scale`), nor their threads (`threads`).
 //!
 //! A pool has as many *members* as it is meant to run at a time: the workers with the lowest
 //! numbers, which take part in the protocol of `idle`. Any other worker is apart.
@@ -14,21 +14,21 @@
 //! | DEAD | has no thread | has no thread, or one that ends |
 //!
 //! ```text
-//!            launched                sent away, or found nothing more to take
+//!            launched                retired, or found nothing more to take
 //!   DEAD ───────────────▶ ACTIVE ────────────────────────────────▶ DRAINING
-//!     ▲                     ▲                  called in               │ │
+//!     ▲                     ▲                  activated               │ │
 //!     │                     └──────────────────────────────────────────┘ │
 //!     └──── nothing has started here that lives, for KEEP long ──────────┘
 //! ```
 //!
 //! Every change but the worker's own from ACTIVE to DRAINING is made under the lock of `Threads`.
-//! So a worker that is called in is not about to end, and one that ends is not called in. A worker
+//! So a worker that is activated is not about to end, and one that ends is not activated. A worker
 //! reads its duty at each maintenance and before it rests. The thread that changes it unparks the
 //! worker after that, and the token of that unpark remains if the worker is on its way to sleep.
 //!
 //! LIVENESS: nothing relies on a worker apart: no publisher counts it among the searchers or
 //! sleepers. Fibers in its ring can be stolen; what it hands on is published like anything from
-//! outside. After a worker was called in, the monitor looks again later (`sysmon`).
+//! outside. After a worker was activated, the monitor looks again later (`sysmon`).
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -160,12 +160,12 @@ impl Worker {
     /// Runs when a worker apart has nothing to run.
     pub(in crate::sched) fn rest_apart(&self) {
         if !self.role.draining.get() {
-            // The injector too: it may have been called in since its last look there.
+            // The injector too: it may have been activated since its last look there.
             if let Some(fiber) = self.fetch().or_else(|| self.steal()) {
                 self.run_first(fiber);
                 return;
             }
-            // Failure: it has been sent away meanwhile.
+            // Failure: it has been retired meanwhile.
             let _ = self.remote().duty.compare_exchange(
                 ACTIVE,
                 DRAINING,

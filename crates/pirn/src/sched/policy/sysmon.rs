@@ -99,7 +99,7 @@ const RISE: Duration = Duration::from_millis(100);
 /// holds its thread. Many times the wait for a processor among four times as many threads.
 const ABSENT: Duration = Duration::from_secs(1);
 
-/// Looks that show more active workers than intended, before some are sent away. Arbitrary: a few.
+/// Looks that show more active workers than intended, before some are retired. Arbitrary: a few.
 const LASTING: u32 = 4;
 
 const ATTENDING: u32 = 0;

@@ -1,4 +1,4 @@
-//! The threads of a pool: created when their worker is first woken or called in, ended when it has
+//! The threads of a pool: created when their worker is first woken or activated, ended when it has
 //! been idle for long or when the pool stops.
 //!
 //! A member without a thread counts as asleep in `idle`: waking it starts its thread.

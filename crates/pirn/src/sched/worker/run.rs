@@ -78,7 +78,7 @@ pub(crate) struct Worker {
 /// The body of a worker's thread.
 ///
 /// A `member` has been claimed by the thread that created this one; any other worker has been
-/// called in, and counted as awake.
+/// activated, and counted as awake.
 pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     let worker = Worker::new(pool, index);
     let local = current::local();

@@ -14,12 +14,12 @@ use crate::shim::atomic::{AtomicU32, Ordering};
 ///   Dead ───────────────────▶ Active ───────────────────▶ Spinning
 ///    ▲                        ▲ │ ▲ ◀──── finds something ─── │
 ///    │ no fiber of its own    │ │ │                           │ nothing to be seen
-///    │ lives          called in │ └──────── woken ──── Asleep ◀┘
-///    │                        │ │ sent away
+///    │ lives          activated │ └──────── woken ──── Asleep ◀┘
+///    │                        │ │ retired
 ///    └──────────────── Draining ◀
 /// ```
 ///
-/// A worker that has been sent away is `Draining` in any case. In debug builds each change is
+/// A worker that has been retired is `Draining` in any case. In debug builds each change is
 /// checked, and one that is not in the picture ends the process with a message.
 ///
 /// # Examples
