@@ -78,7 +78,7 @@ pub(crate) struct Config {
     pub(crate) exclusive: bool,
     /// Each worker runs on one of these only; on any if there are none.
     pub(crate) processors: Vec<usize>,
-    /// All threads exist from the start, and so many stacks.
+    /// If set, all threads exist from the start, and this many stacks.
     pub(crate) prewarm: Option<usize>,
     /// There are no threads; the one worker is driven by the user.
     pub(crate) by_hand: bool,

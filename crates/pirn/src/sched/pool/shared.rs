@@ -182,7 +182,7 @@ impl Pool {
         self.stacks.ensure(Some(size)).is_ok()
     }
 
-    /// Prepares the first page of so many stacks, or of as many as there can be.
+    /// Prepares the first page of `n` stacks, or of all stacks if there can only be fewer.
     fn warm_stacks(&self, n: usize) {
         let stacks: Vec<_> = (0..n).map_while(|_| self.stacks.take().ok()).collect();
         for stack in stacks {
@@ -274,7 +274,7 @@ impl Pool {
 
     /// Queues a fresh fiber from a thread that is no worker of this pool.
     pub(in crate::sched) fn inject(self: &Arc<Self>, fiber: FiberPtr) {
-        // no other thread has the fiber yet.
+        // H2: no other thread has the fiber yet.
         let header = fiber.header();
         header.placement.set(self.lines.tag(header.location()));
         self.inject_tagged(fiber);
@@ -284,7 +284,7 @@ impl Pool {
     pub(in crate::sched) fn inject_tagged(self: &Arc<Self>, fiber: FiberPtr) {
         // ORDERING: Relaxed: spreads the load; nothing depends on the value.
         let turn = self.round_robin.fetch_add(1, Ordering::Relaxed);
-        // no other thread has the fiber yet.
+        // H2: no other thread has the fiber yet.
         let header = fiber.header();
         self.outside_events.record_spawn(header);
         self.say(LogMask::INJECT, || {

@@ -92,7 +92,7 @@ pub(crate) enum Question {
     Piece,
     /// Everything of the fiber with this number.
     Fiber(u64),
-    /// Which fiber waits for which, of so many fibers of each worker.
+    /// Which fiber waits for which, of at most this many fibers of each worker.
     Links(usize),
 }
 

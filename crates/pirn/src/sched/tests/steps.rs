@@ -82,14 +82,14 @@ impl Stage {
             .collect()
     }
 
-    /// Pushes so many fibers to the injector, as from outside.
+    /// Pushes `n` fibers to the injector, as from outside.
     fn inject(&mut self, n: usize) {
         for fiber in self.fibers(n) {
             self.pool.injector.push(0, fiber);
         }
     }
 
-    /// Pushes so many fibers to the ring of a worker.
+    /// Pushes `n` fibers to the ring of a worker.
     fn fill(&mut self, worker: usize, n: usize) {
         for fiber in self.fibers(n) {
             let pushed = self.pool.remotes[worker].ring.push(fiber);
@@ -392,7 +392,7 @@ fn long_runs_are_noticed_soon_after_a_sleep() {
     stage.end(found);
 }
 
-/// A worker that runs out of fibers has not completed a round, and measures all the same.
+/// A worker that runs out of fibers has not completed a round, but still measures.
 #[test]
 fn long_runs_are_noticed_by_a_worker_that_runs_dry() {
     let mut stage = Stage::new(1);

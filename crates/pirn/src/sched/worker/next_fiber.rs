@@ -79,7 +79,7 @@ impl Maintenance {
 
 #[cfg(test)]
 impl Maintenance {
-    /// Lets so many dispatches have passed without a look at the injector.
+    /// Pretends that `dispatches` dispatches have passed without a look at the injector.
     pub(in crate::sched) fn pretend_injector(&self, dispatches: u32) {
         self.since_injector.set(dispatches);
     }

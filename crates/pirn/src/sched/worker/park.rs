@@ -3,11 +3,14 @@
 //! Owns: this worker's side of the sleep protocol (`idle` has the other side and the proof) and the
 //! stealing sweep.
 //!
-//! One visit: 1. search the other workers, unless enough do; 2. spin for a little, if that has paid
-//! lately; 3. announce sleep, shut the inbox; 4. look everywhere once more; 5. sleep until woken or
-//! until a timer is due (once, for 50 µs, if work was seen that is too young to take: after that
-//! the monitor watches it); 6. open the inbox, take back the announcement; a worker that finds it
-//! claimed owes a search.
+//! One visit:
+//! 1. Search the other workers, unless enough workers search.
+//! 2. Spin for a little, if that has paid lately.
+//! 3. Announce sleep, and shut the inbox.
+//! 4. Look everywhere once more.
+//! 5. Sleep until woken or until a timer is due. If work was seen that is too young to take, sleep
+//!    for 50 µs, once: after that the monitor watches it.
+//! 6. Open the inbox, and take back the announcement. A worker that finds it claimed owes a search.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -39,7 +42,7 @@ pub(in crate::sched) const SPIN: u64 = 10_000;
 /// [`SPIN`], arbitrary.
 const SHORT: u64 = 100_000;
 
-/// The most ready fibers that are stolen at once: as many as out of a ring.
+/// The maximum of ready fibers that are stolen at once: the same as out of a ring.
 const MOST_READY: usize = 128;
 
 /// A worker's search for work of others, and how long it spins before it sleeps.
@@ -157,8 +160,8 @@ impl Worker {
         if !young && self.watch_for_jobs() {
             return;
         }
-        // LIVENESS: a worker that has spun and found nothing all the same sleeps like the others:
-        // it becomes a searcher, or releases its processor.
+        // LIVENESS: a worker that has spun and still found nothing sleeps like the others: it
+        // becomes a searcher, or releases its processor.
         if !self.search.spun.take() && self.spin() {
             self.search.spun.set(true);
             return;
@@ -295,8 +298,8 @@ impl Worker {
         seen
     }
 
-    /// Watches for work for so many nanoseconds, or until a timer is due, and calls `meanwhile` now
-    /// and then. True if some came.
+    /// Watches for work for `nanos` nanoseconds, or until a timer is due, and calls `meanwhile` now
+    /// and then. Returns true if work came.
     pub(in crate::sched) fn watch(&self, nanos: u64, meanwhile: impl Fn()) -> bool {
         self.watch_by(clock::now, nanos, meanwhile)
     }

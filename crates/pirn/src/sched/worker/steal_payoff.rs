@@ -20,7 +20,7 @@ pub(in crate::sched) struct StealPayoff {
     in_vain: Cell<u32>,
 }
 
-/// After so many wake-ups in vain only the monitor asks for jobs. Arbitrary: work that is
+/// After this many wake-ups in vain, only the monitor requests jobs. Arbitrary: work that is
 /// occasionally large should not be done alone for lack of a few wake-ups.
 const PATIENCE: u32 = 4;
 
