@@ -145,14 +145,14 @@ impl Builder {
         self
     }
 
-    /// Sets how many workers run fibers; by default as many as the process may use cores. At most
-    /// 1024. Overrides `PIRN_WORKERS`.
+    /// Sets how many workers run fibers; by default the number of cores that the process may use.
+    /// At most 1024. Overrides `PIRN_WORKERS`.
     ///
     /// With 0 there are no threads. Fibers run on a thread that drives the runtime, by
     /// [`run_until_idle`](super::Handle::run_until_idle), [`run`](super::Handle::run) or
-    /// [`wait_idle`](super::Handle::wait_idle), always the same one. A party that waits for them in
-    /// another way, by a join or a scope, waits until that thread drives the runtime. The end of
-    /// the runtime drives it too, if called on that thread; on another thread it waits for that
+    /// [`wait_idle`](super::Handle::wait_idle), always the same one. A thread that waits for them
+    /// in another way, by a join or a scope, waits until that thread drives the runtime. The end of
+    /// the runtime drives it too, if it happens on that thread; on another thread it waits for that
     /// one.
     ///
     /// **Fibers that have started on a thread must end before it does**, because they may borrow
@@ -197,15 +197,15 @@ impl Builder {
     ///
     /// A started fiber stays on its thread, unless it may [migrate](Self::free_migration). A fiber
     /// may block its thread or compute for long while others wait that have not started. Then the
-    /// runtime starts additional threads for as long as that lasts. At a time, as many threads use
-    /// the processor as there are workers, at most twice as many; threads that wait in the system
-    /// are not counted. An additional thread that is no longer needed ends within two seconds after
-    /// the last fiber that started there.
+    /// runtime starts additional threads for as long as that lasts. The number of threads that
+    /// use a processor at a time is normally that of the workers, and at most twice that; threads
+    /// that wait in the system are not counted. An additional thread that is no longer needed ends
+    /// within two seconds after the last fiber that started there.
     ///
     /// Values at or below the number of workers disable additional threads. Values above 512 are
     /// clamped to 512, or to the number of workers if that is more.
     /// [`Handle::set_workers`](super::Handle::set_workers) is not bound by this limit. Has no
-    /// effect on a deterministic runtime and on one without workers.
+    /// effect on a deterministic runtime or on one without workers.
     ///
     /// # Examples
     /// ```
