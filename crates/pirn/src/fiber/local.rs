@@ -406,7 +406,7 @@ impl Inheritance {
     pub(crate) unsafe fn give_to(self, child: FiberPtr) {
         if let Some(locals) = self.0 {
             let locals = NonNull::from(Box::leak(locals));
-            // the caller's promise.
+            // H2: the caller owns `child`.
             child.header().locals.set(Some(locals));
         }
     }

@@ -80,7 +80,7 @@ impl Children {
     /// This value stays at its address until [`wait`](Children::wait) has found that all children
     /// have ended.
     pub(super) unsafe fn adopt(&self, fiber: FiberPtr) {
-        // not published yet.
+        // H2: the fiber is not published yet.
         let header = fiber.header();
         if self.raises {
             header.flags.set_keeps_panic();

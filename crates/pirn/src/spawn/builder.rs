@@ -321,7 +321,7 @@ impl Builder {
         // SAFETY: the caller's promise.
         let fiber = unsafe { entry::fresh(local, location, f) };
         if self.label.name.is_some() || self.label.stack_size.is_some() {
-            // not published yet.
+            // H2: the fiber is not published yet.
             fiber.header().set_label(self.label);
         }
         fiber
