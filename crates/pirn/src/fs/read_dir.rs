@@ -1,7 +1,7 @@
 //! [`read_dir`]: the entries of a directory.
 
-// Owns: entries that have been read and not yet been yielded. One call reads so many that handing
-// it over hardly counts. Does not own: how the system reads directories.
+// Owns: entries that have been read and not yet been yielded. One call reads so many that the cost
+// of handing it over to a thread hardly counts. Does not own: how the system reads directories.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

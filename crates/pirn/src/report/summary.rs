@@ -28,7 +28,7 @@ impl Tally {
         self.0.iter().map(flat)
     }
 
-    /// Counts so many fibers in this state.
+    /// Counts `fibers` more fibers in the state `doing`.
     pub(crate) fn add(&mut self, doing: (State, Option<Reason>), fibers: usize) {
         if fibers == 0 {
             return;

@@ -22,7 +22,7 @@ pub(crate) fn report(text: &str) {
     // SAFETY: one entry, which is there.
     let ready = unsafe { libc::poll(&raw mut asked, 1, 0) };
     if ready == 1 && asked.revents & libc::POLLOUT != 0 {
-        // SAFETY: so many bytes are readable. What cannot be written is lost.
+        // SAFETY: `end` bytes are readable. What cannot be written is lost.
         unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), end) };
     }
 }

@@ -136,7 +136,8 @@ fn copy(start: usize, words: usize) -> Vec<usize> {
     let start = ptr::with_exposed_provenance::<usize>(start);
     let word = |at: usize| {
         let word = start.wrapping_add(at);
-        // SAFETY: the block has so many words, as `block_of_errno` says, and is this thread's.
+        // SAFETY: the block has more than `at` words, as `block_of_errno` says, and is this
+        // thread's.
         unsafe { word.read_volatile() }
     };
     (0..words).map(word).collect()
