@@ -39,7 +39,7 @@ pub(super) trait Blocking: Send + Sync + 'static {
     /// Starts a fiber that is not joined, with the job's size of stack.
     fn start(job: &Job, work: impl FnOnce() + Send + 'static);
 
-    /// Starts so many fibers and waits for all, in the way that is usual with this library.
+    /// Starts `count` fibers and waits for all, in the way that is usual with this library.
     fn all<W: FnOnce() + Send + 'static>(count: u64, work: impl Fn(u64) -> W) {
         let mut handles = Vec::with_capacity(count as usize);
         handles.extend((0..count).map(|index| Self::spawn(work(index))));

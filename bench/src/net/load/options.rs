@@ -51,7 +51,7 @@ pub(super) struct Load {
     /// the time at which a request is due.
     #[arg(long, requires = "requests", conflicts_with = "depth")]
     pub(super) rate: Option<f64>,
-    /// One connection in so many has requests that cost the server something: the others'
+    /// One connection in this many has requests that cost the server something: the others'
     /// times are printed once more, as cheap-p50 and so on.
     #[arg(long, default_value_t = 0)]
     pub(super) every: u64,

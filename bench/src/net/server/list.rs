@@ -43,7 +43,7 @@ pub fn serves(peer: &str, net: Net) -> bool {
             false
         }
         Net::Work { .. } => true,
-        // A thread for each of so many connections would try the machine, not the server.
+        // A thread for each of the many connections would try the machine, not the server.
         Net::Mixed { .. } => peer != "threads",
         Net::Open { http, .. } => peer != ASIDE && (!http || http_server.is_some()),
         _ if [FREE, EIGHT, ASIDE].contains(&peer) => false,

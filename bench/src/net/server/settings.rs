@@ -29,7 +29,7 @@ pub(in crate::net) struct Settings {
     /// Microseconds of computing for each request of 64 bytes but the first of a connection.
     #[arg(long, default_value_t = 0)]
     pub(super) micros: u64,
-    /// Only one connection in so many computes.
+    /// Only one connection in this many computes.
     #[arg(long, default_value_t = 1)]
     pub(super) every: u64,
 }

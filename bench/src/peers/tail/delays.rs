@@ -35,7 +35,7 @@ async fn spawner<L: Library>(count: u64) -> u64 {
     end()
 }
 
-/// Computes for so many microseconds at a time.
+/// Computes for `micros` microseconds at a time.
 async fn hog<L: Library>(micros: u64) -> u64 {
     loop {
         L::heavy(move || compute(micros)).await;

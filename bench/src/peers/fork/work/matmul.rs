@@ -12,7 +12,7 @@ pub(in crate::peers::fork) struct Matmul {
 }
 
 impl Matmul {
-    /// Matrices of so many rows.
+    /// Creates matrices of `rows` rows.
     pub(in crate::peers::fork) fn new(rows: u64) -> Matmul {
         let size = rows as usize;
         let fill = |factor: usize, modulus: usize| {
