@@ -7,7 +7,8 @@
 //!
 //! If several cases are ready, one is chosen at random, each with the same probability; a *biased*
 //! select chooses the first. Exactly one case is completed. The others have no effect: no value is
-//! received and lost, and the value of a send that did not win is returned.
+//! received and lost. The case of a send that did not win keeps its value; an arm `send` of
+//! [`select!`](crate::select!) drops it.
 //!
 //! # Examples
 //! ```
