@@ -130,8 +130,9 @@
 //!
 //! # Environment
 //!
-//! These variables are read when a runtime is built. A method of [`runtime::Builder`] takes
-//! precedence. An invalid value is always an error that names the variable.
+//! These variables are read when a runtime, or a dispatcher with threads of its own, is built. A
+//! method of [`runtime::Builder`] takes precedence. An invalid value is always an error that names
+//! the variable.
 //!
 //! | variable | value | method |
 //! |---|---|---|
@@ -145,8 +146,9 @@
 //! | `PIRN_INSPECT` | path of a Unix socket for `pirn-top` | `inspect` |
 //! | `PIRN_LOG` | some of `join,wake,inject,chan,park,sysmon`, or `all`: events as they happen | `log` |
 //! | `PIRN_SLOW_FIBER` | milliseconds after which a fiber that delays others is reported | `slow_fiber` |
+//! | `PIRN_STALL_SIGNAL` | 0: no signal is sent to the thread of such a fiber to sample its frames | `stall_signal` |
 //! | `PIRN_IO_URING` | 0: turns the feature `io_uring` off | `io_uring` |
-//! | `PIRN_ASSERT` | 1: transitions of a fiber's state are checked in release builds | `assertions` |
+//! | `PIRN_ASSERT` | 1: fiber states are checked at each switch | `assertions` |
 //!
 //! # Features
 //!
