@@ -18,10 +18,11 @@
 //! # Cost
 //!
 //! A read made in place costs as much as with `std`. Handing over a call costs two wake-ups of a
-//! thread, about ten microseconds each. Each write is handed over, so few large calls are better
-//! than many small ones. [`read`], [`read_to_string`], [`write()`] and [`copy`] are one call each,
-//! and so are [`read_to_end`](std::io::Read::read_to_end) and
-//! [`write_all`](std::io::Write::write_all) of a [`File`]. For other access put a
+//! thread, about 30 µs each (case `wake` in `bench/results/core.tsv` of the repository). Each write
+//! is handed over, so few large calls are better than many small ones. [`read`],
+//! [`read_to_string`], [`write()`] and [`copy`] are one call each, and so are
+//! [`read_to_end`](std::io::Read::read_to_end) and [`write_all`](std::io::Write::write_all) of a
+//! [`File`]. For other access put a
 //! [`BufReader`](std::io::BufReader) or a [`BufWriter`](std::io::BufWriter) around the file, even
 //! more than with `std`. For a great number of small calls use `std::fs` inside
 //! [`blocking`](crate::blocking()), which hands over once.
