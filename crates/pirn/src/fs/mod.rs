@@ -22,10 +22,9 @@
 //! is handed over, so few large calls are better than many small ones. [`read`],
 //! [`read_to_string`], [`write()`] and [`copy`] are one call each, and so are
 //! [`read_to_end`](std::io::Read::read_to_end) and [`write_all`](std::io::Write::write_all) of a
-//! [`File`]. For other access put a
-//! [`BufReader`](std::io::BufReader) or a [`BufWriter`](std::io::BufWriter) around the file, even
-//! more than with `std`. For a great number of small calls use `std::fs` inside
-//! [`blocking`](crate::blocking()), which hands over once.
+//! [`File`]. For other access put a [`BufReader`](std::io::BufReader) or a
+//! [`BufWriter`](std::io::BufWriter) around the file, even more than with `std`. For a great number
+//! of small calls use `std::fs` inside [`blocking`](crate::blocking()), which hands over once.
 //!
 //! # Blocking
 //!
