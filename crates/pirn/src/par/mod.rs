@@ -20,8 +20,8 @@
 //! the first half, and then pops and runs the second one in the same place. The *oldest*
 //! half on the list, usually the largest, becomes a fiber that another worker may take if
 //!
-//! * another worker has no work, and has set a request flag in advance, or
-//! * the fiber has run joins for long.
+//! * another worker has no work, and has requested some before the join begins, or
+//! * a worker requests some later, at most once every 20 µs.
 //!
 //! When the fiber waits, all of its listed halves become fibers. So the caller need not
 //! choose how finely to divide. A half becomes a fiber only where a join begins or
