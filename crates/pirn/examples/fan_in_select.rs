@@ -41,6 +41,6 @@ fn main() {
 /// Starts a fiber that sends `n` numbers.
 fn source(n: u32) -> Receiver<u32> {
     let (tx, rx) = channel::bounded(4);
-    pirn::spawn(move || (0..n).for_each(|i| tx.send(i).expect("somebody listens")));
+    pirn::spawn(move || (0..n).for_each(|i| tx.send(i).expect("the receiver exists")));
     rx
 }

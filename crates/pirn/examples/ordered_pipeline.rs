@@ -21,7 +21,7 @@ fn main() {
                 }
                 (piece, (0..1_000).map(|_| piece).sum::<u64>())
             })
-            .expect("somebody listens");
+            .expect("the receiver exists");
         }
     });
     let (mut next, mut total) = (0, 0);

@@ -1,5 +1,5 @@
-//! The systems of a game, as a graph: each says what it reads and writes, and runs beside
-//! those that it does not conflict with. Tells who ran beside whom.
+//! The systems of a game, as a graph: each declares its reads and writes, and runs beside
+//! those that it does not conflict with. Prints which of them have run at the same time.
 //!
 //! Checked: `cargo run --example systems -- 100`
 //! ends with `100 frames, height 4950, as one after another`.
@@ -16,7 +16,7 @@ struct Height(u64);
 /// Which systems run at the moment, and which pairs have met.
 type Stage = Mutex<(Vec<&'static str>, BTreeSet<[&'static str; 2]>)>;
 
-/// Runs `f` as `system`. It gives way first, so that others run meanwhile on one worker, too.
+/// Runs `f` as `system`. It yields first, so that others run meanwhile on one worker too.
 fn on(stage: &Stage, system: &'static str, f: impl FnOnce()) {
     {
         let (running, met) = &mut *stage.lock();

@@ -7,7 +7,7 @@ use pirn::scope::TaskGroup;
 fn main() {
     let runtime = pirn::Runtime::new().expect("a runtime starts");
 
-    // 1. Nothing is borrowed and nobody waits; dropping the runtime would.
+    // 1. Nothing is borrowed and no code waits; dropping the runtime would.
     runtime.spawn(|| println!("1: fire and forget")).detach();
 
     // 2. Nothing is borrowed; several tasks on one handle, waited for together.
@@ -18,7 +18,7 @@ fn main() {
     }
     group.wait().expect("no token is cancelled");
 
-    // 3. A task that borrows, and that nobody waits for, does not compile: it might outlive
+    // 3. A task that borrows, and that no code waits for, does not compile: it might outlive
     //    what it borrows. 4. Nor does one that is waited for, in a way that the compiler
     //    cannot see: tasks of a group borrow nothing.
     let local = String::from("borrowed");

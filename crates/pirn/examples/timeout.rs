@@ -21,11 +21,11 @@ fn answer(pause: Duration) -> Option<u32> {
     let (tx, rx) = channel::bounded(1);
     let fiber = pirn::spawn(move || {
         if sleep(pause).is_ok() {
-            _ = tx.send(42); // whoever asked may have gone
+            _ = tx.send(42); // the receiver may have been dropped
         }
     });
     let answer = rx.recv().ok();
-    fiber.cancel(); // nobody waits for it any more
+    fiber.cancel(); // its answer is no longer needed
     answer
 }
 
