@@ -21,7 +21,8 @@
 //! half on the list, usually the largest, becomes a fiber that another worker may take if
 //!
 //! * another worker has no work, and has requested some before the join begins, or
-//! * a worker requests some later, at most once every 20 µs.
+//! * a worker requests some later, at most once every 20 µs, or
+//! * the fiber has run joins for long, and the monitor requests it.
 //!
 //! When the fiber waits, all of its listed halves become fibers. So the caller need not
 //! choose how finely to divide. A half becomes a fiber only where a join begins or
