@@ -73,9 +73,11 @@ fn a_fiber_runs_closures_on_another_runtime() {
 fn any_number_of_workers() {
     for workers in [1, 2, 4, 8, 96] {
         for scheduler in SCHEDULERS {
-            // Otherwise these fibers' line would soon have a history of holding its threads.
+            // Otherwise these fibers' line would soon have a history of holding its threads, and a
+            // standby worker could take one of them while the members' threads start.
             let builder = Runtime::builder().workers(workers).scheduler(scheduler);
-            let runtime = builder.spread(Spread::Never).build().unwrap();
+            let builder = builder.spread(Spread::Never).max_threads(workers);
+            let runtime = builder.build().unwrap();
             assert_eq!(runtime.metrics().workers.len(), workers);
             let arrived = AtomicUsize::new(0);
             let arrived = &arrived;
