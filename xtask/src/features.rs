@@ -35,7 +35,7 @@ pub(crate) struct Proof {
 }
 
 impl Proof {
-    /// Returns true for a case of the benches, whose bounds decide.
+    /// Returns true for a case of the benches: its bounds decide.
     pub(crate) fn is_case(&self) -> bool {
         self.kind == "bench" && !self.name.contains("::")
     }
