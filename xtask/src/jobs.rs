@@ -21,14 +21,14 @@ pub(crate) fn build(step: &str) -> Result<Build, String> {
         // The portable switch, parker and poller, which other systems would use.
         "portable" => {
             Build::new("--package pirn --features corosensei --lib --test machine")
-                .flags("portable", "--cfg pirn_condvar --cfg pirn_polling")
+                .own_flags("portable", "--cfg pirn_condvar --cfg pirn_polling")
                 .debug("none")
         }
         // Waits and their ends where fibers may migrate.
         "free" => Build::new(
             "--package pirn --test it --test machine --test idle --test deadlock",
         )
-        .flags("free", "--cfg pirn_free")
+        .own_flags("free", "--cfg pirn_free")
         .debug("none"),
         // The features `diagnostics` and `tracing`. Debuggers inspect it.
         "checked" => {

@@ -11,6 +11,7 @@ mod bench;
 mod bounds;
 mod ci;
 mod command;
+mod compiler;
 mod disturbance;
 mod examples;
 mod features;
@@ -67,6 +68,9 @@ const COMMANDS: &[(&str, Run)] = &[
 ];
 
 fn main() -> ExitCode {
+    if let Some(ended) = compiler::as_wrapper() {
+        return ended;
+    }
     let args: Vec<_> = std::env::args().skip(1).collect();
     let Some((name, rest)) = args.split_first() else {
         print!("{USAGE}");

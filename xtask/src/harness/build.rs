@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{command, repo};
+use crate::{command, compiler, repo};
 
 /// The targets and flags of a build.
 #[derive(Debug, Default, Clone)]
@@ -23,6 +23,8 @@ pub(crate) struct Build {
     env: Vec<(String, OsString)>,
     /// Subdirectory of the target directory; none for the ordinary one.
     folder: Option<String>,
+    /// Flags for the crates of the workspace alone, and the name of the wrapper that adds them.
+    own_flags: Option<(String, String)>,
     /// A `--cfg` for the named target alone, through `cargo rustc`.
     cfg: Option<String>,
 }
@@ -62,6 +64,13 @@ impl Build {
     pub(crate) fn flags(mut self, folder: &str, rustflags: &str) -> Build {
         self.rustflags = Some(format!("-Awarnings {rustflags}"));
         self.folder(folder)
+    }
+
+    /// Returns the same with these flags for the crates of the workspace alone: it shares its
+    /// dependencies with the other builds of the directory. The ordinary build reports warnings.
+    pub(crate) fn own_flags(mut self, name: &str, rustflags: &str) -> Build {
+        self.own_flags = Some((name.to_owned(), format!("-Awarnings {rustflags}")));
+        self
     }
 
     /// Sets a `--cfg` for the named target alone.
@@ -106,6 +115,10 @@ impl Build {
         cargo.env("CARGO_TARGET_DIR", repo::target(self.folder.as_deref()));
         if let Some(flags) = &self.rustflags {
             cargo.env("RUSTFLAGS", flags);
+        }
+        if let Some((name, flags)) = &self.own_flags {
+            cargo.env("RUSTC_WORKSPACE_WRAPPER", compiler::wrapper(name)?);
+            cargo.env(compiler::FLAGS, flags);
         }
         cargo.envs(self.env.iter().map(|(name, value)| (name, value)));
         let messages = command::output(cargo.stdin(Stdio::null()))?;

@@ -1,0 +1,46 @@
+//! This program in the place of the compiler: it adds flags for the crates of the workspace alone.
+//!
+//! With `RUSTFLAGS`, which cargo passes for every crate, a build with another `--cfg` compiles all
+//! dependencies again, in a directory of its own. With a wrapper for the workspace's crates it
+//! shares them with the ordinary build. Cargo keeps the crates of two wrappers apart by the paths
+//! of the wrappers, so each build has a link to this program under its own name.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use crate::repo;
+
+/// The environment variable with the flags, separated by spaces.
+pub(crate) const FLAGS: &str = "PIRN_RUSTC_FLAGS";
+
+/// Returns the path of the wrapper with this name, which it creates.
+///
+/// # Errors
+/// When it cannot be created.
+pub(crate) fn wrapper(name: &str) -> Result<PathBuf, String> {
+    let folder = repo::target(Some("wrappers"));
+    let path = folder.join(name);
+    let create = || {
+        fs::create_dir_all(&folder)?;
+        if path.exists() {
+            fs::remove_file(&path)?;
+        }
+        let this = env::current_exe()?;
+        fs::hard_link(&this, &path).or_else(|_| fs::copy(&this, &path).map(drop))
+    };
+    create().map_err(|e: std::io::Error| format!("{}: {e}", path.display()))?;
+    Ok(path)
+}
+
+/// Runs the compiler, if cargo has started this program as a wrapper.
+pub(crate) fn as_wrapper() -> Option<ExitCode> {
+    let flags = env::var(FLAGS).ok()?;
+    let mut args = env::args_os().skip(1);
+    let mut compiler = Command::new(args.next()?);
+    compiler.args(args).args(flags.split_whitespace());
+    let ended = compiler.status();
+    let code = ended.ok().and_then(|status| status.code()).unwrap_or(1);
+    Some(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
