@@ -1,4 +1,4 @@
-//! Tests that did not run, or measured nothing: their names, and the reasons.
+//! Tests that did not run, measured nothing, or reported stalls: their names, and the reasons.
 //!
 //! There are two kinds. A test is *skipped* if this machine lacks a tool for its measurement: it
 //! reports that itself (`crates/pirn/tests/it/unmeasured.rs`), and its promise is open. Where
@@ -16,6 +16,12 @@ use crate::tally::Tally;
 static SKIPPED: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 /// The tests left out: by reason, the names.
 static LEFT_OUT: Mutex<BTreeMap<String, BTreeSet<String>>> = Mutex::new(BTreeMap::new());
+
+/// The tests with a report of a stall in their output.
+static STALLED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// A part of every such report.
+const STALL: &str = " has kept worker ";
 
 /// The beginning of the line that a test without a measurement prints.
 const MARK: &str = "unmeasured: ";
@@ -58,8 +64,22 @@ pub(crate) fn leave_out(id: String, reason: &str) -> Tally {
     }
 }
 
+/// Records the test if its output has a report of a stall. A test without stalls is to have none;
+/// the reader of the list knows the tests that cause some.
+pub(crate) fn record_stalls(id: &str, output: &str) {
+    if output.contains(STALL) {
+        let mut stalled = STALLED.lock().unwrap_or_else(PoisonError::into_inner);
+        stalled.insert(id.to_owned());
+    }
+}
+
 /// Prints all records.
 pub(crate) fn print() {
+    let stalled = STALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !stalled.is_empty() {
+        println!("== reported stalls: {} tests", stalled.len());
+    }
+    stalled.iter().for_each(|id| println!("    {id}"));
     let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
     if !skipped.is_empty() {
         println!("== skipped: they measured nothing, for want of");
