@@ -248,8 +248,13 @@ fn pools(kind: (Spawner, Supply, usize), workers: usize, rounds: usize) -> Ratio
     }))
 }
 
+/// Returns true unless `PIRN_ONLY` limits the measurements to others, with its text in their names.
+fn is_chosen(kind: &str) -> bool {
+    env::var("PIRN_ONLY").map_or(true, |only| kind.contains(&only))
+}
+
 /// Measures pools of the kinds, and checks that half of the runs of each, and nine of ten of all,
-/// keep to 1.1 times the ideal. `PIRN_ONLY` limits them to kinds with that text in their names.
+/// keep to 1.1 times the ideal.
 fn measure_pools(kinds: &[(Spawner, Supply)], rounds: usize) {
     let (mut within, mut all, mut slow) = (0, 0, Vec::new());
     for workers in [2, 4, 8] {
@@ -257,7 +262,7 @@ fn measure_pools(kinds: &[(Spawner, Supply)], rounds: usize) {
             for (spawner, supply) in kinds {
                 let kind =
                     format!("{spawner:?} {supply:?}, {fibers} fibers, {workers} workers");
-                if env::var("PIRN_ONLY").is_ok_and(|only| !kind.contains(&only)) {
+                if !is_chosen(&kind) {
                     continue;
                 }
                 let ratios = pools((*spawner, *supply, fibers), workers, rounds);
@@ -310,6 +315,10 @@ fn alone_ordered_channels_use_all_processors() {
     let mut slow = Vec::new();
     for workers in [2, 4, 8] {
         for room in [2, 4, 16, 64] {
+            let kind = format!("ordered, room for {room}, {workers} workers");
+            if !is_chosen(&kind) {
+                continue;
+            }
             let ratio = || {
                 let runtime = shaped(workers, Scheduler::WorkStealing);
                 let (work, results) = ordered(room);
@@ -326,7 +335,7 @@ fn alone_ordered_channels_use_all_processors() {
             };
             let ratios = Ratios::new(measure(50, ratio));
             let what = format!(
-                "ordered, room for {room}, {workers} workers: {} of 50 within 1.1; {ratios}",
+                "{kind}: {} of 50 within 1.1; {ratios}",
                 ratios.within(1.1)
             );
             println!("{what}");
@@ -494,6 +503,12 @@ fn alone_servers_use_all_processors() {
         for (connections, rounds) in [(64, 5), (1_000, 1)] {
             for how in [Serves::Spawn, Serves::Scope, Serves::Group] {
                 for arrival in [Arrival::Idle, Arrival::Load, Arrival::Burst] {
+                    let kind = format!(
+                        "{how:?} {arrival:?}, {connections} connections, {workers} workers"
+                    );
+                    if !is_chosen(&kind) {
+                        continue;
+                    }
                     let job = Job::of(Duration::from_millis(1));
                     let (runs, repeated) = measure(RUNS, || {
                         serve((how, arrival, connections), workers, (rounds, job))
@@ -503,8 +518,7 @@ fn alone_servers_use_all_processors() {
                         (Ratios::new((times, repeated)), Ratios::new((shares, 0)));
                     let (good, even) = (times.within(1.15), shares.within(1.3));
                     println!(
-                        "{how:?} {arrival:?}, {connections} connections, {workers} workers: \
-                         {good} of {RUNS} within 1.15; {times}; largest share: {even} of \
+                        "{kind}: {good} of {RUNS} within 1.15; {times}; largest share: {even} of \
                          {RUNS} within 1.3; {shares}"
                     );
                     within += good;
