@@ -18,6 +18,7 @@ use pirn::future::{fiber, wait};
 
 use site::Site;
 
+// Proves: S16.
 #[test]
 fn combinators_of_futures() {
     let squares = pirn::run(|| {
@@ -41,6 +42,7 @@ fn combinators_of_futures() {
     assert_eq!(first, Ok("sent"));
 }
 
+// Proves: S16.
 #[test]
 fn streams_and_channels_of_futures() {
     let (mut to_fiber, mut at_fiber) = futures::channel::mpsc::channel::<u64>(4);
@@ -76,6 +78,7 @@ fn streams_and_channels_of_futures() {
     assert_eq!(values, [Ok(1), Ok(2), Ok(3)]);
 }
 
+// Proves: S16.
 #[test]
 fn channels_of_async_channel() {
     let (tx, rx) = async_channel::bounded(2);
@@ -115,6 +118,7 @@ fn echo(listener: Async<TcpListener>) -> io::Result<()> {
     }
 }
 
+// Proves: S16.
 #[test]
 fn sockets_and_timers_of_async_io() {
     pirn::run(|| -> io::Result<()> {
@@ -140,6 +144,7 @@ fn sockets_and_timers_of_async_io() {
 }
 
 /// Without a tokio runtime.
+// Proves: S16.
 #[test]
 fn locks_and_channels_of_tokio() {
     let count = Arc::new(tokio::sync::Mutex::new(0));
@@ -170,6 +175,7 @@ fn locks_and_channels_of_tokio() {
     assert_eq!(*wait(count.lock()).unwrap(), 400);
 }
 
+// Proves: S16.
 #[test]
 fn a_client_that_blocks() {
     let site = Site::open();

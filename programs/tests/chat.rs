@@ -41,6 +41,7 @@ fn hear(client: &mut Client) -> String {
     }
 }
 
+// Proves: N5-X-chat.
 #[test]
 fn all_members_of_a_room_get_each_message() {
     let (_server, address) = serve(&[]);
@@ -58,6 +59,7 @@ fn all_members_of_a_room_get_each_message() {
     assert_eq!(hear(&mut cellar), "nobody else");
 }
 
+// Proves: N5-X-chat.
 #[test]
 fn all_hear_everything_in_one_order() {
     let (_server, address) = serve(&[]);
@@ -96,6 +98,7 @@ fn all_hear_everything_in_one_order() {
     }
 }
 
+// Proves: N5-X-chat.
 #[test]
 fn pings_go_both_ways() {
     let (_server, address) = serve(&["--ping", "1"]);
@@ -112,6 +115,7 @@ fn pings_go_both_ways() {
 }
 
 /// A client that sends nothing is pinged amid the messages that it receives, and stays.
+// Proves: N5-X-chat.
 #[test]
 fn a_client_that_only_listens_stays() {
     let (_server, address) = serve(&["--ping", "2"]);
@@ -130,6 +134,7 @@ fn a_client_that_only_listens_stays() {
     listener.join().unwrap();
 }
 
+// Proves: N5-X-chat.
 #[test]
 fn a_silent_client_is_taken_for_gone() {
     let (_server, address) = serve(&["--ping", "1"]);
@@ -141,6 +146,7 @@ fn a_silent_client_is_taken_for_gone() {
     assert_eq!(connect(address).read(&mut buffer).unwrap(), 0);
 }
 
+// Proves: N5-X-chat.
 #[test]
 fn a_slow_reader_is_cut_off() {
     let (server, address) = serve(&[]);
@@ -167,6 +173,7 @@ fn a_slow_reader_is_cut_off() {
     assert_eq!(hear(&mut fast), "without it");
 }
 
+// Proves: N5-X-chat.
 #[test]
 fn what_is_no_websocket_ends_its_connection_only() {
     let (_server, address) = serve(&[]);
@@ -187,6 +194,7 @@ fn what_is_no_websocket_ends_its_connection_only() {
 }
 
 /// Each kind of error has its code in the close frame, and other clients continue to receive.
+// Proves: N5-X-chat.
 #[test]
 fn a_goodbye_says_what_was_wrong() {
     let (_server, address) = serve(&[]);
@@ -245,6 +253,7 @@ fn ask(address: SocketAddr, first: &str, headers: &[&str]) -> (u16, String) {
     )
 }
 
+// Proves: N5-X-chat.
 #[test]
 fn a_wrong_handshake_is_answered() {
     let (_server, address) = serve(&[]);
@@ -277,6 +286,7 @@ fn a_wrong_handshake_is_answered() {
 }
 
 /// A page of another site would use the user's rights.
+// Proves: N5-X-chat.
 #[test]
 fn pages_of_other_sites_are_refused() {
     let origin = |scheme: &str, host: &str| format!("{scheme}://{host}");
@@ -318,6 +328,7 @@ fn pages_of_other_sites_are_refused() {
 }
 
 /// One limit applies to the whole handshake.
+// Proves: N5-X-chat.
 #[test]
 fn a_handshake_that_trickles_is_cut_off() {
     let (_server, address) = serve(&["--handshake", "3"]);
@@ -334,6 +345,7 @@ fn a_handshake_that_trickles_is_cut_off() {
 }
 
 /// A client without a handshake does not delay the shutdown.
+// Proves: N5-X-chat.
 #[test]
 fn the_end_waits_for_no_handshake() {
     let (server, address) = serve(&["--handshake", "600", "--grace", "600"]);
@@ -344,6 +356,7 @@ fn the_end_waits_for_no_handshake() {
     assert!(server.end().status.success());
 }
 
+// Proves: N5-X-chat.
 #[test]
 fn all_waiters_are_notified_of_the_end() {
     let (server, address) = serve(&[]);
@@ -361,6 +374,7 @@ fn all_waiters_are_notified_of_the_end() {
     assert!(server.end().status.success());
 }
 
+// Proves: N5-X-chat.
 #[test]
 fn curl_is_let_in() {
     let Some(mut curl) = peer("curl", "curl") else {

@@ -32,6 +32,7 @@ fn numbers(answers: &[String], word: &str) -> Vec<usize> {
     numbers
 }
 
+// Proves: N7-X-drain.
 #[test]
 fn every_line_of_the_input_is_run() {
     let directory = directory("every_line_of_the_input_is_run");
@@ -54,6 +55,7 @@ fn every_line_of_the_input_is_run() {
     assert!(directory.join("-a name 49").is_dir());
 }
 
+// Proves: N7-X-drain.
 #[test]
 fn failures_are_reported() {
     let run = |args: &[&str], line: &str| {
@@ -82,6 +84,7 @@ fn failures_are_reported() {
     assert_eq!((code, said.as_str()), (Some(1), ""));
 }
 
+// Proves: N7-X-drain.
 #[test]
 fn as_many_run_at_once_as_may() {
     let directory = directory("as_many_run_at_once_as_may");
@@ -102,6 +105,7 @@ fn as_many_run_at_once_as_may() {
     assert!(ended.status.success(), "{}", ended.output);
 }
 
+// Proves: N7-X-drain.
 #[test]
 fn a_signal_under_load_loses_nothing_that_was_accepted() {
     let directory = directory("a_signal_under_load_loses_nothing_that_was_accepted");
@@ -158,6 +162,7 @@ fn a_signal_under_load_loses_nothing_that_was_accepted() {
     assert_eq!(fs::read_to_string(trace).unwrap().lines().count(), accepted);
 }
 
+// Proves: N7-X-drain.
 #[test]
 fn a_key_that_interrupts_ends_no_command() {
     let directory = directory("a_key_that_interrupts_ends_no_command");
@@ -180,6 +185,7 @@ fn a_key_that_interrupts_ends_no_command() {
     drop(input);
 }
 
+// Proves: N7-X-drain.
 #[test]
 fn it_ends_when_its_answers_are_not_read() {
     let mut started = Program::start(&mut drain(&["true"]));
@@ -194,6 +200,7 @@ fn it_ends_when_its_answers_are_not_read() {
     assert_eq!(started.end().status.code(), Some(1));
 }
 
+// Proves: N7-X-drain.
 #[test]
 fn a_signal_ends_what_comes_from_standard_input() {
     let mut started = Program::start(&mut drain(&["sh", "-c", "echo ran $0"]));
@@ -213,6 +220,7 @@ fn a_signal_ends_what_comes_from_standard_input() {
     drop(input);
 }
 
+// Proves: N7-X-drain.
 #[test]
 fn a_client_that_reads_nothing_holds_up_no_other() {
     let (_server, address) =

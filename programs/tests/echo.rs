@@ -24,6 +24,7 @@ fn exchange(stream: &mut TcpStream, text: &str) {
     assert_eq!(answer, text.as_bytes());
 }
 
+// Proves: N5-X-echo.
 #[test]
 fn netcat_gets_back_what_it_sends() {
     let Some(mut netcat) = peer("nc", "netcat-openbsd") else {
@@ -36,6 +37,7 @@ fn netcat_gets_back_what_it_sends() {
     assert!(run(&mut netcat, &sent) == sent, "not what was sent");
 }
 
+// Proves: N5-X-echo.
 #[test]
 fn many_connections_are_served_at_once() {
     let (_server, address) = serve(&[]);
@@ -47,6 +49,7 @@ fn many_connections_are_served_at_once() {
     }
 }
 
+// Proves: N5-X-echo.
 #[test]
 fn a_slow_reader_holds_up_no_other() {
     let (_server, address) = serve(&[]);
@@ -58,6 +61,7 @@ fn a_slow_reader_holds_up_no_other() {
 }
 
 /// Above the limit connections wait to be accepted, and are served when a permit becomes available.
+// Proves: N5-X-echo.
 #[test]
 fn there_are_no_more_connections_than_may_be() {
     let (server, address) = serve(&["--connections", "2"]);
@@ -85,6 +89,7 @@ fn there_are_no_more_connections_than_may_be() {
     assert!(server.end().status.success());
 }
 
+// Proves: N5-X-echo.
 #[test]
 fn a_server_that_ends_serves_present_clients() {
     let (server, address) = serve(&[]);
@@ -98,6 +103,7 @@ fn a_server_that_ends_serves_present_clients() {
     assert!(ended.status.success(), "{}", ended.status);
 }
 
+// Proves: N5-X-echo.
 #[test]
 fn a_client_that_does_not_end_is_cut_off() {
     let (server, address) = serve(&["--grace", "1"]);
@@ -110,6 +116,7 @@ fn a_client_that_does_not_end_is_cut_off() {
 }
 
 /// The last line, with the failure, is abandoned after a while.
+// Proves: N5-X-echo.
 #[test]
 fn a_standard_error_that_is_full_does_not_put_off_the_end() {
     let (_errors, full) = full_pipe();
@@ -122,6 +129,7 @@ fn a_standard_error_that_is_full_does_not_put_off_the_end() {
     assert_eq!(server.end().status.code(), Some(1));
 }
 
+// Proves: N5-X-echo.
 #[test]
 fn a_wrong_command_line_is_reported() {
     let started = |args: &[&str]| {

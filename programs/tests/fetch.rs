@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use downloads::{content, fetch, listing, server, write};
 use peers::{LIMIT, Program, directory, identity, peer, run};
 
+// Proves: N5-X-fetch.
 #[test]
 fn files_come_whole_and_with_their_sums() {
     let directory = directory("files_come_whole_and_with_their_sums");
@@ -50,6 +51,7 @@ fn files_come_whole_and_with_their_sums() {
     assert_eq!(checked.matches(": OK").count(), lengths.len(), "{checked}");
 }
 
+// Proves: N5-X-fetch.
 #[test]
 fn what_breaks_off_goes_on_where_it_was() {
     let directory = directory("what_breaks_off_goes_on_where_it_was");
@@ -87,6 +89,7 @@ fn what_breaks_off_goes_on_where_it_was() {
     );
 }
 
+// Proves: N5-X-fetch.
 #[test]
 fn another_version_begins_again() {
     let directory = directory("another_version_begins_again");
@@ -112,6 +115,7 @@ fn another_version_begins_again() {
 }
 
 /// A body of unknown length may break off behind its last byte.
+// Proves: N5-X-fetch.
 #[test]
 fn what_has_nothing_left_begins_again() {
     let directory = directory("what_has_nothing_left_begins_again");
@@ -138,6 +142,7 @@ fn what_has_nothing_left_begins_again() {
     assert_eq!(ranges, [false, true, false]);
 }
 
+// Proves: N5-X-fetch.
 #[test]
 fn failures_that_pass_are_waited_out() {
     let directory = directory("failures_that_pass_are_waited_out");
@@ -151,6 +156,7 @@ fn failures_that_pass_are_waited_out() {
     assert_eq!(fs::read(directory.join("file")).unwrap(), b"ok");
 }
 
+// Proves: N5-X-fetch.
 #[test]
 fn failures_are_reported_and_leave_nothing() {
     let directory = directory("failures_are_reported_and_leave_nothing");
@@ -200,6 +206,7 @@ fn failures_are_reported_and_leave_nothing() {
     assert!(code == Some(1) && said.contains("cannot create"), "{said}");
 }
 
+// Proves: N5-X-fetch.
 #[test]
 fn as_many_at_once_as_may() {
     let directory = directory("as_many_at_once_as_may");
@@ -225,6 +232,7 @@ fn as_many_at_once_as_may() {
     assert_eq!(most.load(Ordering::SeqCst), 3);
 }
 
+// Proves: N5-X-fetch.
 #[test]
 fn openssl_serves_files_over_tls() {
     let directory = directory("openssl_serves_files_over_tls");

@@ -29,6 +29,7 @@ const HALF: usize = 40_000;
 const TAG: &str = "ETag: \"v1\"\r\n";
 
 /// Answers that are permanently not the file are refused at once, with a message.
+// Proves: N5-X-fetch.
 #[test]
 fn answers_of_another_kind_are_refused() {
     let gzip = "Content-Length: 4\r\nContent-Encoding: gzip\r\n";
@@ -106,6 +107,7 @@ fn answers_of_another_kind_are_refused() {
 }
 
 /// Bodies with lengths that contradict their heads are refused.
+// Proves: N5-X-fetch.
 #[test]
 fn contradictory_lengths_are_refused() {
     let short: Vec<u8> = chunked(b"four");
@@ -137,6 +139,7 @@ fn contradictory_lengths_are_refused() {
 }
 
 /// A body without a length ends when its connection is closed, and not when that is reset.
+// Proves: N5-X-fetch.
 #[test]
 fn a_reset_is_no_end() {
     let directory = directory("a_reset_is_no_end");
@@ -159,6 +162,7 @@ fn a_reset_is_no_end() {
 
 /// Over TLS, such a body ends with the server's close notification, not with the end of the
 /// connection, which a third party on the network can cause.
+// Proves: N5-X-fetch.
 #[test]
 fn a_closed_connection_is_no_end_over_tls() {
     let directory = directory("a_closed_connection_is_no_end_over_tls");
@@ -202,6 +206,7 @@ fn a_closed_connection_is_no_end_over_tls() {
 }
 
 /// Downloads do not collide with each other, whatever their names, nor with existing files.
+// Proves: N5-X-fetch.
 #[test]
 fn names_do_not_collide() {
     let directory = directory("names_do_not_collide");
@@ -242,6 +247,7 @@ fn names_do_not_collide() {
 }
 
 /// A program that gets a signal to end fails, and removes incomplete files.
+// Proves: N5-X-fetch.
 #[test]
 fn a_signal_leaves_nothing() {
     let directory = directory("a_signal_leaves_nothing");

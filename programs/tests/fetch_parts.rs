@@ -94,6 +94,7 @@ fn parts_that_do_not_fit() -> Vec<Rest> {
 }
 
 /// A joined file is of one version and complete: otherwise it is restarted, or there is none.
+// Proves: N5-X-fetch.
 #[test]
 fn parts_that_do_not_fit_are_thrown_away() {
     // Each run pauses before it tries again.
@@ -131,6 +132,7 @@ fn thrown_away(case: usize, head: &str, body: Vec<u8>) {
 }
 
 /// Fewer bytes than the range has are a truncated part, which is resumed.
+// Proves: N5-X-fetch.
 #[test]
 fn a_part_that_breaks_off_goes_on() {
     let directory = directory("a_part_that_breaks_off_goes_on");
@@ -157,6 +159,7 @@ fn a_part_that_breaks_off_goes_on() {
 }
 
 /// A server may send less than requested, and need not give the length of the file.
+// Proves: N5-X-fetch.
 #[test]
 fn shorter_parts_are_completed() {
     let directory = directory("shorter_parts_are_completed");
@@ -189,6 +192,7 @@ fn shorter_parts_are_completed() {
 }
 
 /// A date identifies a version if there is no tag and it is well before the answer.
+// Proves: N5-X-fetch.
 #[test]
 fn dates_name_versions_that_have_rested() {
     const OLD: &str = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
@@ -246,6 +250,7 @@ fn dates_name_versions_that_have_rested() {
 }
 
 /// A part with another date, without one, or from another place, is of another version.
+// Proves: N5-X-fetch.
 #[test]
 fn parts_from_elsewhere_are_thrown_away() {
     const HEAD: &str = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n\

@@ -61,6 +61,7 @@ fn failure(error: &anyhow::Error) -> &reqwest::Error {
     error.downcast_ref().expect("an error of reqwest's")
 }
 
+// Proves: S15.
 #[test]
 fn many_fibers_ask_at_once() {
     on_fibers(|client, site| {
@@ -80,6 +81,7 @@ fn many_fibers_ask_at_once() {
     });
 }
 
+// Proves: S15.
 #[test]
 fn big_bodies_go_both_ways() {
     on_fibers(|client, site| {
@@ -99,6 +101,7 @@ fn big_bodies_go_both_ways() {
     });
 }
 
+// Proves: S15.
 #[test]
 fn limits_end_requests_and_connections() {
     on_fibers(|client, site| {
@@ -134,6 +137,7 @@ fn limits_end_requests_and_connections() {
     });
 }
 
+// Proves: S15.
 #[test]
 fn a_client_cut_amid_a_body_leaves_the_site() {
     on_fibers(|client, site| {
@@ -155,6 +159,7 @@ fn a_client_cut_amid_a_body_leaves_the_site() {
     });
 }
 
+// Proves: S15.
 #[test]
 fn failures_are_reported() {
     on_fibers(|client, site| {

@@ -31,6 +31,7 @@ fn client(program: &str, address: SocketAddr) -> Option<Command> {
     Some(client)
 }
 
+// Proves: N5-X-kv.
 #[test]
 fn redis_cli_is_served() {
     let (_server, address) = serve();
@@ -45,6 +46,7 @@ fn redis_cli_is_served() {
     assert_eq!(run(&mut cli, script), lines);
 }
 
+// Proves: N5-X-kv.
 #[test]
 fn redis_benchmark_is_served() {
     for (pipeline, size) in [("1", "3"), ("16", "1024")] {
@@ -70,6 +72,7 @@ fn redis_benchmark_is_served() {
     }
 }
 
+// Proves: N5-X-kv.
 #[test]
 fn no_increment_is_lost() {
     let (_server, address) = serve();
@@ -95,6 +98,7 @@ fn no_increment_is_lost() {
     ask(&mut connect(address), "GET total\r\n", "$5\r\n40000\r\n");
 }
 
+// Proves: N5-X-kv.
 #[test]
 fn keys_live_exactly_as_long_as_they_may() {
     let (_server, address) = serve();
@@ -131,6 +135,7 @@ fn keys_live_exactly_as_long_as_they_may() {
     }
 }
 
+// Proves: N5-X-kv.
 #[test]
 fn keys_that_are_not_read_are_removed() {
     let (_server, address) = serve();
@@ -156,6 +161,7 @@ fn keys_that_are_not_read_are_removed() {
     }
 }
 
+// Proves: N5-X-kv.
 #[test]
 fn requests_come_together_or_in_pieces() {
     let (_server, address) = serve();
@@ -185,6 +191,7 @@ fn requests_come_together_or_in_pieces() {
     assert_eq!(&answer, b"+OK\r\n$5\r\n\r\n\0\xff\n\r\n");
 }
 
+// Proves: N5-X-kv.
 #[test]
 fn a_client_that_does_not_read_costs_no_memory() {
     let (server, address) = serve();
@@ -207,6 +214,7 @@ fn a_client_that_does_not_read_costs_no_memory() {
     assert!(server.memory() < 128 << 20, "{} bytes", server.memory());
 }
 
+// Proves: N5-X-kv.
 #[test]
 fn what_is_promised_costs_no_memory() {
     let (server, address) = serve();
@@ -221,6 +229,7 @@ fn what_is_promised_costs_no_memory() {
     assert!(server.memory() < 64 << 20, "{} bytes", server.memory());
 }
 
+// Proves: N5-X-kv.
 #[test]
 fn what_comes_behind_the_end_costs_no_answer() {
     let (_server, address) = serve();
@@ -243,6 +252,7 @@ fn what_comes_behind_the_end_costs_no_answer() {
     }
 }
 
+// Proves: N5-X-kv.
 #[test]
 fn it_ends_although_clients_are_there() {
     let (server, address) = serve();
@@ -253,6 +263,7 @@ fn it_ends_although_clients_are_there() {
     assert_eq!(stream.read(&mut [0]).unwrap(), 0);
 }
 
+// Proves: N5-X-kv.
 #[test]
 fn answers_are_those_of_redis() {
     let Some(redis) = Redis::start("answers_are_those_of_redis", &[]) else {

@@ -88,6 +88,7 @@ impl Drop for Until<'_> {
     }
 }
 
+// Proves: N5-X-kvclients.
 #[test]
 fn libraries_find_what_they_send_at_their_start() {
     let (_server, address) = serve(&[]);
@@ -160,6 +161,7 @@ fn libraries_find_what_they_send_at_their_start() {
     assert!(!other.line("INFO memory").contains("# Server"));
 }
 
+// Proves: N5-X-kvclients.
 #[test]
 fn a_request_of_http_runs_no_command() {
     let (_server, address) = serve(&[]);
@@ -180,6 +182,7 @@ fn a_request_of_http_runs_no_command() {
     assert_eq!(Client::new(address).line("EXISTS k"), "0");
 }
 
+// Proves: N5-X-kvtogether.
 #[test]
 fn watched_counters_lose_no_step() {
     const CLIENTS: usize = 8;
@@ -210,6 +213,7 @@ fn watched_counters_lose_no_step() {
     assert_eq!(Client::new(address).line("GET total"), total);
 }
 
+// Proves: N5-X-kvtogether.
 #[test]
 fn commands_on_several_keys_are_one() {
     let (_server, address) = serve(&[]);
@@ -260,6 +264,7 @@ fn commands_on_several_keys_are_one() {
     });
 }
 
+// Proves: N5-X-kvtogether.
 #[test]
 fn a_watched_key_that_ends_is_a_change() {
     let Some(redis) = Redis::start("a_watched_key_that_ends_is_a_change", &[]) else {
@@ -286,6 +291,7 @@ fn a_watched_key_that_ends_is_a_change() {
     }
 }
 
+// Proves: N5-X-kvmemory.
 #[test]
 fn a_full_server_refuses_what_redis_refuses() {
     let test = "a_full_server_refuses_what_redis_refuses";
@@ -300,6 +306,7 @@ fn a_full_server_refuses_what_redis_refuses() {
     assert_eq!(answers(connect(address), &[script], Duration::ZERO), theirs);
 }
 
+// Proves: N5-X-kvmemory.
 #[test]
 fn memory_has_a_limit() {
     const REFUSED: &str = "-OOM command not allowed when used memory > 'maxmemory'.";
@@ -338,6 +345,7 @@ fn memory_has_a_limit() {
     assert!(server.memory() < 64 << 20, "{} bytes", server.memory());
 }
 
+// Proves: N5-X-kvclients.
 #[test]
 fn a_scan_finds_what_stays() {
     const KEYS: usize = 5000;
@@ -384,6 +392,7 @@ fn a_scan_finds_what_stays() {
     }
 }
 
+// Proves: N5-X-kvmemory.
 #[test]
 fn idle_connections_give_memory_back() {
     let (server, address) = serve(&[]);
@@ -413,6 +422,7 @@ fn idle_connections_give_memory_back() {
     }
 }
 
+// Proves: N5-X-kvmemory.
 #[test]
 fn a_large_value_is_whole_though_it_is_overwritten() {
     // More than the buffers of two sockets.
@@ -446,6 +456,7 @@ fn a_large_value_is_whole_though_it_is_overwritten() {
     assert!(writer.ask(&words) == format!("(nil {})", expected.join(" ")));
 }
 
+// Proves: N5-X-kvmemory.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_huge_value_delays_no_other_connection() {

@@ -152,6 +152,7 @@ fn keep(number: i64) -> Query<'static, Postgres, PgArguments> {
     query("INSERT INTO kept VALUES ($1)").bind(number)
 }
 
+// Proves: S14.
 #[test]
 fn a_pool_is_whole_after_a_tenth_of_the_requests_were_cut() {
     with_pool("cuts", |pool| {
@@ -171,6 +172,7 @@ fn a_pool_is_whole_after_a_tenth_of_the_requests_were_cut() {
     });
 }
 
+// Proves: S14.
 #[test]
 fn a_pool_is_whole_after_fibers_were_cancelled() {
     with_pool("cancels", |pool| {

@@ -30,6 +30,7 @@ fn computing_server() {
 }
 
 /// The shutdown ends soon after the grace period although no worker runs a fiber any more.
+// Proves: N5-X-echo.
 #[test]
 fn connections_that_compute_do_not_put_off_the_end() {
     let mut command = Command::new(env::current_exe().unwrap());

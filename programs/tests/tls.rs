@@ -62,6 +62,7 @@ fn through_openssl(address: SocketAddr, ca: &Path, version: &str) {
     }
 }
 
+// Proves: N5-X-tls.
 #[test]
 fn openssl_is_served() {
     let (_server, address, cert) = serve("openssl_is_served");
@@ -69,6 +70,7 @@ fn openssl_is_served() {
     through_openssl(address, &cert, "-tls1_2");
 }
 
+// Proves: N5-X-tls.
 #[test]
 fn certificates_come_from_files() {
     let Some((cert, key)) = identity(&directory("certificates_come_from_files")) else {
@@ -80,6 +82,7 @@ fn certificates_come_from_files() {
     through_openssl(address, &cert, "-tls1_3");
 }
 
+// Proves: N5-X-tls.
 #[test]
 fn a_server_of_openssl_is_understood() {
     let Some((cert, key)) = identity(&directory("a_server_of_openssl_is_understood"))
@@ -116,6 +119,7 @@ fn a_server_of_openssl_is_understood() {
     }
 }
 
+// Proves: N5-X-tls.
 #[test]
 fn both_directions_go_on_at_once() {
     let (_server, address, cert) = serve("both_directions_go_on_at_once");
@@ -126,6 +130,7 @@ fn both_directions_go_on_at_once() {
     assert!(ended.output == sent, "not what was sent");
 }
 
+// Proves: N5-X-tls.
 #[test]
 fn the_client_believes_no_other_server() {
     let (_server, address, cert) = serve("the_client_believes_no_other_server");
@@ -136,6 +141,7 @@ fn the_client_believes_no_other_server() {
     assert_eq!(misnamed.status.code(), Some(1));
 }
 
+// Proves: N5-X-tls.
 #[test]
 fn what_is_no_tls_ends_its_connection_only() {
     let (_server, address, cert) = serve("what_is_no_tls_ends_its_connection_only");
@@ -154,6 +160,7 @@ fn speak_plainly(address: SocketAddr) {
 
 /// Lines for standard error wait, but no connection does. Each failure has a line, or is counted
 /// among those left out.
+// Proves: N5-X-tls.
 #[test]
 fn a_standard_error_that_is_full_holds_up_nothing() {
     let cert =
@@ -196,6 +203,7 @@ fn a_standard_error_that_is_full_holds_up_nothing() {
 
 /// One limit applies to the whole handshake: a client that sends a byte now and then is cut off
 /// like a silent one.
+// Proves: N5-X-tls.
 #[test]
 fn a_handshake_that_trickles_is_cut_off() {
     let cert = directory("a_handshake_that_trickles_is_cut_off").join("cert.pem");
@@ -219,6 +227,7 @@ fn a_handshake_that_trickles_is_cut_off() {
 }
 
 /// A silent server does not block the client indefinitely.
+// Proves: N5-X-tls.
 #[test]
 fn a_client_waits_so_long_for_the_handshake() {
     let (_server, _, cert) = serve("a_client_waits_so_long_for_the_handshake");
@@ -229,6 +238,7 @@ fn a_client_waits_so_long_for_the_handshake() {
 }
 
 /// A client without a handshake does not delay the shutdown.
+// Proves: N5-X-tls.
 #[test]
 fn the_end_waits_for_no_handshake() {
     let args = ["--handshake", "600", "--grace", "600"];
@@ -240,6 +250,7 @@ fn the_end_waits_for_no_handshake() {
     assert!(server.end().status.success());
 }
 
+// Proves: N5-X-tls.
 #[test]
 fn what_is_cut_off_is_no_end() {
     let (server, address, cert) = serve("what_is_cut_off_is_no_end");

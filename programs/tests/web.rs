@@ -43,6 +43,7 @@ fn ask(curl: &Command, version: &str, args: &[&str]) -> String {
     format!("{rest} {body}")
 }
 
+// Proves: N5-X-web.
 #[test]
 fn notes_are_kept_over_both_protocols() {
     let Some(curls) = curls() else { return };
@@ -75,6 +76,7 @@ fn notes_are_kept_over_both_protocols() {
     }
 }
 
+// Proves: N5-X-web.
 #[test]
 fn long_bodies_come_whole() {
     let Some(curls) = curls() else { return };
@@ -103,6 +105,7 @@ fn long_bodies_come_whole() {
 
 /// Waiting requests delay no other: many at once over two connections. One after the other they
 /// would take minutes.
+// Proves: N5-X-web.
 #[test]
 fn one_connection_has_many_requests_at_once() {
     let Some(mut h2load) = peer("h2load", "nghttp2-client") else {
@@ -120,6 +123,7 @@ fn one_connection_has_many_requests_at_once() {
     assert!(said.contains("status codes: 400 2xx"), "{said}");
 }
 
+// Proves: N5-X-web.
 #[test]
 fn a_load_is_answered() {
     let Some(mut wrk) = peer("wrk", "wrk") else {
@@ -150,6 +154,7 @@ fn get(path: &str) -> Vec<u8> {
 }
 
 /// At shutdown the server answers all requests that it has begun, and accepts no more.
+// Proves: N5-X-web.
 #[test]
 fn what_was_asked_before_the_end_is_answered() {
     let (server, address) = serve(&["--grace", "60"]);
@@ -181,6 +186,7 @@ fn what_was_asked_before_the_end_is_answered() {
 }
 
 /// The limit applies to the whole head, not to each read, in either protocol.
+// Proves: N5-X-web.
 #[test]
 fn the_head_has_one_limit() {
     let (_server, address) = serve(&["--patience", "3"]);
@@ -216,6 +222,7 @@ fn the_head_has_one_limit() {
     assert_eq!(answers, 1);
 }
 
+// Proves: N5-X-web.
 #[test]
 fn bodies_have_one_limit() {
     let (_server, address) = serve(&["--body", "3"]);
@@ -238,6 +245,7 @@ fn bodies_have_one_limit() {
 }
 
 /// Even if it sends acknowledgements.
+// Proves: N5-X-web.
 #[test]
 fn a_client_that_reads_no_answer_is_cut_off() {
     let (_server, address) = serve(&["--body", "3", "--patience", "600"]);
@@ -256,6 +264,7 @@ fn a_client_that_reads_no_answer_is_cut_off() {
 }
 
 /// A bounded number of requests compute at once; others wait, or are refused: memory is bounded.
+// Proves: N5-X-web.
 #[test]
 fn computing_is_bounded() {
     let mut web = listening(env!("CARGO_BIN_EXE_web"));
@@ -280,6 +289,7 @@ fn computing_is_bounded() {
     assert!(converse(connect(address), fine).ends_with("25"));
 }
 
+// Proves: N5-X-web.
 #[test]
 fn a_refused_request_may_be_repeated() {
     let (_server, address) = serve(&["--computing", "1", "--waiting", "0"]);
@@ -302,6 +312,7 @@ fn a_refused_request_may_be_repeated() {
 }
 
 /// They would compute for another minute.
+// Proves: N5-X-web.
 #[test]
 fn what_computes_does_not_put_off_the_end() {
     let (server, address) = serve(&["--grace", "1", "--computing", "1000"]);
@@ -319,6 +330,7 @@ fn what_computes_does_not_put_off_the_end() {
     assert_eq!(server.end().status.code(), Some(1));
 }
 
+// Proves: N5-X-web.
 #[test]
 fn a_request_names_one_host() {
     let (_server, address) = serve(&[]);
@@ -341,6 +353,7 @@ fn a_request_names_one_host() {
 }
 
 /// A client that sends nothing, or nonsense, or disconnects early, affects no other.
+// Proves: N5-X-web.
 #[test]
 fn bad_clients_are_cut_off() {
     let (server, address) = serve(&["--patience", "1"]);

@@ -210,7 +210,8 @@ pub(crate) mod tests {
         names.collect()
     }
 
-    /// A2. A child sees `PATH`, `HOME` and the variables that were set for it.
+    /// A child sees `PATH`, `HOME` and the variables that were set for it.
+    // Proves: A2.
     #[test]
     fn a_child_starts_with_an_empty_environment() {
         // At least those that cargo sets.

@@ -64,6 +64,7 @@ mod tests {
         Summary::of(&values).unwrap()
     }
 
+    // Proves: R4.
     #[test]
     fn ranks_of_ten_thousand() {
         let summary = of(10_000);
@@ -74,6 +75,7 @@ mod tests {
         assert_eq!(summary.samples, 10_000);
     }
 
+    // Proves: R4.
     #[test]
     fn a_percentile_needs_ten_samples_beyond_it() {
         assert_eq!((of(199).p95, of(200).p95), (None, Some(190.0)));

@@ -115,6 +115,7 @@ mod tests {
         }
     }
 
+    // Proves: P2.
     #[test]
     fn up_to_the_ceiling_passes() {
         assert!(!cost("yield", 101.9).fails());

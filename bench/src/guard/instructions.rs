@@ -162,6 +162,7 @@ mod tests {
         }
     }
 
+    // Proves: R5.
     #[test]
     fn up_to_five_percent_more_passes() {
         assert!(!verdict(104.9, Some(100.0)).fails());

@@ -50,6 +50,7 @@ mod tests {
         assert_eq!(sure_ratio(&ours, &theirs, false), Some(2.0));
     }
 
+    // Proves: R10.
     #[test]
     fn what_varies_is_bounded_on_the_side_that_hurts() {
         let ours = [90.0, 95.0, 100.0, 105.0, 110.0, 100.0, 98.0];
@@ -60,6 +61,7 @@ mod tests {
         assert!(below >= 0.87 && above <= 1.14, "{below} {above}");
     }
 
+    // Proves: R10.
     #[test]
     fn two_repetitions_say_nothing() {
         assert_eq!(sure_ratio(&[1.0, 1.0], &[1.0, 1.0], true), None);

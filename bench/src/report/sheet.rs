@@ -259,6 +259,7 @@ mod tests {
     use super::*;
     use crate::harness::Answer;
 
+    // Proves: R4.
     #[test]
     fn percentiles_of_a_run_need_its_requests() {
         let mut cell = Cell::default();

@@ -33,6 +33,7 @@ fn forks() -> impl Iterator<Item = &'static Case> {
     case::table().iter().filter(is_fork)
 }
 
+// Proves: R14.
 #[test]
 fn every_library_fills_every_row_of_fork_join() {
     for case in forks() {

@@ -83,6 +83,7 @@ fn every_server_answers_the_cases_of_tails() {
     });
 }
 
+// Proves: R9.
 #[test]
 fn a_server_that_changes_one_byte_has_no_figures() {
     for case in ["echo-64", "echo-64-deep", "echo-1k-2w"] {
@@ -104,6 +105,7 @@ fn a_server_that_there_is_not_has_no_figures() {
     assert!(what.contains("there is no server `unknown`"), "{what}");
 }
 
+// Proves: R11.
 #[test]
 fn calls_are_counted_where_strace_is() {
     let answer = one("tokio-ct", "echo-64-calls");

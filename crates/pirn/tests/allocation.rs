@@ -186,8 +186,9 @@ fn blocks_of(f: impl FnOnce()) -> u64 {
     ALLOCATIONS.load(Ordering::SeqCst) - before
 }
 
-/// M4, M11, R6. A million rounds of spawn and join: no block, no mapping, no page, with
+/// M11. A million rounds of spawn and join: no block, no mapping, no page, with
 /// captures of 0, 64 and 128 bytes and results of 0 and 64.
+// Proves: M4, R6.
 #[test]
 fn alone_the_steady_state_allocates_nothing() {
     apart(
@@ -228,6 +229,7 @@ fn the_steady_state_allocates_nothing() {
 
 /// M4. The same for bursts: once the largest number of fibers has been alive, a burst allocates
 /// nothing, on whichever worker its fibers start and end.
+// Proves: R6.
 #[test]
 fn alone_a_warm_burst_allocates_nothing() {
     apart(
@@ -264,8 +266,9 @@ const PART: &str = "PIRN_TEST_PART";
 
 const TRACED: &str = "PIRN_TEST_TRACED";
 
-/// M11. strace sees no call for memory in the steady state. Without strace this test is skipped, and the
+/// strace sees no call for memory in the steady state. Without strace this test is skipped, and the
 /// counts of faults and mappings above must suffice.
+// Proves: M11.
 #[test]
 fn alone_the_steady_state_makes_no_memory_calls() {
     const NAME: &str = "alone_the_steady_state_makes_no_memory_calls";
@@ -314,6 +317,7 @@ fn alone_the_steady_state_makes_no_memory_calls() {
 }
 
 /// A wait for a future allocates once, with any number of polls; a receive that has to wait reuses a header.
+// Proves: S1-price.
 #[test]
 fn alone_a_wait_for_a_future_allocates_once() {
     apart(
@@ -347,7 +351,8 @@ fn a_wait_for_a_future_allocates_once() {
     );
 }
 
-/// O14. A graph is put in order once; its runs then allocate nothing.
+/// A graph is put in order once; its runs then allocate nothing.
+// Proves: O14-again.
 #[test]
 fn alone_runs_of_a_graph_allocate_nothing() {
     apart(
@@ -388,8 +393,9 @@ fn runs_of_a_graph_allocate_nothing() {
     }
 }
 
-/// O9. A fiber that has promoted a job may enter any number of tokens: it keeps no memory of the ones that it
+/// A fiber that has promoted a job may enter any number of tokens: it keeps no memory of the ones that it
 /// has left.
+// Proves: O9-cost.
 #[test]
 fn alone_tokens_that_were_left_cost_no_memory() {
     apart(
@@ -416,8 +422,9 @@ fn tokens_that_were_left_cost_no_memory() {
     });
 }
 
-/// N5. A thousand writers with slow readers wait: their pending data is copied nowhere, however long the
+/// A thousand writers with slow readers wait: their pending data is copied nowhere, however long the
 /// wait, and memory taken for waiting is returned.
+// Proves: N5-X-slow.
 #[test]
 fn alone_slow_readers_cost_no_memory() {
     apart(

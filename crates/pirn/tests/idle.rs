@@ -125,8 +125,9 @@ fn apart(name: &str, part: impl FnOnce()) {
     );
 }
 
-/// C8, R7. With all workers started, a million fibers run and a thousand parked, no thread
+/// R7. With all workers started, a million fibers run and a thousand parked, no thread
 /// of the process switches context for ten seconds.
+// Proves: C8.
 #[test]
 fn an_idle_process_stays_idle() {
     apart("an_idle_process_stays_idle", || {
@@ -135,6 +136,7 @@ fn an_idle_process_stays_idle() {
 }
 
 /// The same with the other scheduler, and with a single worker, for a shorter while.
+// Proves: E5, R7.
 #[test]
 fn any_idle_process_stays_idle() {
     apart("any_idle_process_stays_idle", || {
@@ -145,6 +147,7 @@ fn any_idle_process_stays_idle() {
 }
 
 /// The same with every kind of observation on.
+// Proves: P5-quiet, P15.
 #[test]
 fn a_watched_process_stays_idle() {
     apart("a_watched_process_stays_idle", || {
@@ -166,6 +169,7 @@ fn a_watched_process_stays_idle() {
 
 /// A fiber that blocks its thread in the first half of a join cannot be asked for the second one: the monitor
 /// checks it now and then, not at every beat.
+// Proves: E5.
 #[test]
 fn a_joiner_that_blocks_is_left_alone() {
     fn nest(depth: u32, block: &(impl Fn() + Sync)) {

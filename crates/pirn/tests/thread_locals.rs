@@ -76,6 +76,7 @@ fn look_around_a_yield(round: usize) -> usize {
 
 /// Hazard 1, 3. A million suspensions of fibers of which a hundred were started by another worker: each
 /// thread-local has the same value before and after.
+// Proves: F17.
 #[test]
 fn thread_locals_stay_on_their_thread() {
     // No more than fit the spawner's own queue, from which others steal.
@@ -168,6 +169,7 @@ fn careful() -> *const Cell<usize> {
 
 /// The control: a migrated function is caught holding another thread's thread-local, when it reads
 /// in line, and through an accessor that the optimiser sees through.
+// Proves: F17.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "only an optimised build keeps the address")]
 fn a_naive_access_is_caught() {

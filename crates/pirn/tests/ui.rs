@@ -2,6 +2,7 @@
 //! threads, guards that could move. Beside each case is the expected compiler output.
 #![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 
+// Proves: O3, O7, O9-send.
 #[test]
 fn unsound_programs_do_not_compile() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");

@@ -164,6 +164,7 @@ fn difference(
 mod tests {
     use super::{difference, parse, together};
 
+    // Proves: R11.
     #[test]
     fn starting_cancels_and_every_call_has_its_kind() {
         let few = "    calls syscall\n--------- ------\n      110 read\n       10 mmap\n      120 total\n";
@@ -180,6 +181,7 @@ mod tests {
         assert_eq!(kinds, expected.into());
     }
 
+    // Proves: R11.
     #[test]
     fn waits_are_taken_from_the_fast_runs() {
         let slow = [("reads", 1.0), ("waits", 0.1), ("others", 0.5)];

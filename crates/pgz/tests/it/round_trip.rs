@@ -24,6 +24,7 @@ const SIZES: [usize; 16] = [
     1024 * KIB + 12345,
 ];
 
+// Proves: R1.
 #[test]
 fn through_files_at_every_size() {
     let pigz = has_pigz();

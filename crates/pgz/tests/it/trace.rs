@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use crate::sandbox::{Sandbox, text};
 use crate::trace_format::check;
 
-/// P3. A parallel compression leaves a trace in which every worker that ran has slices, every arrow
+/// A parallel compression leaves a trace in which every worker that ran has slices, every arrow
 /// two ends. The output is the same as without a trace.
+// Proves: P3.
 #[test]
 fn a_compression_leaves_a_trace() {
     for blocks_at_once in ["-p1", "-p2", "-p4"] {

@@ -80,6 +80,7 @@ fn what_is_no_answer_is_refused() {
 }
 
 /// No untrusted text reaches the output unescaped.
+// Proves: P15-screen.
 #[test]
 fn what_is_printed_has_no_control_characters() {
     let mut text = Vec::new();

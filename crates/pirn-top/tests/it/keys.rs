@@ -96,6 +96,7 @@ const TABLE: &[(&str, &str, Option<usize>, Column)] = &[
     ("/ q?123jkrp", "", None, Column::Age),
 ];
 
+// Proves: P15-screen.
 #[test]
 fn keys_order_filter_and_move() {
     for (keys, expected, cursor, column) in TABLE {
@@ -137,6 +138,7 @@ fn keys_choose_what_is_shown() {
     assert!(!app.paused);
 }
 
+// Proves: P15-screen.
 #[test]
 fn one_fiber_is_looked_at() {
     let mut app = fixture::app();

@@ -68,6 +68,7 @@ fn reported(runtime: &Runtime) -> Counts {
 }
 
 /// Attached to a thousand parked fibers, its count of each kind equals that of the process's dump.
+// Proves: P15.
 #[test]
 fn a_thousand_fibers_are_counted_as_in_a_dump() {
     let directory = Directory::new();
@@ -164,6 +165,7 @@ fn fails(output: &Output, code: i32, said: &str) {
 }
 
 /// Another user is refused, with a message.
+// Proves: P15.
 #[test]
 fn another_user_is_refused() {
     let directory = Directory::new();

@@ -64,6 +64,7 @@ fn press(app: &mut App, keys: &[KeyCode]) {
     }
 }
 
+// Proves: P15-screen.
 #[test]
 fn the_fibers() {
     compare("fibers", &fixture::app());
@@ -84,6 +85,7 @@ fn a_cursor_and_a_filter() {
     compare("filtered", &app);
 }
 
+// Proves: P15-screen.
 #[test]
 fn the_workers() {
     let mut app = fixture::app();
@@ -91,6 +93,7 @@ fn the_workers() {
     compare("workers", &app);
 }
 
+// Proves: P15-screen.
 #[test]
 fn the_decisions() {
     let mut app = fixture::app();
@@ -98,6 +101,7 @@ fn the_decisions() {
     compare("decisions", &app);
 }
 
+// Proves: P15-screen.
 #[test]
 fn one_fiber() {
     let mut app = fixture::app();
@@ -126,6 +130,7 @@ fn nothing_yet_and_no_more() {
 }
 
 /// No size of a terminal is too small to be drawn on.
+// Proves: P15-screen.
 #[test]
 fn any_size_will_do() {
     let mut app = fixture::app();

@@ -57,6 +57,7 @@ fn explains(socket: &Path, why: &str) {
     assert!(took < SOON + BUSY, "{took:?}");
 }
 
+// Proves: P15.
 #[test]
 fn a_stopped_process_is_explained() {
     if let Some(socket) = std::env::var_os(PART) {
@@ -87,6 +88,7 @@ fn a_stopped_process_is_explained() {
 }
 
 /// A socket with a full backlog, from which no process accepts.
+// Proves: P15.
 #[test]
 fn a_full_queue_is_explained() {
     let directory = Directory::new();

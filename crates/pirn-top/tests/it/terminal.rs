@@ -147,6 +147,7 @@ impl Drop for Session {
 }
 
 /// Keys have their effect on the screen; then it is restored.
+// Proves: P15-screen.
 #[test]
 fn it_draws_obeys_and_gives_the_terminal_back() {
     let directory = Directory::new();
@@ -178,6 +179,7 @@ fn it_draws_obeys_and_gives_the_terminal_back() {
 }
 
 /// The process ends meanwhile: the last picture stays, with a message, then and at the end.
+// Proves: P15-screen.
 #[test]
 fn the_process_ends_meanwhile() {
     let directory = Directory::new();
@@ -206,6 +208,7 @@ fn an_interrupt_gives_the_terminal_back() {
 }
 
 /// A signal also restores the terminal, and then ends the program.
+// Proves: P15-screen.
 #[test]
 fn a_signal_gives_the_terminal_back() {
     let directory = Directory::new();
@@ -253,6 +256,7 @@ fn hang_up(command: &mut Command) -> ExitStatus {
 
 /// Closing the window ends the program, with SIGHUP and without: it has a controlling terminal only
 /// in the first case.
+// Proves: P15-screen.
 #[test]
 fn a_closed_window_ends_it() {
     let directory = Directory::new();
@@ -273,6 +277,7 @@ fn a_closed_window_ends_it() {
 
 /// A panic's message is readable on the first screen. In a process of its own, which is this test
 /// again.
+// Proves: P15-screen.
 #[test]
 fn a_panic_gives_the_terminal_back() {
     const PART: &str = "PIRN_TOP_TEST_PART";

@@ -99,6 +99,7 @@ mod tests {
     use super::*;
 
     /// Errors of one connection are skipped; interrupts and errors of the listener are yielded.
+    // Proves: N5-X-faults.
     #[test]
     fn what_does_not_end_it() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -128,6 +129,7 @@ mod tests {
     }
 
     /// Some of many iterators try in each period, but not too many.
+    // Proves: N5-X-starved.
     #[test]
     fn attempts_of_many_are_spread() {
         const PERIODS: u32 = 1_000;

@@ -239,6 +239,7 @@ mod tests {
         Cuts::of(&(0..len).grain(least))
     }
 
+    // Proves: O9-cuts.
     #[test]
     fn halves_are_worth_their_work_and_come_out_even() {
         for least in [0, 1, 2, 1_000, 5_000, 1 << 40, usize::MAX] {
@@ -259,6 +260,7 @@ mod tests {
         }
     }
 
+    // Proves: O9-cuts.
     #[test]
     fn the_pace_stays_in_its_bounds() {
         for least in [1, 100, 3 * BLOCK] {

@@ -28,6 +28,7 @@ fn chains_and_trees_are_no_circles() {
     assert!(circles(&[link(1, On::Scope(7)), child(2, 8, On::Fiber(1))]).is_empty());
 }
 
+// Proves: P6.
 #[test]
 fn a_circle_is_found_from_anywhere() {
     let ring = |n: u64, first: u64| -> Vec<Link> {

@@ -81,6 +81,7 @@ mod tests {
     }
 
     /// The errors that accept(2) says to treat like EAGAIN concern one connection.
+    // Proves: N5-X-faults.
     #[cfg(target_os = "linux")]
     #[test]
     fn errors_of_connections() {
@@ -103,6 +104,7 @@ mod tests {
         }
     }
 
+    // Proves: N5-X-faults.
     #[test]
     fn errors_of_the_system_and_of_listeners() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

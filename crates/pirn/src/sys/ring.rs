@@ -152,6 +152,7 @@ mod tests {
     use std::os::fd::{FromRawFd, OwnedFd};
 
     /// A read is under way until its bytes are there; then it is named once.
+    // Proves: N5-X-queued.
     #[test]
     fn a_read_is_named_when_it_is_complete() {
         let bell = bell();

@@ -66,8 +66,9 @@ fn run(mode: &str, meant: impl Fn(&Program) -> bool) -> Vec<(&'static Program, E
     ended.collect()
 }
 
-/// P6. Circles and standstill end the process with code 124, and the report names each fiber, its
+/// Circles and standstill end the process with code 124, and the report names each fiber, its
 /// spawn line and its wait.
+// Proves: P6, P15.
 #[test]
 fn deadlocks_are_reported_and_end_the_process() {
     let told = run("abort", |program| program.verdict != Verdict::Alive);
@@ -98,8 +99,9 @@ fn deadlocks_are_reported_and_end_the_process() {
     }
 }
 
-/// P6. A wait that a timer, a thread outside, a blocking call, or more stacks may still end is no
+/// A wait that a timer, a thread outside, a blocking call, or more stacks may still end is no
 /// deadlock.
+// Proves: K12, P6.
 #[test]
 fn what_may_go_on_is_no_deadlock() {
     let ran = run("abort", |program| program.verdict == Verdict::Alive);
@@ -111,8 +113,9 @@ fn what_may_go_on_is_no_deadlock() {
     }
 }
 
-/// P6. By default the only effect is one report, and other fibers keep running; no report if so
+/// By default the only effect is one report, and other fibers keep running; no report if so
 /// configured.
+// Proves: P6.
 #[test]
 fn a_report_is_all_unless_more_is_asked_for() {
     let partial = |program: &Program| program.name == "circle_beside_others";

@@ -22,6 +22,7 @@ fn by_hand() -> Runtime {
 
 /// Nothing runs until the runtime is driven; then everything that can run runs, on the
 /// driving thread.
+// Proves: F11.
 #[test]
 fn nothing_runs_by_itself() {
     for scheduler in SCHEDULERS {
@@ -53,6 +54,7 @@ fn nothing_runs_by_itself() {
 
 /// Idle means that nothing is ready: waiting fibers resume in a later call, also those with timers,
 /// for which the call does not wait.
+// Proves: F11.
 #[test]
 fn what_waits_goes_on_later() {
     let runtime = by_hand();
@@ -78,6 +80,7 @@ fn what_waits_goes_on_later() {
 }
 
 /// `run` and `wait_idle` drive as well, and sleep while there is nothing to do.
+// Proves: F11.
 #[test]
 fn waiting_drives() {
     let runtime = by_hand();
@@ -114,6 +117,7 @@ fn waiting_drives() {
 }
 
 /// A drive for one result ends with it, though more is queued.
+// Proves: F11.
 #[test]
 fn a_drive_ends_when_it_is_over() {
     let runtime = by_hand();
@@ -132,6 +136,7 @@ fn a_drive_ends_when_it_is_over() {
 }
 
 /// A thread that may not drive gets an error with the reason.
+// Proves: F11.
 #[test]
 fn a_wrong_driver_is_reported() {
     let says = |what: &str, f: &dyn Fn()| {
@@ -154,6 +159,7 @@ fn a_wrong_driver_is_reported() {
 
 /// The end runs the remaining fibers, wherever it is called: on the driving thread, on another one
 /// if none has driven, on a fiber.
+// Proves: F11.
 #[test]
 fn the_end_drives() {
     let filled = |ran: &Arc<AtomicUsize>| {
@@ -200,6 +206,7 @@ fn the_end_drives() {
 }
 
 /// Closures sent to the main thread's dispatcher run there, for as long as it is served.
+// Proves: L10, L11.
 #[test]
 fn the_main_thread_serves() {
     let part = || {

@@ -16,6 +16,7 @@ use crate::util::{Drops, LONG, eventually, on_every_shape, scaled};
 
 /// A scope's cancellation ends the waits of its body and its children, and unstarted children do
 /// not start. Outside the scope it has no effect.
+// Proves: K2, K3.
 #[test]
 fn a_cancelled_scope_interrupts_body_and_children() {
     on_every_shape(|runtime| {
@@ -47,7 +48,8 @@ fn a_cancelled_scope_interrupts_body_and_children() {
     });
 }
 
-/// K7. A cancellation propagates down the tree, through nested scopes, and not up or sideways.
+/// A cancellation propagates down the tree, through nested scopes, and not up or sideways.
+// Proves: K7.
 #[test]
 fn cancellation_goes_down_and_not_up() {
     on_every_shape(|runtime| {
@@ -87,6 +89,7 @@ fn cancellation_goes_down_and_not_up() {
 
 /// A cancellation of a fiber by its handle cancels the children that it has spawned in scopes,
 /// while it waits for something unrelated.
+// Proves: K7.
 #[test]
 fn cancelling_a_fiber_cancels_its_scopes() {
     on_every_shape(|runtime| {
@@ -119,6 +122,7 @@ fn cancelling_a_fiber_cancels_its_scopes() {
 }
 
 /// A fiber that was cancelled before it opened a scope has its children cancelled too.
+// Proves: K3.
 #[test]
 fn a_scope_of_a_cancelled_fiber_is_cancelled() {
     alone(|| {
@@ -136,7 +140,8 @@ fn a_scope_of_a_cancelled_fiber_is_cancelled() {
     });
 }
 
-/// K2. A thousand parked receivers of a cancelled scope end, each with the interrupt.
+/// A thousand parked receivers of a cancelled scope end, each with the interrupt.
+// Proves: K2.
 #[test]
 fn a_thousand_parked_receivers_end() {
     for workers in [1, 2, 4, 8] {
@@ -163,8 +168,9 @@ fn a_thousand_parked_receivers_end() {
     }
 }
 
-/// K4. Spawns during a cancellation: each fiber that was admitted and started has ended, and each
+/// Spawns during a cancellation: each fiber that was admitted and started has ended, and each
 /// closure was run or dropped, once.
+// Proves: F-X-free (free), K4.
 #[test]
 fn spawning_while_cancelling() {
     on_every_shape(|runtime| {
@@ -211,8 +217,9 @@ fn spawning_while_cancelling() {
     });
 }
 
-/// K8. A shielded section runs to its end despite a cancellation; afterwards the interrupt is
+/// A shielded section runs to its end despite a cancellation; afterwards the interrupt is
 /// reported.
+// Proves: K8.
 #[test]
 fn a_shield_defers_every_interrupt() {
     alone(|| {
@@ -258,6 +265,7 @@ fn a_shield_defers_every_interrupt() {
 }
 
 /// Regions entered inside a shield apply there: deadlines, tokens, scopes.
+// Proves: K8.
 #[test]
 fn a_shield_is_no_shield_from_what_is_inside() {
     alone(|| {
@@ -291,8 +299,9 @@ fn a_shield_is_no_shield_from_what_is_inside() {
     });
 }
 
-/// K9. Both set: cancellation is reported. Nested: the nearest deadline, and each by its own
+/// Both set: cancellation is reported. Nested: the nearest deadline, and each by its own
 /// `timeout`.
+// Proves: K9.
 #[test]
 fn cancellation_comes_before_a_deadline() {
     alone(|| {
@@ -335,6 +344,7 @@ fn plain_threads_are_interrupted_too() {
 }
 
 /// A panic that unwinds through regions leaves them.
+// Proves: K-X-entered.
 #[test]
 fn regions_are_left_by_unwinding() {
     alone(|| {
@@ -356,6 +366,7 @@ fn regions_are_left_by_unwinding() {
 
 /// Cancellation at random moments while fibers use every primitive: each call returns, and no
 /// admitted value is lost.
+// Proves: K2.
 #[test]
 fn cancelled_at_random_points() {
     let rounds = scaled(60);

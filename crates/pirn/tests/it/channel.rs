@@ -31,6 +31,7 @@ impl Drop for Counted {
     }
 }
 
+// Proves: I4.
 #[test]
 fn values_arrive_in_the_order_in_which_they_were_sent() {
     for crew in CREWS {
@@ -44,6 +45,7 @@ fn values_arrive_in_the_order_in_which_they_were_sent() {
     }
 }
 
+// Proves: I20.
 #[test]
 fn what_never_waits_says_full_and_empty() {
     let (tx, rx) = bounded(2);
@@ -72,6 +74,7 @@ fn a_rendezvous_channel_is_both_full_and_empty() {
     assert_eq!(tx.try_send(1), Err(TrySendError::Disconnected(1)));
 }
 
+// Proves: I2.
 #[test]
 fn a_rendezvous_send_ends_only_with_its_transfer() {
     for crew in CREWS {
@@ -93,6 +96,7 @@ fn a_rendezvous_send_ends_only_with_its_transfer() {
     }
 }
 
+// Proves: I4.
 #[test]
 fn what_never_waits_meets_a_parked_partner() {
     for crew in CREWS {
@@ -115,6 +119,7 @@ fn what_never_waits_meets_a_parked_partner() {
     }
 }
 
+// Proves: I5, I19.
 #[test]
 fn time_limits_end_waits_not_before_their_time() {
     for crew in CREWS {
@@ -191,6 +196,7 @@ fn exactly_one_caller_closes() {
     }
 }
 
+// Proves: A9, I13.
 #[test]
 fn a_closed_channel_refuses_and_drains() {
     let (tx, rx) = bounded(2);
@@ -208,6 +214,7 @@ fn a_closed_channel_refuses_and_drains() {
     assert_eq!(rx.recv_timeout(SHORT), Err(RecvTimeoutError::Disconnected));
 }
 
+// Proves: G7, I5.
 #[test]
 fn close_wakes_every_parked_receiver() {
     const RECEIVERS: usize = 100;
@@ -229,6 +236,7 @@ fn close_wakes_every_parked_receiver() {
     }
 }
 
+// Proves: I11.
 #[test]
 fn close_admits_what_senders_parked_on_a_buffer_brought() {
     const SENDERS: usize = 100;
@@ -254,6 +262,7 @@ fn close_admits_what_senders_parked_on_a_buffer_brought() {
     });
 }
 
+// Proves: I11.
 #[test]
 fn close_gives_senders_parked_on_a_rendezvous_their_values_back() {
     const SENDERS: usize = 100;
@@ -275,6 +284,7 @@ fn close_gives_senders_parked_on_a_rendezvous_their_values_back() {
     });
 }
 
+// Proves: I22.
 #[test]
 fn the_last_receiver_takes_the_buffer_with_it_and_frees_parked_senders() {
     const SENDERS: usize = 40;
@@ -307,6 +317,7 @@ fn the_last_receiver_takes_the_buffer_with_it_and_frees_parked_senders() {
     });
 }
 
+// Proves: I13.
 #[test]
 fn the_last_sender_disconnects_receivers_after_the_buffer_is_empty() {
     for crew in CREWS {
@@ -326,6 +337,7 @@ fn the_last_sender_disconnects_receivers_after_the_buffer_is_empty() {
     }
 }
 
+// Proves: D-6.
 #[test]
 fn parked_receivers_are_served_in_order_of_arrival() {
     const RECEIVERS: usize = 50;
@@ -390,6 +402,7 @@ fn ends_know_their_channel() {
     assert!(!tx.same_channel(&other_tx) && !rx.same_channel(&other_rx));
 }
 
+// Proves: I23.
 #[test]
 fn every_value_is_dropped_once_wherever_it_ends() {
     let alive = Arc::new(AtomicUsize::new(0));
@@ -417,6 +430,7 @@ fn values_may_borrow() {
     });
 }
 
+// Proves: I5.
 #[test]
 fn a_cancelled_receiver_has_taken_nothing() {
     alone(|| {
@@ -485,6 +499,7 @@ fn an_interrupt_is_seen_before_room() {
     });
 }
 
+// Proves: A3.
 #[test]
 fn a_fiber_that_never_has_to_wait_lets_others_run() {
     alone(|| {
@@ -503,6 +518,7 @@ fn a_fiber_that_never_has_to_wait_lets_others_run() {
     });
 }
 
+// Proves: I5.
 #[test]
 fn errors_give_the_value_back_and_say_why() {
     use std::error::Error;

@@ -15,8 +15,9 @@ use crate::util::{LONG, scaled};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// I2. Four senders of 200 values each, four receivers, no buffer; the last sender closes. Each
+/// Four senders of 200 values each, four receivers, no buffer; the last sender closes. Each
 /// sent value was received, and no waiter is left.
+// Proves: I2.
 #[test]
 fn a_rendezvous_counts_the_same_on_both_sides() {
     for workers in WORKERS {
@@ -47,8 +48,9 @@ fn a_rendezvous_counts_the_same_on_both_sides() {
     }
 }
 
-/// I4, I16. Every receiver gets the values of one sender in the order in which they were sent, with
+/// Every receiver gets the values of one sender in the order in which they were sent, with
 /// one or four of either, in any mix of fibers and threads.
+// Proves: I4, I16.
 #[test]
 fn the_values_of_one_sender_stay_in_order() {
     for workers in WORKERS {
@@ -92,8 +94,9 @@ fn in_order(
     assert_eq!(received.into_inner(), senders * EACH);
 }
 
-/// I7. Every value is a wait and a wake on a channel with one place, and none is missed: ten
+/// Every value is a wait and a wake on a channel with one place, and none is missed: ten
 /// thousand values, twenty-five times.
+// Proves: I7.
 #[test]
 fn one_place_wakes_the_sender_that_waits() {
     let values = scaled(10_000);
@@ -106,7 +109,8 @@ fn one_place_wakes_the_sender_that_waits() {
     }
 }
 
-/// I10. Many senders and one slow receiver: everything arrives, no sender is left waiting.
+/// Many senders and one slow receiver: everything arrives, no sender is left waiting.
+// Proves: I10.
 #[test]
 fn a_storm_of_senders_does_not_stall_at_a_slow_receiver() {
     const SENDERS: usize = 48;
@@ -135,8 +139,9 @@ fn a_storm_of_senders_does_not_stall_at_a_slow_receiver() {
     }
 }
 
-/// I12. A thread or fiber that knows that a channel has been closed cannot send any more, in any
+/// A thread or fiber that knows that a channel has been closed cannot send any more, in any
 /// way; values sent before are received.
+// Proves: I12.
 #[test]
 fn nothing_is_sent_after_a_close() {
     for workers in WORKERS {
@@ -179,8 +184,9 @@ fn nothing_is_sent_after_a_close() {
     }
 }
 
-/// I20. A plain thread and a fiber are the two ends of a pipe, and of the one in the other
+/// A plain thread and a fiber are the two ends of a pipe, and of the one in the other
 /// direction.
+// Proves: I20.
 #[test]
 fn a_thread_and_a_fiber_pass_values_to_and_fro() {
     for workers in WORKERS {
@@ -204,7 +210,8 @@ fn a_thread_and_a_fiber_pass_values_to_and_fro() {
     }
 }
 
-/// I24. Batches of any size, from several senders to several receivers: each value once.
+/// Batches of any size, from several senders to several receivers: each value once.
+// Proves: I24.
 #[test]
 fn batches_arrive_exactly_once() {
     const EACH: usize = scaled(2_000);
@@ -246,10 +253,11 @@ fn batches_arrive_exactly_once() {
     }
 }
 
-/// D-4. Of four concurrent receivers, each gets at least a tenth of the values. With one worker
+/// Of four concurrent receivers, each gets at least a tenth of the values. With one worker
 /// that holds for every forty thousand values; with more the system decides which of them run, and
 /// it holds in the long run. (Where the fibers are on several workers, those beside a sender get
 /// more values.)
+// Proves: D-4.
 #[test]
 fn four_receivers_get_a_tenth_each_at_least() {
     let values = scaled(40_000);
@@ -304,7 +312,8 @@ fn shares(workers: usize, senders: usize, capacity: usize, values: usize) -> [us
     taken.map(AtomicUsize::into_inner)
 }
 
-/// I10. A limit that repeatedly expires at once does not lose the wake of another receiver.
+/// A limit that repeatedly expires at once does not lose the wake of another receiver.
+// Proves: I10.
 #[test]
 fn impatient_receivers_do_not_swallow_wakes() {
     for workers in WORKERS {

@@ -12,8 +12,9 @@ use pirn::select::Select;
 use crate::executor_kind::{CREWS, Jobs, alone, until};
 use crate::util::{Counted, Drops};
 
-/// I11. Receivers that wait, and several closers at once: one close counts, and each receiver is
+/// Receivers that wait, and several closers at once: one close counts, and each receiver is
 /// notified once.
+// Proves: G7, I11.
 #[test]
 fn closers_race_and_all_are_notified_once() {
     const RECEIVERS: usize = 24;
@@ -104,7 +105,8 @@ fn sight(end: impl FnOnce(&mut Ends)) -> Sight {
 
 type Ends = (Option<Sender<Counted>>, Option<Receiver<Counted>>);
 
-/// I14. Five ways to end, and what each side sees of them.
+/// Five ways to end, and what each side sees of them.
+// Proves: I14.
 #[test]
 fn each_side_sees_how_a_channel_ended() {
     let refused = Some(TrySendError::Disconnected(()));
@@ -175,7 +177,8 @@ fn each_side_sees_how_a_channel_ended() {
     assert_eq!(seen, expected, "neither");
 }
 
-/// I15. A full channel makes its sender wait, or the newest value is dropped, or the oldest.
+/// A full channel makes its sender wait, or the newest value is dropped, or the oldest.
+// Proves: I15.
 #[test]
 fn a_full_channel_waits_or_drops_the_newest_or_the_oldest() {
     alone(|| {
@@ -197,7 +200,8 @@ fn a_full_channel_waits_or_drops_the_newest_or_the_oldest() {
     assert!(rx.try_iter().eq(8..10));
 }
 
-/// I23. A value that is not received is returned or dropped, once, in every outcome.
+/// A value that is not received is returned or dropped, once, in every outcome.
+// Proves: I23.
 #[test]
 fn every_way_a_value_can_go_drops_it_once() {
     let drops = Drops::default();

@@ -37,6 +37,7 @@ impl Drop for Counted {
     }
 }
 
+// Proves: I3.
 #[test]
 fn an_unbounded_channel_takes_in_everything_and_keeps_its_order() {
     for crew in CREWS {
@@ -57,6 +58,7 @@ fn an_unbounded_channel_takes_in_everything_and_keeps_its_order() {
     assert!(rx.into_iter().eq(0..1_000_000));
 }
 
+// Proves: I15.
 #[test]
 fn forcing_displaces_the_oldest() {
     let (tx, rx) = bounded(2);
@@ -77,6 +79,7 @@ fn forcing_displaces_the_oldest() {
     });
 }
 
+// Proves: I24.
 #[test]
 fn many_are_sent_and_received_together() {
     const ALL: usize = scaled(10_000);
@@ -115,6 +118,7 @@ fn many_are_sent_and_received_together() {
     assert_eq!(rx.recv_many(&mut out, 1), Err(RecvError::Disconnected));
 }
 
+// Proves: I14.
 #[test]
 fn a_close_can_say_why() {
     let (tx, rx) = bounded::<u8>(1);
@@ -128,6 +132,7 @@ fn a_close_can_say_why() {
     assert_eq!(rx.recv(), Err(RecvError::Disconnected));
 }
 
+// Proves: I22.
 #[test]
 fn a_weak_sender_keeps_nothing_open() {
     let (tx, rx) = bounded(1);
@@ -141,6 +146,7 @@ fn a_weak_sender_keeps_nothing_open() {
     );
 }
 
+// Proves: I25.
 #[test]
 fn time_sends_once_again_and_again_or_never() {
     for crew in CREWS {
@@ -176,6 +182,7 @@ fn time_sends_once_again_and_again_or_never() {
     });
 }
 
+// Proves: I17.
 #[test]
 fn results_come_in_the_order_of_submission() {
     for workers in [1, 2, 4, 8] {
@@ -224,6 +231,7 @@ fn a_result_that_is_handed_over_lets_the_next_be_submitted() {
     }
 }
 
+// Proves: I17.
 #[test]
 fn a_panic_keeps_its_place_in_line() {
     let (work, results) = ordered(3);
@@ -241,6 +249,7 @@ fn a_panic_keeps_its_place_in_line() {
     assert!(matches!(results.recv(), Err(RecvError::Disconnected)));
 }
 
+// Proves: I17.
 #[test]
 fn work_without_a_receiver_is_refused_and_dropped() {
     let alive = Arc::new(AtomicUsize::new(0));
@@ -302,6 +311,7 @@ fn results_without_a_receiver_are_dropped_in_order() {
     });
 }
 
+// Proves: I21.
 #[test]
 fn a_oneshot_carries_one_value() {
     for crew in CREWS {
@@ -336,6 +346,7 @@ fn a_oneshot_carries_one_value() {
     assert_eq!(alive.load(Ordering::SeqCst), 0);
 }
 
+// Proves: J5.
 #[test]
 fn a_oneshot_is_a_case() {
     let (tx, rx) = oneshot::channel();
@@ -400,6 +411,7 @@ fn a_oneshot_is_sent_while_a_select_begins_to_wait() {
     assert_eq!(lost, 0, "of {rounds}");
 }
 
+// Proves: I21.
 #[test]
 fn a_broadcast_reaches_all_receivers() {
     for crew in CREWS {
@@ -432,6 +444,7 @@ fn a_broadcast_reaches_all_receivers() {
     }
 }
 
+// Proves: I21.
 #[test]
 fn a_broadcast_drops_what_all_have_received() {
     let alive = Arc::new(AtomicUsize::new(0));
@@ -479,6 +492,7 @@ fn a_broadcast_ends_with_its_last_sender() {
     }
 }
 
+// Proves: J5.
 #[test]
 fn a_broadcast_is_a_case() {
     let (tx, mut rx) = broadcast::channel(1);
@@ -519,6 +533,7 @@ fn a_watched_value_ends_with_its_last_sender() {
     assert_eq!(ended, RecvError::Disconnected);
 }
 
+// Proves: I3, I21.
 #[test]
 fn a_watched_value_is_the_latest() {
     for crew in CREWS {
@@ -543,6 +558,7 @@ fn a_watched_value_is_the_latest() {
     }
 }
 
+// Proves: I21.
 #[test]
 fn a_watched_value_is_refused_without_watchers() {
     let alive = Arc::new(AtomicUsize::new(0));
@@ -559,6 +575,7 @@ fn a_watched_value_is_refused_without_watchers() {
     assert_eq!(alive.load(Ordering::SeqCst), 0);
 }
 
+// Proves: J5.
 #[test]
 fn a_change_is_a_case() {
     let (tx, mut rx) = watch::channel(0);

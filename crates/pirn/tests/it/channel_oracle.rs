@@ -128,6 +128,7 @@ impl Pair {
 const CAPACITIES: [Option<usize>; 6] =
     [Some(0), Some(1), Some(2), Some(3), Some(8), None];
 
+// Proves: I1.
 #[test]
 fn a_channel_is_a_queue() {
     for seed in 0..200 {
@@ -141,6 +142,7 @@ fn a_channel_is_a_queue() {
 
 /// Random selects over the receiving and sending ends of several channels: the winner was possible,
 /// and the first possible one if biased; the others are unaffected.
+// Proves: J1.
 #[test]
 fn a_select_completes_one_possible_case() {
     let mut won = [0_usize; 2];

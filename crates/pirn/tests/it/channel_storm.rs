@@ -40,21 +40,25 @@ fn exactly_once(workers: usize) {
     }
 }
 
+// Proves: I1.
 #[test]
 fn exactly_once_on_1_worker() {
     exactly_once(1);
 }
 
+// Proves: I1.
 #[test]
 fn exactly_once_on_2_workers() {
     exactly_once(2);
 }
 
+// Proves: I1.
 #[test]
 fn exactly_once_on_4_workers() {
     exactly_once(4);
 }
 
+// Proves: F2, F-X-free (free), I1.
 #[test]
 fn exactly_once_on_8_workers() {
     exactly_once(8);
@@ -147,11 +151,13 @@ fn waits_that_run_out_lose_nothing_on_1_worker() {
     limits(1);
 }
 
+// Proves: I19.
 #[test]
 fn waits_that_run_out_lose_nothing_on_2_workers() {
     limits(2);
 }
 
+// Proves: F5, I6.
 #[test]
 fn waits_that_run_out_lose_nothing_on_4_workers() {
     limits(4);
@@ -162,6 +168,7 @@ fn waits_that_run_out_lose_nothing_on_8_workers() {
     limits(8);
 }
 
+// Proves: I8, I13.
 #[test]
 fn close_cascades_through_pipelines() {
     for workers in [1, 2, 4, 8] {
@@ -173,6 +180,7 @@ fn close_cascades_through_pipelines() {
     }
 }
 
+// Proves: A9, I12.
 #[test]
 fn a_close_amid_traffic_splits_it_cleanly() {
     for workers in [1, 2, 4, 8] {
@@ -185,6 +193,7 @@ fn a_close_amid_traffic_splits_it_cleanly() {
 }
 
 /// Cancels senders and receivers at any moment of their waits.
+// Proves: F9, I6.
 #[test]
 fn cancellation_loses_no_value() {
     const EACH: usize = 500;
@@ -304,6 +313,7 @@ fn order_in_a_crowd(crew: Crew, workers: usize, capacity: usize) {
     assert_eq!(seen.count(), PARTIES * EACH);
 }
 
+// Proves: I4.
 #[test]
 fn a_crowd_keeps_each_senders_order() {
     for workers in [1, 2, 4] {

@@ -44,7 +44,8 @@ fn always(total: &Counters) {
     assert!(total.steals <= total.steal_attempts, "{total}");
 }
 
-/// P1. At idle each spawned fiber has ended, and every wait was ended by one wake.
+/// At idle each spawned fiber has ended, and every wait was ended by one wake.
+// Proves: P1.
 #[test]
 fn they_agree_when_nothing_runs() {
     on_every_shape(|runtime| {
@@ -67,7 +68,8 @@ fn they_agree_when_nothing_runs() {
     });
 }
 
-/// P1. And at any time in between, for as many reads as there is time for.
+/// And at any time in between, for as many reads as there is time for.
+// Proves: P1.
 #[test]
 fn they_never_contradict_each_other() {
     for workers in [1, 2, 4] {
@@ -99,8 +101,9 @@ fn they_never_contradict_each_other() {
     }
 }
 
-/// P1. One run in about 250 is timed: the average is close to the true one, and the longest run is
+/// One run in about 250 is timed: the average is close to the true one, and the longest run is
 /// found.
+// Proves: P1.
 #[test]
 fn runs_are_timed_by_samples() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
@@ -122,8 +125,9 @@ fn runs_are_timed_by_samples() {
     assert!(longest >= average, "{longest:?} at most");
 }
 
-/// P9. A worker that spawns while another one sleeps checks whether its queue is worth a wake, and counts the
+/// A worker that spawns while another one sleeps checks whether its queue is worth a wake, and counts the
 /// result each time: not, for one short fiber; worth it, for many.
+// Proves: P9.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "threads take too long to fall asleep there")]
 fn pressure_is_counted() {
@@ -165,8 +169,9 @@ fn pressure_is_counted() {
     assert_eq!(Counters::default().run_average(), None);
 }
 
-/// P9. The text has the fibers that wait to start, both kinds of checks, wakes, and each reason for the
+/// The text has the fibers that wait to start, both kinds of checks, wakes, and each reason for the
 /// number of threads.
+// Proves: P9.
 #[test]
 fn the_text_reports_pressure() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
@@ -193,6 +198,7 @@ fn the_text_reports_pressure() {
 }
 
 /// Every counter is in the text, by its name.
+// Proves: P1.
 #[test]
 fn the_text_has_all_of_them() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
@@ -208,6 +214,7 @@ fn the_text_has_all_of_them() {
 
 /// The same for Prometheus: each line is a type or a sample, and the samples of a counter
 /// add up to the total.
+// Proves: P1.
 #[test]
 #[cfg(feature = "prometheus")]
 fn prometheus_can_read_them() {

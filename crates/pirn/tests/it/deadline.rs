@@ -163,6 +163,7 @@ impl Waitable for Never {
 
 /// Every interruptible call ends at a deadline that expires while it waits, and at once under an
 /// expired one; on fibers and on threads.
+// Proves: F-X-free (free), N9.
 #[test]
 fn every_wait_ends_at_the_deadline() {
     for crew in CREWS {
@@ -219,6 +220,7 @@ fn an_expired_deadline_comes_before_the_fast_path() {
 }
 
 /// A call that is no interruption point ignores the deadline.
+// Proves: N9.
 #[test]
 fn other_waits_take_no_notice() {
     alone(|| {
@@ -234,6 +236,7 @@ fn other_waits_take_no_notice() {
 }
 
 /// Of two deadlines the nearer one applies; a farther one inside changes nothing.
+// Proves: K9, N10.
 #[test]
 fn the_nearest_deadline_holds() {
     alone(|| {
@@ -316,6 +319,7 @@ fn a_calls_own_limit_is_distinguished_from_a_deadline() {
 
 /// A cancellation is reported before a deadline, also when both have occurred, and the `timeout`
 /// then has not expired.
+// Proves: N10.
 #[test]
 fn cancelled_beats_timed_out() {
     alone(|| {
@@ -340,6 +344,7 @@ fn cancelled_beats_timed_out() {
 }
 
 /// An expired deadline is reported by every later call, until the code is left, also by a panic.
+// Proves: N9.
 #[test]
 fn an_interrupt_stays_until_the_code_is_left() {
     alone(|| {
@@ -468,6 +473,7 @@ fn errors_convert() {
 }
 
 /// Data and a deadline that race: the value is delivered, or stays.
+// Proves: N11.
 #[test]
 fn data_and_deadlines_cross() {
     const ROUNDS: u64 = 2_000;

@@ -94,8 +94,9 @@ fn program(runtime: &Runtime) -> Vec<Event> {
     })
 }
 
-/// P13. The same seed gives the same trace, on either scheduler, also in a runtime that has run
+/// The same seed gives the same trace, on either scheduler, also in a runtime that has run
 /// another program before; other seeds give others.
+// Proves: P13.
 #[test]
 fn one_seed_one_trace() {
     let of = |seed| program(&seeded(seed));
@@ -145,8 +146,9 @@ fn every_order_comes_up() {
     assert_eq!(orders.collect::<BTreeSet<_>>().len(), 6);
 }
 
-/// N1. A hundred thousand sleeps of up to 10,000 seconds: none early, none late, in almost no real
+/// A hundred thousand sleeps of up to 10,000 seconds: none early, none late, in almost no real
 /// time.
+// Proves: N1.
 #[test]
 fn long_sleeps_take_no_time() {
     let n = scaled(100_000);
@@ -175,6 +177,7 @@ fn long_sleeps_take_no_time() {
 }
 
 /// Time stands still while any fiber runs, and every kind of limit uses it.
+// Proves: P13.
 #[test]
 fn every_limit_goes_by_virtual_time() {
     test(|_| {
@@ -219,6 +222,7 @@ fn every_limit_goes_by_virtual_time() {
 
 /// Of two deadlines at the same moment the outer one counts, for `timeout` and for a call's own
 /// limit.
+// Proves: N10.
 #[test]
 fn the_outer_of_two_equal_deadlines_counts() {
     test(|_| {
@@ -451,6 +455,7 @@ fn the_environment_gives_the_seed() {
 }
 
 /// A `test` that panics prints its seed, and that seed repeats it.
+// Proves: P10, P13.
 #[test]
 fn a_failure_names_its_seed() {
     let name = "deterministic::a_failure_names_its_seed";

@@ -22,6 +22,7 @@ fn threads() -> usize {
 }
 
 /// There is one default dispatcher, and one for I/O; any other is itself and its clones.
+// Proves: L1.
 #[test]
 fn which_dispatchers_are_the_same() {
     assert_eq!(Dispatcher::default(), Dispatcher::default());
@@ -43,6 +44,7 @@ fn which_dispatchers_are_the_same() {
 
 /// As many fibers as there are threads block in the dispatcher for I/O at once, and fibers
 /// elsewhere keep running.
+// Proves: L2.
 #[test]
 fn sixty_four_block_at_once() {
     let part = || {
@@ -73,6 +75,7 @@ fn sixty_four_block_at_once() {
 
 /// A fiber of the dispatcher for I/O has its thread to itself from start to end, also while it is
 /// parked; excess fibers wait, and none is lost.
+// Proves: L2.
 #[test]
 fn an_io_fiber_has_its_thread_alone() {
     let part = || {
@@ -112,6 +115,7 @@ fn an_io_fiber_has_its_thread_alone() {
 
 /// A fiber of the dispatcher for I/O spawns there too, and joins work though the spawner keeps its
 /// thread.
+// Proves: L2.
 #[test]
 fn io_fibers_spawn_io_fibers() {
     let sum = Dispatcher::io().run(|| {
@@ -131,6 +135,7 @@ fn io_fibers_spawn_io_fibers() {
 }
 
 /// A thousand dispatchers are created and dropped; no thread, no mapping and no memory stays.
+// Proves: L3.
 #[test]
 fn a_thousand_dispatchers_leave_nothing() {
     let part = || {
@@ -174,6 +179,7 @@ fn a_thousand_dispatchers_leave_nothing() {
 
 /// Fibers of a single dispatcher start in the order of their spawns, also those of its own
 /// fibers, and never run two at a time.
+// Proves: L4.
 #[test]
 fn a_single_dispatcher_keeps_order() {
     let single = Dispatcher::single().unwrap();
@@ -204,6 +210,7 @@ fn a_single_dispatcher_keeps_order() {
 }
 
 /// A fiber that uses a channel between two dispatchers stays on its own dispatcher.
+// Proves: L6.
 #[test]
 fn a_channel_between_dispatchers_moves_no_fiber() {
     let (here, there) = (Dispatcher::new(2).unwrap(), Dispatcher::new(2).unwrap());
@@ -233,6 +240,7 @@ fn a_channel_between_dispatchers_moves_no_fiber() {
 
 /// `run` borrows, returns, propagates panics, and leaves the caller in place.
 // In place: on its thread.
+// Proves: L6.
 #[cfg(not(pirn_free))]
 #[test]
 fn run_borrows_and_raises() {
@@ -270,6 +278,7 @@ fn run_borrows_and_raises() {
 
 /// `run` on the current dispatcher calls at once, also within the bounds that the caller has
 /// passed.
+// Proves: L6.
 #[test]
 fn run_where_one_is_calls_at_once() {
     let whole = Dispatcher::new(2).unwrap();
@@ -294,6 +303,7 @@ fn run_where_one_is_calls_at_once() {
 }
 
 /// A drop of the last handle waits for every fiber, including those that wait for their turn.
+// Proves: L3.
 #[test]
 fn the_last_handle_drains() {
     for on_fiber in [false, true] {
@@ -325,6 +335,7 @@ fn the_last_handle_drains() {
 }
 
 /// A fiber of the dispatcher drops the last handle: all fibers end all the same, none is cancelled.
+// Proves: L3.
 #[test]
 fn the_last_handle_dropped_inside() {
     let own = Dispatcher::new(2).unwrap();
@@ -346,6 +357,7 @@ fn the_last_handle_dropped_inside() {
 
 /// An unconfined fiber runs at once, on the spawner's thread, and stays there.
 // Settled.
+// Proves: L5.
 #[cfg(not(pirn_free))]
 #[test]
 fn unconfined_fibers_stay_with_the_caller() {
@@ -380,6 +392,7 @@ fn unconfined_fibers_stay_with_the_caller() {
 }
 
 /// Unconfined fibers that spawn unconfined fibers run in the order of a call.
+// Proves: L5.
 #[test]
 fn unconfined_fibers_nest() {
     alone(|| {
@@ -400,6 +413,7 @@ fn unconfined_fibers_nest() {
 
 /// Children of one scope on several dispatchers may borrow, and their panics propagate from the
 /// scope.
+// Proves: L6.
 #[test]
 fn a_scope_spans_dispatchers() {
     let places = [

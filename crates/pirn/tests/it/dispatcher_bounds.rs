@@ -16,8 +16,9 @@ use pirn::spawn::JoinError;
 use crate::executor_kind::{prefix, runtime};
 use crate::util::{LONG, eventually};
 
-/// L8. A fiber that fills a bounded queue parks. Its worker, the only one, runs others meanwhile. Each
+/// A fiber that fills a bounded queue parks. Its worker, the only one, runs others meanwhile. Each
 /// submitted fiber runs once, in order, and none is lost.
+// Proves: L8.
 #[test]
 fn a_full_queue_parks_its_submitter() {
     const CALLS: usize = 100;
@@ -78,6 +79,7 @@ fn a_full_queue_parks_its_submitter() {
 }
 
 /// A bounded queue never exceeds its bound, with any mix of submitters.
+// Proves: L8.
 #[test]
 fn a_queue_holds_as_many_as_it_may() {
     let bounded = Dispatcher::new(2).unwrap().limited(1).queue_limit(3);
@@ -106,6 +108,7 @@ fn a_queue_holds_as_many_as_it_may() {
 
 /// At most so many fibers of a limited dispatcher are under way at a time, parked ones included;
 /// they start in order, and all have their turn.
+// Proves: L4.
 #[test]
 fn a_limit_counts_from_start_to_end() {
     let whole = Dispatcher::new(4).unwrap();
@@ -141,6 +144,7 @@ fn a_limit_counts_from_start_to_end() {
 }
 
 /// A fiber that is cancelled while it waits for its turn never runs, and the next ones do.
+// Proves: L4.
 #[test]
 fn a_cancelled_fiber_gives_its_turn_up() {
     let line = Dispatcher::new(1).unwrap().limited(1);
@@ -156,6 +160,7 @@ fn a_cancelled_fiber_gives_its_turn_up() {
 }
 
 /// Two fibers under different limits are under way together; both run on the same pool.
+// Proves: L4.
 #[test]
 fn limits_are_apart() {
     let whole = Dispatcher::new(2).unwrap();
@@ -202,6 +207,7 @@ fn a_spawn_that_panics_takes_no_turn() {
 
 /// A turn lasts until the last code of its fiber has run: destructors of fiber-locals, its own and
 /// inherited ones, and of an unclaimed result.
+// Proves: L4.
 #[test]
 fn a_turn_is_given_up_last() {
     static INSIDE: AtomicUsize = AtomicUsize::new(0);

@@ -12,9 +12,10 @@ use crate::executor_kind::{alone, runtime};
 use crate::report_util::{named, own_id, waiting};
 use crate::util::{SCHEDULERS, eventually, on_every_shape, shaped};
 
-/// P4. For a worker that computes, the dump lists the fiber that it runs, and says that the worker
+/// For a worker that computes, the dump lists the fiber that it runs, and says that the worker
 /// does not answer; fibers that have not started are counted.
 // Where fibers may migrate the worker's answer is not needed.
+// Proves: P4.
 #[cfg(not(pirn_free))]
 #[test]
 fn a_worker_that_computes_is_described_from_outside() {
@@ -42,7 +43,8 @@ fn a_worker_that_computes_is_described_from_outside() {
     busy.join().unwrap();
 }
 
-/// P4. The text of a dump has the documented shape.
+/// The text of a dump has the documented shape.
+// Proves: P4.
 #[test]
 fn a_dump_has_its_shape() {
     alone(|| {
@@ -106,8 +108,9 @@ fn a_shutdown_reports_what_it_leaves() {
     }
 }
 
-/// P4. Reports are the same from inside and from outside, from many fibers at once, and change the
+/// Reports are the same from inside and from outside, from many fibers at once, and change the
 /// state of no fiber.
+// Proves: P4.
 #[test]
 fn reports_from_everywhere_at_once() {
     on_every_shape(|runtime| {
@@ -148,6 +151,7 @@ fn reports_from_everywhere_at_once() {
 
 /// Objects are created and dropped, locks acquired and released, fibers wait and resume, while
 /// reports are made all the time: no freed object is read.
+// Proves: P4.
 #[test]
 fn reports_amid_a_storm() {
     let runtime = runtime(3);
@@ -212,7 +216,8 @@ fn churn(seed: u64, rounds: usize) {
     }
 }
 
-/// P4. Each request by a signal writes a dump, and the program continues.
+/// Each request by a signal writes a dump, and the program continues.
+// Proves: P4.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn a_signal_asks_for_a_dump() {

@@ -59,6 +59,7 @@ fn block(gate: &AtomicBool) {
 }
 
 /// One fiber that computes for long is no reason for a thread: no fiber waits behind it.
+// Proves: E4.
 #[test]
 fn a_long_fiber_alone_starts_no_thread() {
     let threads = Threads::default();
@@ -77,6 +78,7 @@ fn a_long_fiber_alone_starts_no_thread() {
 
 /// Fibers that block their threads all get one. The number of threads grows as long as some wait,
 /// never beyond the fibers, and falls back to that of the workers.
+// Proves: E2, E3, E8, E16.
 #[test]
 fn a_blocked_worker_gets_a_stand_in() {
     for scheduler in SCHEDULERS {
@@ -118,6 +120,7 @@ fn a_blocked_worker_gets_a_stand_in() {
 
 /// Sixteen workers, a hundred fibers that block: each fiber spawned meanwhile starts while all of
 /// them block.
+// Proves: E12.
 #[test]
 fn a_hundred_kidnapped_threads() {
     let runtime = workers(16).build().unwrap();
@@ -144,6 +147,7 @@ fn a_hundred_kidnapped_threads() {
 }
 
 /// A second wave uses threads of the first, or new ones; settled fibers keep theirs.
+// Proves: E10.
 #[test]
 fn waves_of_blocking_calls() {
     let threads = Threads::default();
@@ -184,6 +188,7 @@ fn waves_of_blocking_calls() {
 }
 
 /// As many threads as allowed and no more: excess fibers wait.
+// Proves: E2, E7.
 #[test]
 fn never_more_threads_than_allowed() {
     for (builder, most) in [
@@ -216,6 +221,7 @@ fn never_more_threads_than_allowed() {
 }
 
 /// Workers that compute for long get standby workers beside them, up to twice their number.
+// Proves: E2.
 #[test]
 fn fibers_that_compute_for_long_have_company() {
     // Where a thread gets a small part of a processor, a computing one sometimes waits, for a page
@@ -258,6 +264,7 @@ fn company_is_limited() -> bool {
 
 /// Fresh fibers behind a fiber that blocks in place are started by other workers at once; started
 /// ones wait.
+// Proves: B11 (free), L9.
 #[test]
 fn blocking_in_place_hands_on() {
     for n in [1, 2, 4, 8] {
@@ -288,6 +295,7 @@ fn blocking_in_place_hands_on() {
 }
 
 /// A panic in place ends the absence; so does a wait, and nesting counts.
+// Proves: L9.
 #[test]
 fn blocking_in_place_ends_as_it_should() {
     let runtime = workers(1).build().unwrap();
@@ -312,6 +320,7 @@ fn blocking_in_place_ends_as_it_should() {
 }
 
 /// The number of workers changes in the middle of a storm; each fiber runs once.
+// Proves: E9, E15.
 #[test]
 fn resizing_in_a_storm() {
     for scheduler in SCHEDULERS {
@@ -349,6 +358,7 @@ fn resizing_in_a_storm() {
 
 /// Larger: the new workers start. Smaller: a worker with settled fibers stays until they end.
 // Settled.
+// Proves: E9.
 #[cfg(not(pirn_free))]
 #[test]
 fn resizing_starts_and_ends_threads() {
@@ -403,6 +413,7 @@ fn resizing_starts_and_ends_threads() {
 }
 
 /// With `prewarm` all threads exist before the first spawn, otherwise one.
+// Proves: E1, M6.
 #[test]
 fn a_warm_runtime_has_its_threads() {
     let threads = Threads::default();
@@ -418,6 +429,7 @@ fn a_warm_runtime_has_its_threads() {
 
 /// Pinned workers may use one processor each, a different one while there are enough; other workers all
 /// processors of the process.
+// Proves: E17.
 #[test]
 #[cfg(target_os = "linux")]
 fn pinned_workers_stay_on_their_processor() {
@@ -457,6 +469,7 @@ fn pinned_workers_stay_on_their_processor() {
 }
 
 /// Changes of the size coincide with the shutdown: no fiber is left behind.
+// Proves: E15.
 #[test]
 fn resizing_and_ending() {
     for size in [1, 2, 8] {

@@ -12,6 +12,7 @@ use crate::executor_kind::{CREWS, Jobs, alone, until};
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(20);
 
+// Proves: G9.
 #[test]
 fn a_manual_event_lets_all_resume() {
     for workers in [1, 2, 4, 8] {
@@ -45,6 +46,7 @@ fn a_manual_event_lets_all_resume() {
 }
 
 /// Reset at once, and the earlier waiters resume all the same; later ones do not.
+// Proves: G9.
 #[test]
 fn a_manual_event_is_for_present_waiters() {
     alone(|| {
@@ -74,6 +76,7 @@ fn a_manual_event_is_for_present_waiters() {
     });
 }
 
+// Proves: G9.
 #[test]
 fn an_automatic_event_lets_one_go_on_and_the_longest_first() {
     alone(|| {
@@ -109,6 +112,7 @@ fn an_automatic_event_lets_one_go_on_and_the_longest_first() {
 }
 
 /// Strictly alternating: each `set` ends one wait, none is lost and none counts twice.
+// Proves: G9.
 #[test]
 fn automatic_events_pass_a_turn_to_and_fro() {
     for workers in [1, 2, 4, 8] {
@@ -133,6 +137,7 @@ fn automatic_events_pass_a_turn_to_and_fro() {
     }
 }
 
+// Proves: G9.
 #[test]
 fn a_wait_that_ends_early_takes_nothing() {
     alone(|| {

@@ -20,8 +20,9 @@ fn yield_until(flag: &AtomicBool) {
     }
 }
 
-/// D-3, A3. A loop that yields until a flag is set ends on one worker, wherever the flag is set: by
+/// A loop that yields until a flag is set ends on one worker, wherever the flag is set: by
 /// a fiber that never ran, one that waits behind it, one from outside, one that a timer wakes.
+// Proves: A3, D-3.
 #[test]
 fn a_loop_of_yields_lets_all_others_run() {
     for scheduler in SCHEDULERS {
@@ -64,7 +65,8 @@ fn a_loop_of_yields_lets_all_others_run() {
     }
 }
 
-/// B5, D-5. Two fibers that wake each other without end do not keep a third from running.
+/// Two fibers that wake each other without end do not keep a third from running.
+// Proves: B5, D-5.
 #[test]
 fn two_that_wake_each_other_do_not_shut_out_a_third() {
     alone(|| {
@@ -114,7 +116,8 @@ fn two_that_wake_each_other_do_not_shut_out_a_third() {
     });
 }
 
-/// D-2. A fiber from outside starts soon though its worker never runs out of fibers: 99 of 100 within 5 ms.
+/// A fiber from outside starts soon though its worker never runs out of fibers: 99 of 100 within 5 ms.
+// Proves: D-2.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_fibers_from_outside_start_soon_under_load() {
@@ -132,7 +135,8 @@ fn alone_fibers_from_outside_start_soon_under_load() {
     }
 }
 
-/// D-2. The same while the load is fresh fibers that spawn their successors.
+/// The same while the load is fresh fibers that spawn their successors.
+// Proves: D-2.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_fibers_from_outside_start_soon_behind_fresh_ones() {
@@ -166,7 +170,8 @@ fn start_soon(runtime: &Runtime, stop: &AtomicBool) {
     );
 }
 
-/// D-4. Receivers of one channel share the values, though the sender could keep one busy.
+/// Receivers of one channel share the values, though the sender could keep one busy.
+// Proves: D-4.
 #[test]
 fn receivers_share_what_comes() {
     let rounds = scaled(100);
@@ -205,8 +210,9 @@ fn receivers_share_what_comes() {
     );
 }
 
-/// D-7, B10, B8. Fibers queued for a worker that is stuck in a system call are run by other
+/// D-7, B8. Fibers queued for a worker that is stuck in a system call are run by other
 /// workers, including those that it had fetched already.
+// Proves: B10.
 #[test]
 fn a_stuck_worker_keeps_no_fresh_fiber_back() {
     for scheduler in SCHEDULERS {
@@ -235,6 +241,7 @@ fn a_stuck_worker_keeps_no_fresh_fiber_back() {
 }
 
 /// B14. Fibers that never yield on all workers but one leave that one to run the rest.
+// Proves: D-7.
 #[test]
 fn one_free_worker_serves_all_others() {
     for workers in [2, 4] {

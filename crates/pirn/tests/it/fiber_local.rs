@@ -18,6 +18,7 @@ pirn::fiber_local! {
 }
 
 /// F18. Each fiber, and each thread, has a value of its own, created at first use.
+// Proves: K13.
 #[test]
 fn each_has_its_own() {
     for crew in CREWS {
@@ -41,7 +42,8 @@ fn each_has_its_own() {
     }
 }
 
-/// F18. Values stay with their fibers over thousands of switches, on every shape.
+/// Values stay with their fibers over thousands of switches, on every shape.
+// Proves: F18.
 #[test]
 fn values_stay_over_switches() {
     let rounds = scaled(2_000) / 4;
@@ -63,6 +65,7 @@ fn values_stay_over_switches() {
 }
 
 /// H-3. A value is dropped once, before its fiber counts as finished, also after a panic.
+// Proves: K13.
 #[test]
 fn values_are_dropped_with_their_fiber() {
     let drops = Drops::default();
@@ -152,7 +155,8 @@ fn an_initialiser_may_use_others_and_wait() {
     alone(|| assert_eq!(SUM.with(|sum| *sum), 12));
 }
 
-/// M10. A fiber that reuses the memory of another sees none of its values.
+/// A fiber that reuses the memory of another sees none of its values.
+// Proves: M10.
 #[test]
 fn a_reused_header_carries_nothing_over() {
     on_every_shape(|runtime| {
@@ -186,8 +190,9 @@ fn a_reused_header_carries_nothing_over() {
     });
 }
 
-/// K13. An inheritable value is copied to the children of a scope; no other value is, and to no
+/// An inheritable value is copied to the children of a scope; no other value is, and to no
 /// other fiber.
+// Proves: K13.
 #[test]
 fn children_inherit_what_is_declared_so() {
     pirn::fiber_local! {

@@ -46,8 +46,9 @@ impl Call {
     }
 }
 
-/// B10. Of 32 fibers from outside the one that starts first blocks its thread for a second: the 31 others,
+/// Of 32 fibers from outside the one that starts first blocks its thread for a second: the 31 others,
 /// some of which its worker has fetched, run within 20 ms.
+// Proves: B10.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_what_a_stuck_worker_has_fetched_runs_soon() {
@@ -84,7 +85,8 @@ fn behind_a_stuck_worker(builder: Builder) {
     within("31 fibers behind a stuck one", took, ms(20));
 }
 
-/// C1. Fibers of one of 64 workers spread to all of them.
+/// Fibers of one of 64 workers spread to all of them.
+// Proves: C1.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_work_spreads_to_every_worker_soon() {
@@ -109,8 +111,9 @@ fn alone_work_spreads_to_every_worker_soon() {
     within("work on 64 workers", now() - start, ms(250));
 }
 
-/// E13. The first fiber of a runtime starts within 500 µs of its spawn, a burst of 50 within a millisecond: the median
+/// The first fiber of a runtime starts within 500 µs of its spawn, a burst of 50 within a millisecond: the median
 /// of 20 new runtimes.
+// Proves: E13.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_cold_runtime_starts_soon() {
@@ -134,7 +137,8 @@ fn alone_a_cold_runtime_starts_soon() {
     within("the last of 50", percentile(&mut bursts, 50), ms(1));
 }
 
-/// E5. A stuck worker, with a fiber behind it, is detected within 5 ms: by then that fiber starts elsewhere.
+/// A stuck worker, with a fiber behind it, is detected within 5 ms: by then that fiber starts elsewhere.
+// Proves: E5.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_stuck_worker_is_found_out_soon() {
@@ -161,7 +165,8 @@ fn alone_a_stuck_worker_is_found_out_soon() {
     );
 }
 
-/// K2. A thousand parked receivers of a cancelled scope have ended within 50 ms.
+/// A thousand parked receivers of a cancelled scope have ended within 50 ms.
+// Proves: K2.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_thousand_cancelled_receivers_end_soon() {
@@ -191,8 +196,9 @@ fn alone_a_thousand_cancelled_receivers_end_soon() {
     }
 }
 
-/// N1. A hundred thousand sleeps of random length, up to two seconds, on two workers: 99 of 100 are late by
+/// A hundred thousand sleeps of random length, up to two seconds, on two workers: 99 of 100 are late by
 /// less than 2 ms. They are spawned over ten seconds, so that the test measures the timers and not the load.
+// Proves: N1.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_hundred_thousand_sleeps_are_exact() {
@@ -219,7 +225,8 @@ fn alone_a_hundred_thousand_sleeps_are_exact() {
     within("a sleeper is late", percentile(&mut late, 99), ms(2));
 }
 
-/// N1. A fiber that computes on one worker delays no sleeper of another one.
+/// A fiber that computes on one worker delays no sleeper of another one.
+// Proves: N1.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_sleepers_beside_a_computing_fiber_are_exact() {
@@ -245,7 +252,8 @@ fn alone_sleepers_beside_a_computing_fiber_are_exact() {
     within("a sleeper is late", percentile(&mut late, 99), ms(2));
 }
 
-/// N4. A byte to a sleeping runtime, and back, takes less than 100 µs: the median of 500.
+/// A byte to a sleeping runtime, and back, takes less than 100 µs: the median of 500.
+// Proves: N4.
 #[cfg(unix)]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -277,8 +285,9 @@ fn alone_an_idle_runtime_answers_at_once() {
     within("an answer", percentile(&mut waits, 50), limit);
 }
 
-/// Q5. Eight threads send to eight through one channel: the slowest of ten rounds takes less than three times
+/// Eight threads send to eight through one channel: the slowest of ten rounds takes less than three times
 /// as long as the fastest.
+// Proves: Q5.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_contention_costs_much_the_same_each_time() {

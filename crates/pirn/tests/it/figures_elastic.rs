@@ -23,8 +23,9 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// B11. A thousand fibers that are woken while the thread they have waited on is blocked, for a second, have
+/// A thousand fibers that are woken while the thread they have waited on is blocked, for a second, have
 /// all run within 50 ms; with every worker blocked as well.
+// Proves: B11.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_thousand_woken_behind_stuck_workers_run_soon() {
@@ -119,7 +120,8 @@ fn blockers(runtime: &Runtime, over: &Arc<AtomicBool>, n: usize) -> Vec<JoinHand
     (0..n).map(one).collect()
 }
 
-/// E11. Four of five beats are kept while every worker blocks in a call into the system.
+/// Four of five beats are kept while every worker blocks in a call into the system.
+// Proves: E11, N3.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_beats_are_kept_beside_blocked_workers() {
@@ -144,7 +146,8 @@ fn alone_beats_are_kept_beside_blocked_and_computing_workers() {
     assert!(kept >= 80, "{kept} % of the beats");
 }
 
-/// E10. Two seconds after a wave of calls that block there are no more threads than workers.
+/// Two seconds after a wave of calls that block there are no more threads than workers.
+// Proves: E10.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_threads_of_a_wave_go_soon() {
@@ -168,8 +171,9 @@ fn alone_threads_of_a_wave_go_soon() {
     }
 }
 
-/// L2. Sixty-four calls of 100 ms on the dispatcher for I/O have ended within 250 ms, and a fiber of a runtime that is
+/// Sixty-four calls of 100 ms on the dispatcher for I/O have ended within 250 ms, and a fiber of a runtime that is
 /// idle meanwhile starts within 5 ms.
+// Proves: L2.
 #[test]
 fn alone_blocking_calls_run_side_by_side() {
     let name = "figures_elastic::alone_blocking_calls_run_side_by_side";
@@ -196,8 +200,9 @@ fn alone_blocking_calls_run_side_by_side() {
     }
 }
 
-/// L9. A fiber behind one that blocks in place starts elsewhere before the monitor, which checks each
+/// A fiber behind one that blocks in place starts elsewhere before the monitor, which checks each
 /// millisecond or two, could detect it: the median of a hundred within one.
+// Proves: L9.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_blocking_in_place_hands_on_at_once() {
@@ -219,7 +224,8 @@ fn alone_blocking_in_place_hands_on_at_once() {
     within("what waits behind it", percentile(&mut waits, 50), ms(1));
 }
 
-/// L9. A hundred fibers that block in place for 100 ms do so concurrently.
+/// A hundred fibers that block in place for 100 ms do so concurrently.
+// Proves: L9.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_hundred_block_in_place_side_by_side() {
@@ -233,7 +239,8 @@ fn alone_a_hundred_block_in_place_side_by_side() {
     within("a hundred naps in place", start.elapsed(), ms(250));
 }
 
-/// L8. While a submitter waits for room in a full queue, its worker keeps the beat of its other fibers.
+/// While a submitter waits for room in a full queue, its worker keeps the beat of its other fibers.
+// Proves: L8.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_worker_goes_on_beside_a_submitter() {

@@ -31,7 +31,8 @@ fn interrupt_in<T>(result: io::Result<T>) -> Option<Interrupt> {
     result.err().and_then(|error| Interrupt::of(&error))
 }
 
-/// N5. Paths: each call behaves as in `std`, on fibers and on threads.
+/// Paths: each call behaves as in `std`, on fibers and on threads.
+// Proves: N5-X-files.
 #[test]
 fn paths_are_treated_as_by_std() {
     for crew in CREWS {
@@ -82,6 +83,7 @@ fn paths_in(base: &Path) -> io::Result<()> {
 }
 
 /// An open file has one position, wherever it is used from, and ends where it was truncated.
+// Proves: N5-X-files.
 #[test]
 fn an_open_file_has_one_position() {
     for crew in CREWS {
@@ -140,6 +142,7 @@ fn positions_in(path: &Path) -> io::Result<()> {
 }
 
 /// Errors are those of `std`: a file that is missing or in the way, a directory, no UTF-8.
+// Proves: N5-X-files.
 #[test]
 fn errors_are_those_of_std() {
     fn same<T, U>(own: io::Result<T>, theirs: io::Result<U>) {
@@ -167,6 +170,7 @@ fn errors_are_those_of_std() {
 }
 
 /// A full disk is reported as such, however the bytes are written.
+// Proves: N5-X-files.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_reported() {
@@ -187,6 +191,7 @@ fn a_full_disk_is_reported() {
 }
 
 /// A pending interrupt is reported before any operation, to fibers and threads.
+// Proves: N5-X-called.
 #[test]
 fn an_interrupted_call_has_done_nothing() {
     for crew in CREWS {
@@ -222,6 +227,7 @@ fn an_interrupted_call_has_done_nothing() {
 
 /// A call that has been passed to a thread is completed, despite a cancellation; meanwhile a report
 /// names it.
+// Proves: N5-X-called.
 #[test]
 fn a_call_is_made_to_its_end() {
     let directory = Directory::new();
@@ -246,8 +252,9 @@ fn a_call_is_made_to_its_end() {
     assert_eq!(reader.join().unwrap().unwrap(), b"at last");
 }
 
-/// N5. While a file is copied, fibers of the same worker compute: the copy cannot end before
+/// While a file is copied, fibers of the same worker compute: the copy cannot end before
 /// they have.
+// Proves: N5-X-files.
 #[test]
 fn fibers_compute_while_a_file_is_copied() {
     let directory = Directory::new();
@@ -287,6 +294,7 @@ fn fibers_compute_while_a_file_is_copied() {
 }
 
 /// Files that fibers copy piece by piece arrive complete, concurrently, on runtimes of every shape.
+// Proves: N5-X-files.
 #[test]
 fn many_files_are_copied_at_once() {
     let bytes: Vec<u8> = (0..scaled(300_000)).map(|n| (n % 251) as u8).collect();
@@ -313,6 +321,7 @@ fn many_files_are_copied_at_once() {
 
 /// With any number of fibers, exactly the configured number of threads serve file calls, and each
 /// call is answered.
+// Proves: N5-X-files.
 #[test]
 fn as_many_threads_as_there_may_be() {
     let directory = Directory::new();
@@ -343,6 +352,7 @@ fn as_many_threads_as_there_may_be() {
 }
 
 /// All the threads of `blocking` may wait for a fiber that needs a file.
+// Proves: N5-X-files.
 #[test]
 fn blocking_calls_may_wait_for_a_file() {
     let directory = Directory::new();
@@ -366,6 +376,7 @@ fn blocking_calls_may_wait_for_a_file() {
 }
 
 /// A large read or write is one call, and parks once at most.
+// Proves: N5-X-files.
 #[test]
 fn large_calls_are_handed_over_once() {
     let directory = Directory::new();
@@ -396,6 +407,7 @@ fn large_calls_are_handed_over_once() {
 
 /// Reads of every size return the content of the file, in place and on a thread, at the position
 /// and elsewhere; none exceeds the end.
+// Proves: N5-X-cached.
 #[test]
 fn reads_of_every_size_are_right() {
     const LEN: usize = 200_000;
@@ -461,6 +473,7 @@ fn reads_of(path: &Path, right: &[u8], size: usize) -> io::Result<()> {
 }
 
 /// Cached data is read without parking, where the system can report it.
+// Proves: N5-X-cached.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_in_memory_is_read_in_place() {
@@ -496,6 +509,7 @@ fn what_is_in_memory_is_read_in_place() {
 
 /// A fiber that reads cached data in a loop does not starve the others of its worker, and its cancellation is
 /// reported.
+// Proves: N5-X-cached.
 #[test]
 fn a_fiber_that_only_reads_gives_way() {
     let directory = Directory::new();
@@ -520,6 +534,7 @@ fn a_fiber_that_only_reads_gives_way() {
 }
 
 /// A directory of any size yields each entry once; an interrupt is yielded once, and ends it.
+// Proves: N5-X-files.
 #[test]
 fn a_large_directory_is_read() {
     let directory = Directory::new();
@@ -549,6 +564,7 @@ fn a_large_directory_is_read() {
 }
 
 /// A file that is closed while its fiber unwinds receives all pending writes.
+// Proves: N5-X-files.
 #[test]
 fn a_fiber_that_unwinds_writes_its_file() {
     struct Owed(File);
@@ -572,6 +588,7 @@ fn a_fiber_that_unwinds_writes_its_file() {
 }
 
 /// Calls on files take no virtual time.
+// Proves: N5-X-files.
 #[test]
 fn virtual_time_stands_still() {
     let directory = Directory::new();

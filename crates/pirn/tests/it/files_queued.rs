@@ -86,6 +86,7 @@ fn read_over_the_end(file: &File, runtime: &Runtime) {
 }
 
 /// Uncached blocks are read correctly, by the system or by a thread.
+// Proves: N5-X-queued.
 #[test]
 fn what_is_not_in_memory_is_fetched() {
     let directory = Directory::new();
@@ -101,6 +102,7 @@ fn what_is_not_in_memory_is_fetched() {
 
 /// Reads with deadlines that expire together, and that are cancelled, are completed or not done at
 /// all; their buffers are reused at once, and nothing else writes into them.
+// Proves: N5-X-queued.
 #[test]
 fn a_storm_of_limits_leaves_buffers_alone() {
     let directory = Directory::new();
@@ -158,6 +160,7 @@ fn ends_well(ended: Option<Ended>) {
 }
 
 /// With the setting off, the system reads nothing by itself.
+// Proves: N5-X-queued.
 #[test]
 fn the_environment_turns_it_off() {
     let environment = [("PIRN_IO_URING", "0")];
@@ -168,6 +171,7 @@ fn the_environment_turns_it_off() {
 }
 
 /// The builder takes precedence.
+// Proves: N5-X-queued.
 #[cfg(feature = "io_uring")]
 #[test]
 fn the_builder_turns_it_off_and_on() {
@@ -180,6 +184,7 @@ fn the_builder_turns_it_off_and_on() {
 }
 
 /// Where a filter forbids it, threads read the files.
+// Proves: N5-X-queued.
 #[test]
 fn a_filter_that_forbids_it_is_lived_with() {
     let name = "files_queued::a_filter_that_forbids_it_is_lived_with";
@@ -190,6 +195,7 @@ fn a_filter_that_forbids_it_is_lived_with() {
 }
 
 /// With rings no positioned read of an uncached file needs a thread.
+// Proves: N5-X-queued.
 #[test]
 fn rings_need_no_threads() {
     let name = "files_queued::rings_need_no_threads";
@@ -237,6 +243,7 @@ fn forbid() {
 }
 
 /// Concurrent reads at a shared position return consecutive bytes, also if only a part of them is cached.
+// Proves: N5-X-cached.
 #[test]
 fn a_read_is_one_piece_though_others_move_the_position() {
     const WORDS: usize = 1024;
@@ -284,6 +291,7 @@ fn a_read_is_one_piece_though_others_move_the_position() {
 }
 
 /// A source that returns partial data returns it at once: an event counter is read as by `std`.
+// Proves: N5-X-cached.
 #[test]
 fn a_counter_of_events_is_read_once() {
     // SAFETY: a plain call.

@@ -58,8 +58,9 @@ impl Read for Blocks {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// N9. In virtual time: exact to the nanosecond, after any previous input, and behind either of the
+/// In virtual time: exact to the nanosecond, after any previous input, and behind either of the
 /// two interfaces.
+// Proves: N9-X-foreign.
 #[test]
 fn a_deadline_ends_it_exactly() {
     test(|_| {
@@ -94,6 +95,7 @@ fn a_deadline_ends_it_exactly() {
 
 /// Rule 4. An end or failure of the code itself is no `Elapsed`; an outer deadline and a
 /// cancellation propagate through the code in between as its own kind of error.
+// Proves: N9-X-foreign.
 #[test]
 fn what_comes_back_through_it() {
     test(|_| {
@@ -129,6 +131,7 @@ fn what_comes_back_through_it() {
 
 /// A thousand of them in real time: none early, none forgotten. (The storm
 /// `stalls::limits_around_foreign_code` measures how late they are.)
+// Proves: N9-X-foreign.
 #[test]
 fn a_thousand_end_in_time() {
     for workers in [1, 2, 4, 8] {

@@ -51,7 +51,8 @@ fn block(gate: &AtomicBool) {
     }
 }
 
-/// B11. A fiber with a thread blocked by another fiber resumes elsewhere when it is woken.
+/// A fiber with a thread blocked by another fiber resumes elsewhere when it is woken.
+// Proves: B11.
 #[test]
 fn a_fiber_woken_behind_a_blocked_one_resumes() {
     for scheduler in SCHEDULERS {
@@ -76,7 +77,8 @@ fn a_fiber_woken_behind_a_blocked_one_resumes() {
     }
 }
 
-/// B11. The same with every worker blocked: a standby worker takes over.
+/// The same with every worker blocked: a standby worker takes over.
+// Proves: B11.
 #[test]
 fn all_workers_blocked() {
     let runtime = free(2, Scheduler::WorkStealing);
@@ -99,7 +101,8 @@ fn all_workers_blocked() {
         .for_each(|blocker| blocker.join().unwrap());
 }
 
-/// E11. Sleepers keep their beat while all workers that they have slept on are blocked.
+/// Sleepers keep their beat while all workers that they have slept on are blocked.
+// Proves: E11.
 #[test]
 fn timers_of_blocked_workers_fire() {
     let runtime = free(2, Scheduler::WorkStealing);
@@ -134,7 +137,8 @@ fn timers_of_blocked_workers_fire() {
     all.for_each(|fiber| fiber.join().unwrap());
 }
 
-/// E12. A hundred fibers block their threads, and resume on any worker when the calls return.
+/// A hundred fibers block their threads, and resume on any worker when the calls return.
+// Proves: E12.
 #[test]
 fn a_hundred_kidnapped_fibers_complete() {
     let runtime = free(4, Scheduler::WorkStealing);
@@ -187,6 +191,7 @@ fn taken_elsewhere<T: Send + 'static>(
 }
 
 /// A fiber does change threads, and finds all of its state unchanged.
+// Proves: F-X-free.
 #[test]
 fn a_fiber_goes_on_on_another_thread() {
     let (before, after) = taken_elsewhere(|wait| {
@@ -210,6 +215,7 @@ fn mark() -> usize {
 }
 
 /// The reason for the contract: after a wait, a thread-local is a different one.
+// Proves: F-X-free.
 #[test]
 fn a_thread_local_is_another_one_afterwards() {
     let (before, after) = taken_elsewhere(|wait| {
@@ -221,6 +227,7 @@ fn a_thread_local_is_another_one_afterwards() {
 }
 
 /// While it unwinds a fiber stays on its thread, in every wait of its destructors.
+// Proves: F-X-free.
 #[test]
 fn a_fiber_that_unwinds_stays() {
     struct Waits {
@@ -306,6 +313,7 @@ fn a_ring_of_channels() {
 }
 
 /// Waits with limits, with the timers on one worker's wheel and the fiber on another.
+// Proves: F-X-free.
 #[test]
 fn limits_and_wakes_race() {
     on_every_shape(|runtime| {
@@ -351,6 +359,7 @@ fn limits_and_wakes_race() {
 
 /// Reports hold fibers for a moment while these are woken, time out and end: nothing is lost, and
 /// the reported fibers do wait.
+// Proves: F-X-held.
 #[test]
 fn reports_amid_a_storm() {
     for workers in [1, 2, 4] {
@@ -471,6 +480,7 @@ fn shutdown_reaches_those_behind_a_stuck_worker() {
 }
 
 /// Migrating fibers wake, and are woken by, fibers that have settled elsewhere, and threads.
+// Proves: F-X-free.
 #[test]
 fn two_modes_talk() {
     let (mobile, settled) = (

@@ -21,6 +21,7 @@ use crate::futures_rig::{Gate, give_way};
 use crate::util::{Drops, eventually, on_every_shape, scaled};
 
 /// A future may borrow, need not be `Send`, and is polled on the waiting fiber or thread.
+// Proves: S1.
 #[test]
 fn a_future_yields_where_it_is_waited_for() {
     on_every_shape(|runtime| {
@@ -42,6 +43,7 @@ fn a_future_yields_where_it_is_waited_for() {
 }
 
 /// Fibers and threads wake at every moment, and no wake is lost.
+// Proves: S1.
 #[test]
 fn wakes_come_from_anywhere() {
     for crew in CREWS {
@@ -62,6 +64,7 @@ fn wakes_come_from_anywhere() {
 
 /// A waker is valid at any time: during a poll, twice, and after the end; and it is the same one at
 /// each poll of one wait.
+// Proves: S1.
 #[test]
 fn a_waker_outlives_its_wait() {
     let keep = Gate::default();
@@ -101,6 +104,7 @@ fn a_waker_outlives_its_wait() {
 
 /// An interrupted wait drops its future, on the waiting fiber; a wait that is interrupted before has not
 /// polled it.
+// Proves: S2.
 #[test]
 fn an_interrupt_drops_the_future() {
     on_every_shape(|runtime| {
@@ -140,6 +144,7 @@ fn an_interrupt_drops_the_future() {
 }
 
 /// A future that wakes itself without end lets other fibers run.
+// Proves: S2.
 #[test]
 fn a_future_that_wakes_itself_yields() {
     alone(|| {
@@ -184,6 +189,7 @@ fn refused(what: &str, call: impl FnOnce()) {
 
 /// Inside a poll a call that would have to wait panics on a fiber, with advice. It leaves no state behind,
 /// and the fiber can wait as usual.
+// Proves: N5-X-cached, S3.
 #[test]
 fn a_wait_inside_a_poll_panics() {
     on_every_shape(|runtime| runtime.run(waits_inside_a_poll));
@@ -287,6 +293,7 @@ fn locks_inside_a_poll() {
 }
 
 /// A call that need not wait works inside a poll, and no budget is consumed there.
+// Proves: S3.
 #[test]
 fn what_need_not_wait_works_inside_a_poll() {
     alone(|| {
@@ -323,6 +330,7 @@ fn what_need_not_wait_works_inside_a_poll() {
 }
 
 /// A poll that panics is over.
+// Proves: S3.
 #[test]
 fn a_poll_that_panics_is_over() {
     on_every_shape(|runtime| {
@@ -340,6 +348,7 @@ fn a_poll_that_panics_is_over() {
 }
 
 /// A destructor that waits during a poll that panics behaves as in any fiber that unwinds.
+// Proves: S3.
 #[test]
 fn a_destructor_waits_amid_a_poll_that_panics() {
     struct Receives(channel::Receiver<()>, Arc<AtomicBool>);
@@ -366,6 +375,7 @@ fn a_destructor_waits_amid_a_poll_that_panics() {
 }
 
 /// On a plain thread a wait inside a poll blocks, as any wait does.
+// Proves: S3.
 #[test]
 fn a_thread_waits_inside_a_poll() {
     let (tx, rx) = channel::bounded(0);
@@ -380,6 +390,7 @@ fn a_thread_waits_inside_a_poll() {
 }
 
 /// Reports name the future's wait of a fiber.
+// Proves: S4.
 #[test]
 fn a_wait_for_a_future_is_reported() {
     let runtime = runtime(1);
@@ -403,6 +414,7 @@ fn a_wait_for_a_future_is_reported() {
 }
 
 /// Wakes, interrupts and deadlines coincide at every moment.
+// Proves: S1, S1 (free).
 #[test]
 fn a_storm_of_wakes_and_interrupts() {
     for workers in [1, 2, 4] {

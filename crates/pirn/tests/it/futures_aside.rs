@@ -63,6 +63,7 @@ fn free(workers: usize) -> Runtime {
 }
 
 /// The polls of all fibers of a worker run at one place, which is on no fiber's stack.
+// Proves: S3-aside.
 #[test]
 fn the_polls_of_a_worker_have_one_place() {
     const FIBERS: usize = 50;
@@ -106,6 +107,7 @@ fn the_polls_of_a_worker_have_one_place() {
 }
 
 /// A fiber with a large requested stack has it in its polls, too.
+// Proves: S3-aside.
 #[test]
 fn a_stack_of_its_own_size_serves_for_polls() {
     let runtime = runtime(1);
@@ -127,6 +129,7 @@ fn is_waited_for<F: Future>(future: F) -> F::Output {
 }
 
 /// A backtrace of a poll continues with the frames of the fiber, and a panic unwinds through them.
+// Proves: S3-aside.
 #[test]
 fn a_poll_is_called_by_its_fiber() {
     for runtime in [runtime(1), free(1)] {
@@ -151,6 +154,7 @@ fn a_poll_is_called_by_its_fiber() {
 }
 
 /// An overflow inside a poll is attributed to the fiber.
+// Proves: S3-aside.
 #[test]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn an_overflow_inside_a_poll_names_the_fiber() {
@@ -205,6 +209,7 @@ impl Drop for Receives<'_> {
 
 /// A fiber that has to wait during a poll since it unwinds keeps the stack that it is on: others poll on
 /// another one meanwhile.
+// Proves: S3-aside.
 #[test]
 fn a_fiber_that_leaves_amid_a_poll_takes_the_stack_along() {
     for runtime in [runtime(1), runtime(2), free(1), free(2)] {
@@ -251,6 +256,7 @@ impl Drop for Sleeps {
 
 /// A poll that has caught such a panic continues, and may wait, and resume on another thread where migration
 /// is allowed: the stack moves with it.
+// Proves: S3-aside.
 #[test]
 fn a_poll_that_waits_after_a_panic() {
     for runtime in [runtime(1), runtime(2), free(1), free(2), free(3)] {
@@ -295,6 +301,7 @@ fn a_poll_that_waits_after_a_panic() {
 }
 
 /// Where stacks run out the stack for polls is given to a fiber.
+// Proves: S3-aside.
 #[test]
 fn the_starved_get_the_stack_for_polls() {
     const STACKS: usize = 64;
@@ -321,6 +328,7 @@ fn the_starved_get_the_stack_for_polls() {
 }
 
 /// Two runtimes that one thread drives in turn have a stack for polls each, which is released with them.
+// Proves: S3-aside.
 #[test]
 fn runtimes_driven_by_hand_have_one_each() {
     for last in [0, 1] {
@@ -346,6 +354,7 @@ fn runtimes_driven_by_hand_have_one_each() {
 }
 
 /// The stack for polls counts towards the bound on stacks, and is given up for a fiber.
+// Proves: S3-aside.
 #[test]
 fn as_many_fibers_start_as_there_are_stacks() {
     let runtime = Runtime::builder()

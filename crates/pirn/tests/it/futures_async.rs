@@ -19,6 +19,7 @@ use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
 use crate::util::{Drops, eventually, on_every_shape, scaled};
 
 /// Futures move between threads with their tasks; a handle is shared as usual.
+// Proves: S5.
 #[test]
 fn futures_can_be_sent() {
     fn sent<T: Send>() {}
@@ -101,6 +102,7 @@ fn join_in(
 
 /// Fibers, threads and tasks of another runtime send to each other through one channel; each value
 /// arrives once.
+// Proves: S5.
 #[test]
 fn all_kinds_meet_in_one_channel() {
     for workers in [1, 2] {
@@ -128,6 +130,7 @@ fn all_kinds_meet_in_one_channel() {
 
 /// A future has its place in the queue among others, and receives in its turn; its last waker is
 /// called, once.
+// Proves: S5.
 #[test]
 fn a_future_is_served_in_its_turn() {
     alone(|| {
@@ -156,6 +159,7 @@ fn a_future_is_served_in_its_turn() {
 
 /// A value that was handed to a dropped future goes to the next receiver, or back, and is the
 /// oldest there; senders keep to the capacity.
+// Proves: S6.
 #[test]
 fn a_dropped_receive_gives_back() {
     for capacity in [0, 1, 2] {
@@ -199,6 +203,7 @@ fn a_dropped_receive_gives_back() {
 }
 
 /// Futures that are dropped at every moment lose nothing.
+// Proves: S6, S6 (free).
 #[test]
 fn a_storm_of_dropped_futures() {
     for capacity in [0, 1, 4] {
@@ -259,6 +264,7 @@ fn a_storm_of_dropped_futures() {
 }
 
 /// A close ends waits, and returns values.
+// Proves: S6.
 #[test]
 fn a_close_ends_futures() {
     let wakes = Arc::new(Wakes::default());
@@ -280,6 +286,7 @@ fn a_close_ends_futures() {
 }
 
 /// Two futures of one task meet, though both are registered.
+// Proves: S5.
 #[test]
 fn a_task_meets_itself() {
     on_every_shape(|runtime| {
@@ -299,6 +306,7 @@ fn a_task_meets_itself() {
 }
 
 /// Timer channels wake their futures.
+// Proves: S5.
 #[test]
 fn time_wakes_futures() {
     let runtime = runtime(2);
@@ -322,6 +330,7 @@ fn time_wakes_futures() {
 }
 
 /// A handle is a future of the result of `join`; dropping it detaches.
+// Proves: S7.
 #[test]
 fn a_handle_is_a_future() {
     on_every_shape(|runtime| {
@@ -379,6 +388,7 @@ fn a_handle_is_a_future() {
 }
 
 /// A waker that panics, or waits, does not affect the other wakers that are called with it.
+// Proves: S8.
 #[test]
 fn a_bad_waker_is_alone() {
     struct Bad(Receiver<()>);
@@ -413,6 +423,7 @@ fn a_bad_waker_is_alone() {
 }
 
 /// Futures that are always ready let other fibers run, as any operations.
+// Proves: S5.
 #[test]
 fn ready_futures_give_way() {
     alone(|| {
@@ -435,6 +446,7 @@ fn ready_futures_give_way() {
 }
 
 /// A fiber as a future starts when it is first polled, and is cancelled with the future.
+// Proves: S9.
 #[test]
 fn a_fiber_is_a_future() {
     on_every_shape(|runtime| {

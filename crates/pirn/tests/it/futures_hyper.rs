@@ -82,6 +82,7 @@ fn ask(
 }
 
 /// Persistent connections, with bodies short and long.
+// Proves: N5-X-hyper.
 #[test]
 fn hyper_serves_and_asks_on_fibers() {
     on_every_shape(|runtime| {
@@ -102,6 +103,7 @@ fn hyper_serves_and_asks_on_fibers() {
 }
 
 /// Other streams are used in a wrapper, which also accepts ours.
+// Proves: N5-X-hyper.
 #[test]
 fn streams_are_wrapped_for_hyper() {
     runtime(2).run(|| {
@@ -117,6 +119,7 @@ fn streams_are_wrapped_for_hyper() {
 }
 
 /// A client that sends no request in time gets a timeout; hyper's limits use our clock.
+// Proves: N5-X-hyper.
 #[test]
 fn hypers_limits_hold() {
     runtime(1).run(|| {
@@ -135,6 +138,7 @@ fn hypers_limits_hold() {
 }
 
 /// Requests in flight when the server is shut down are answered; then the connection ends.
+// Proves: N5-X-hyper.
 #[test]
 fn a_server_ends_gracefully() {
     runtime(2).run(|| {

@@ -16,6 +16,7 @@ use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
 use crate::util::{Drops, on_every_shape, scaled};
 
 /// Futures move between threads with their tasks.
+// Proves: S12.
 #[test]
 fn futures_of_each_kind_can_be_sent() {
     fn sent<T: Send>() {}
@@ -62,6 +63,7 @@ fn send_from_everywhere(runtime: &pirn::Runtime, count: usize) -> Ends {
 }
 
 /// Fibers, threads and tasks of another runtime await values from fibers and threads.
+// Proves: S12.
 #[test]
 fn each_kind_is_awaited_from_anywhere() {
     on_every_shape(|runtime| {
@@ -89,6 +91,7 @@ fn each_kind_is_awaited_from_anywhere() {
 }
 
 /// A dropped future has received nothing, also if a value was handed over to it.
+// Proves: S12.
 #[test]
 fn a_dropped_future_of_each_kind_loses_nothing() {
     let wakes = Arc::new(Wakes::default());
@@ -138,6 +141,7 @@ fn a_dropped_future_of_each_kind_loses_nothing() {
 }
 
 /// When the senders have been dropped, waiters are notified; values sent before are received first.
+// Proves: S12.
 #[test]
 fn an_end_of_each_kind_is_reported() {
     let wakes = Arc::new(Wakes::default());
@@ -172,6 +176,7 @@ fn an_end_of_each_kind_is_reported() {
 }
 
 /// A broadcast reaches every task that awaits it; a change, too.
+// Proves: S12.
 #[test]
 fn all_waiters_are_notified() {
     let wakes = Arc::new(Wakes::default());
@@ -195,6 +200,7 @@ fn all_waiters_are_notified() {
 }
 
 /// Futures that are dropped at every moment, repeatedly, lose nothing.
+// Proves: S12, S12 (free).
 #[test]
 fn a_storm_of_futures_of_each_kind() {
     fn insist<T>(mut attempt: impl FnMut() -> Option<T>, mut i: u64) -> T {

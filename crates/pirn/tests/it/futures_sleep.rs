@@ -20,6 +20,7 @@ const MS: Duration = Duration::from_millis(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Exactly, with virtual time: in order, at once, one after the other, beside sleeping fibers.
+// Proves: N1-X-futures.
 #[test]
 fn sleeps_of_futures_are_exact_in_virtual_time() {
     let runtime = Runtime::builder().deterministic(7).build().unwrap();
@@ -48,6 +49,7 @@ fn sleeps_of_futures_are_exact_in_virtual_time() {
 }
 
 /// Fibers on every shape, and threads, none too early.
+// Proves: N1-X-futures.
 #[test]
 fn sleeps_of_futures_end() {
     let slept = |limit: Duration| async move {
@@ -68,6 +70,7 @@ fn sleeps_of_futures_end() {
 }
 
 /// The next wait polls a collection only where it has been woken; its sleeps end all the same.
+// Proves: N1-X-futures.
 #[test]
 fn a_sleep_outlives_the_wait_that_has_polled_it() {
     runtime(2).run(|| {
@@ -88,6 +91,7 @@ fn a_sleep_outlives_the_wait_that_has_polled_it() {
 }
 
 /// A dropped sleep leaves no timer behind; a reset one waits for the new moment.
+// Proves: N1-X-futures.
 #[test]
 fn sleeps_are_dropped_and_reset() {
     let runtime = Runtime::builder().deterministic(7).build().unwrap();
@@ -119,6 +123,7 @@ fn sleeps_are_dropped_and_reset() {
 }
 
 /// A future that is always ready lets its sleeps end, and other fibers run.
+// Proves: N1-X-futures.
 #[test]
 fn a_restless_future_sees_its_sleeps_end() {
     runtime(1).run(|| {
@@ -137,6 +142,7 @@ fn a_restless_future_sees_its_sleeps_end() {
 
 /// Sleeps end inside a foreign executor that runs inside a poll of ours: on a thread, where that only takes
 /// time.
+// Proves: N1-X-futures.
 #[test]
 fn a_nested_executor_sleeps() {
     block_on(async { block_on_thread(sleep(MS)) });
@@ -144,6 +150,7 @@ fn a_nested_executor_sleeps() {
 }
 
 /// A sleep that has always ended yields like any other future.
+// Proves: N1-X-futures.
 #[test]
 fn sleeps_that_are_over_give_way() {
     runtime(1).run(|| {
@@ -163,6 +170,7 @@ fn sleeps_that_are_over_give_way() {
 }
 
 /// Foreign executors let a fiber sleep; an interrupt of the waiting fiber ends the wait.
+// Proves: N1-X-futures.
 #[test]
 fn other_executors_sleep() {
     block_on_thread(sleep(MS));

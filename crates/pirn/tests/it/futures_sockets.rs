@@ -58,6 +58,7 @@ fn put(mut stream: &TcpStream, bytes: &[u8]) {
 }
 
 /// Every byte is echoed, in order, with any kind of poller.
+// Proves: N5-X-polled.
 #[test]
 fn polled_streams_carry_everything() {
     on_every_shape(|runtime| {
@@ -84,6 +85,7 @@ fn polled_streams_carry_everything() {
 }
 
 /// Tasks of a foreign executor, with threads that are not ours, beside fibers that wait.
+// Proves: N5-X-polled.
 #[test]
 #[expect(
     clippy::disallowed_methods,
@@ -115,6 +117,7 @@ fn other_executors_poll() {
 }
 
 /// Both directions of one stream in one task, each with more data than the system's buffers hold.
+// Proves: N5-X-polled.
 #[test]
 fn both_directions_are_polled_at_once() {
     const SIZE: usize = scaled(3_000_000);
@@ -140,6 +143,7 @@ fn both_directions_are_polled_at_once() {
 
 /// A wait for a future is interrupted at the same points as a wait for a socket, and no data is
 /// lost by it.
+// Proves: N5-X-polled.
 #[test]
 fn polled_waits_are_cut() {
     on_every_shape(|runtime| {
@@ -171,6 +175,7 @@ fn polled_waits_are_cut() {
 
 /// A task that has polled on a worker resumes elsewhere: on a thread, on another runtime, and when
 /// the worker has ended.
+// Proves: N5-X-polled.
 #[test]
 fn a_poll_is_taken_up_elsewhere() {
     let runtimes = [runtime(1), runtime(2)];
@@ -199,6 +204,7 @@ fn a_poll_is_taken_up_elsewhere() {
 }
 
 /// A waker that panics affects no other waiter of the same stream, nor the worker.
+// Proves: N5-X-polled.
 #[test]
 fn a_waker_that_panics_harms_no_other() {
     struct Panics(AtomicUsize);
@@ -225,6 +231,7 @@ fn a_waker_that_panics_harms_no_other() {
 }
 
 /// A waker that would have to wait does not block the worker that calls it: it panics, as inside a poll.
+// Proves: N5-X-polled.
 #[test]
 fn a_waker_that_waits_holds_up_no_other() {
     struct Sends(Sender<()>, AtomicUsize);
@@ -257,6 +264,7 @@ fn a_waker_that_waits_holds_up_no_other() {
 }
 
 /// A waker with a panicking drop leaves its source usable.
+// Proves: N5-X-polled.
 #[test]
 fn a_waker_that_panics_when_dropped_harms_no_other() {
     struct Panics;
@@ -285,6 +293,7 @@ fn a_waker_that_panics_when_dropped_harms_no_other() {
 }
 
 /// The last task that polls a direction is the one that is woken.
+// Proves: N5-X-polled.
 #[test]
 fn the_last_task_is_woken() {
     let (one, other) = connection();
@@ -309,6 +318,7 @@ fn the_last_task_is_woken() {
 }
 
 /// The end, and errors, are results, not waits.
+// Proves: N5-X-polled.
 #[test]
 fn ends_and_errors_are_polled() {
     runtime(1).run(|| {

@@ -28,6 +28,7 @@ fn poll_next<T>(stream: &mut RecvStream<T>, wakes: &Arc<Wakes>) -> Poll<Option<T
 }
 
 /// A stream yields the sent values, in order, to any poller, and ends when the channel is drained.
+// Proves: S13.
 #[test]
 fn a_stream_ends_with_its_channel() {
     fn sent<T: Send + Unpin>(stream: T) -> T {
@@ -58,6 +59,7 @@ fn a_stream_ends_with_its_channel() {
 
 /// A dropped stream returns a value that was handed over to it, and closes the channel if it was the last
 /// receiver.
+// Proves: S13.
 #[test]
 fn a_dropped_stream_gives_back() {
     let wakes = Arc::new(Wakes::default());
@@ -90,6 +92,7 @@ fn a_dropped_stream_gives_back() {
 }
 
 /// Streams, futures and fibers share one channel: each value goes to one of them.
+// Proves: S13.
 #[test]
 fn streams_share_a_channel() {
     for capacity in [0, 3] {
@@ -133,6 +136,7 @@ fn streams_share_a_channel() {
 }
 
 /// A timer channel is a stream of moments.
+// Proves: S13.
 #[test]
 fn time_wakes_streams() {
     let runtime = runtime(2);
@@ -152,6 +156,7 @@ fn time_wakes_streams() {
 
 /// A broadcast receiver as a stream of its futures: each time that it has fallen behind it reports how much
 /// it has missed, and continues with the remaining values, to the end of the channel.
+// Proves: S13.
 #[test]
 fn a_stream_of_a_broadcast_goes_on_after_it_has_lagged() {
     const ROOM: usize = 3;
@@ -203,6 +208,7 @@ fn a_stream_of_a_broadcast_goes_on_after_it_has_lagged() {
 }
 
 /// A watch receiver as a stream of its futures: no value after a later one, and the last one.
+// Proves: S13.
 #[test]
 fn a_stream_of_a_watch_yields_the_latest() {
     let last = scaled(1_000);

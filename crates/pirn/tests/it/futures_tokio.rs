@@ -57,6 +57,7 @@ async fn ask(server: SocketAddr, byte: u8, times: usize) -> usize {
 
 /// Many fibers communicate over tokio's sockets at once; those without an answer end by their own time limit,
 /// or are cancelled.
+// Proves: S10.
 #[test]
 fn many_fibers_use_tokios_sockets() {
     for workers in [1, 2] {
@@ -97,6 +98,7 @@ fn many_fibers_use_tokios_sockets() {
 }
 
 /// The context is set inside a poll and for the drop, on that fiber only, and nowhere else.
+// Proves: S10.
 #[test]
 fn the_context_is_entered_for_a_poll() {
     struct Spawns(Arc<AtomicUsize>);
@@ -147,6 +149,7 @@ fn the_context_is_entered_for_a_poll() {
 }
 
 /// A wait inside tokio's context panics, and the context is left.
+// Proves: S10.
 #[test]
 fn a_wait_inside_the_context_panics() {
     let (_tokio, runtime) = both(1);
@@ -164,6 +167,7 @@ fn a_wait_inside_the_context_panics() {
 
 /// Tasks of tokio's send to fibers, receive from them, and wait for their ends; a time limit of tokio's loses
 /// nothing.
+// Proves: S11.
 #[test]
 fn tasks_await_fibers() {
     let (tokio, runtime) = both(2);
@@ -198,6 +202,7 @@ fn tasks_await_fibers() {
 
 /// Futures that are always ready make progress, though foreign code polls them on a fiber, without yields
 /// between polls.
+// Proves: S10.
 #[test]
 fn ready_futures_under_another_driver() {
     let (_tokio, runtime) = both(1);
@@ -214,6 +219,7 @@ fn ready_futures_under_another_driver() {
 
 /// The output of a future is dropped in the context, where a wait panics; afterwards the context is
 /// left.
+// Proves: S10-enter.
 #[test]
 fn the_context_is_entered_for_a_call() {
     struct Spawns(Arc<AtomicUsize>);

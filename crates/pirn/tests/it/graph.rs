@@ -43,6 +43,7 @@ fn noting<'env>(
 }
 
 /// Nodes borrow mutably, keep state between runs, and see the effects of the nodes before them.
+// Proves: O14.
 #[test]
 fn systems_of_a_frame() {
     on_every_shape(|runtime| {
@@ -75,6 +76,7 @@ fn systems_of_a_frame() {
 
 /// Of two conflicting nodes the one added first runs first, unless it was declared to run after the
 /// other.
+// Proves: O14.
 #[test]
 fn the_order_of_a_line() {
     let called = Called::default();
@@ -109,6 +111,7 @@ fn the_order_of_a_line() {
 }
 
 /// A type and a text name different resources, as do two texts; reads do not conflict.
+// Proves: O14.
 #[test]
 fn what_conflicts() {
     on_every_shape(|runtime| {
@@ -136,6 +139,7 @@ fn what_conflicts() {
 
 /// Layers of nodes, each node after all nodes of the layer before it: a whole layer runs at the
 /// same time, on one worker too.
+// Proves: O14, O14-wait.
 #[test]
 fn layers_run_side_by_side() {
     const LAYERS: usize = 6;
@@ -168,6 +172,7 @@ fn layers_run_side_by_side() {
 }
 
 /// Nodes without an order may wait for each other, on one worker too.
+// Proves: O14-wait.
 #[test]
 fn nodes_wait_for_each_other() {
     on_every_shape(|runtime| {
@@ -191,6 +196,7 @@ fn nodes_wait_for_each_other() {
 }
 
 /// Between two nodes other fibers have their turn: ready ones, and those with an expired timer.
+// Proves: O14-turns.
 #[test]
 fn a_chain_gives_way() {
     const NODES: usize = 1_000;
@@ -241,6 +247,7 @@ fn a_chain_gives_way() {
 
 /// `run` raises a panic when all started nodes have ended; the nodes after it do not run; the next
 /// run starts anew.
+// Proves: O14-panic.
 #[test]
 fn a_panic_of_a_node() {
     on_every_shape(|runtime| {
@@ -288,6 +295,7 @@ fn a_panic_of_a_node() {
 
 /// All nodes run though the caller has been cancelled, before or meanwhile, and their waits report
 /// it.
+// Proves: O14-whole.
 #[test]
 fn the_cancellation_of_a_run() {
     on_every_shape(|runtime| {
@@ -323,6 +331,7 @@ fn the_cancellation_of_a_run() {
 }
 
 /// A deadline of the caller applies in the nodes.
+// Proves: O14-whole.
 #[test]
 fn the_deadline_of_a_run() {
     let runtime = runtime(2);
@@ -338,6 +347,7 @@ fn the_deadline_of_a_run() {
 }
 
 /// Graphs run from plain threads, on the runtime that these have entered, and inside nodes.
+// Proves: O14.
 #[test]
 fn runs_from_anywhere() {
     let sum = AtomicUsize::new(0);
@@ -372,6 +382,7 @@ fn runs_from_anywhere() {
 }
 
 /// A deterministic runtime orders the nodes by its seed: one seed, one order.
+// Proves: O14.
 #[test]
 fn graphs_by_a_seed() {
     let order = |seed: u64| {
@@ -399,6 +410,7 @@ fn graphs_by_a_seed() {
 }
 
 /// A runtime without workers runs a graph on the thread that drives it.
+// Proves: O14.
 #[test]
 fn graphs_by_hand() {
     let runtime = Runtime::builder().workers(0).build().unwrap();
@@ -419,6 +431,7 @@ fn graphs_by_hand() {
 
 /// A runtime that is shut down meanwhile admits no more fibers; the rest of a run is run all the
 /// same.
+// Proves: O14-whole.
 #[test]
 fn a_shutdown_amid_a_run() {
     for workers in [1, 2, 4] {
@@ -453,6 +466,7 @@ fn a_shutdown_amid_a_run() {
 }
 
 /// Nor is a node skipped that was queued when the shutdown began.
+// Proves: O14-whole.
 #[test]
 fn a_shutdown_leaves_no_node_out() {
     for workers in [1, 2, 4] {
@@ -481,6 +495,7 @@ fn a_shutdown_leaves_no_node_out() {
 }
 
 /// A circle of one, and the message for circles.
+// Proves: O14-circle.
 #[test]
 fn circles_in_words() {
     let mut graph = Graph::new();
@@ -506,6 +521,7 @@ fn circles_in_words() {
 }
 
 /// A node of a larger graph is rejected.
+// Proves: O14-circle.
 #[test]
 fn nodes_of_another_graph() {
     let mut other = Graph::new();

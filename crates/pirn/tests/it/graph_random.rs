@@ -237,6 +237,7 @@ fn play(runtime: &Runtime, seed: u64) {
 }
 
 /// A thousand random graphs, compared with the definition.
+// Proves: O14.
 #[test]
 fn random_graphs() {
     let rounds = scaled(1_000) as u64 / 8;
@@ -248,6 +249,7 @@ fn random_graphs() {
 }
 
 /// The same where fibers may migrate.
+// Proves: O14.
 #[test]
 fn random_graphs_where_fibers_migrate() {
     let rounds = scaled(1_000) as u64 / 8;
@@ -262,6 +264,7 @@ fn random_graphs_where_fibers_migrate() {
 
 /// Random graphs in which some nodes panic: one of these panics is raised, no node after a panicked
 /// one has run, and without the panics all run again.
+// Proves: O14-panic.
 #[test]
 fn random_panics() {
     let rounds = scaled(200) as u64 / 8;
@@ -316,6 +319,7 @@ fn random_panics() {
 }
 
 /// A circle of any length amid other nodes is named, all of it and nothing else.
+// Proves: O14-circle.
 #[test]
 fn random_circles() {
     for seed in 0..scaled(1_000) as u64 {

@@ -16,7 +16,8 @@ use pirn::time::{sleep, timeout};
 use crate::executor_kind::{alone, runtime};
 use crate::util::{Drops, LONG, eventually, on_every_shape, scaled};
 
-/// O2. A group yields results in the order of the ends, counts its fibers, and can be reused.
+/// A group yields results in the order of the ends, counts its fibers, and can be reused.
+// Proves: O2.
 #[test]
 fn a_group_yields_results_and_goes_on() {
     on_every_shape(|runtime| {
@@ -191,6 +192,7 @@ fn a_rejected_spawn_keeps_nothing() {
 
 /// A group with a limit never has more fibers alive; a spawn beyond it waits, and can be
 /// interrupted.
+// Proves: O2.
 #[test]
 fn a_group_keeps_its_limit() {
     for workers in [1, 2, 4, 8] {
@@ -222,6 +224,7 @@ fn a_group_keeps_its_limit() {
 }
 
 /// Dropping a group cancels it without waiting; its captures and results are dropped, once.
+// Proves: O2.
 #[test]
 fn a_dropped_group_leaves_nothing() {
     on_every_shape(|runtime| {
@@ -294,6 +297,7 @@ fn results_that_wait_where_they_are_dropped() {
 }
 
 /// A cancelled group admits no fiber, and reports that.
+// Proves: K4.
 #[test]
 fn a_cancelled_group_refuses() {
     alone(|| {
@@ -308,6 +312,7 @@ fn a_cancelled_group_refuses() {
 }
 
 /// A group of fibers without results keeps nothing: memory stays flat without a join.
+// Proves: K10.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_group_of_units_keeps_nothing() {

@@ -40,6 +40,7 @@ fn slow_server(connections: usize) -> (net::SocketAddr, thread::JoinHandle<()>) 
 
 /// Data that a thread sends through a socket a moment later arrives within an hour, and takes no virtual
 /// time: for a reading fiber, and for a future.
+// Proves: P13-X-outside.
 #[test]
 fn answers_of_threads_come_in_time() {
     test(|_| {
@@ -78,6 +79,7 @@ fn sleepers_do_not_overtake_an_answer() {
 }
 
 /// Waits for pipes and for the ends of children hold time as those for sockets do.
+// Proves: P13-X-outside.
 #[test]
 fn children_come_in_time() {
     test(|_| {
@@ -99,6 +101,7 @@ fn children_come_in_time() {
 }
 
 /// A listener that a thread waits for too: its events take another path.
+// Proves: P13-X-outside.
 #[test]
 fn a_shared_listener_is_waited_for() {
     let listener = Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());
@@ -127,6 +130,7 @@ fn a_shared_listener_is_waited_for() {
 }
 
 /// A peer that never answers: time passes after the limit.
+// Proves: P13-X-outside.
 #[test]
 fn silence_ends_after_the_limit() {
     let limit = Duration::from_millis(200);
@@ -140,6 +144,7 @@ fn silence_ends_after_the_limit() {
 }
 
 /// Each wait without an event makes the next one shorter; an event restores the full limit.
+// Proves: P13-X-outside.
 #[test]
 fn waits_in_vain_become_short() {
     let limit = Duration::from_millis(500);
@@ -165,6 +170,7 @@ fn waits_in_vain_become_short() {
 }
 
 /// With no limit at all, time jumps as without sockets.
+// Proves: P13-X-outside.
 #[test]
 fn a_test_may_say_that_nothing_comes() {
     let real = Instant::now();

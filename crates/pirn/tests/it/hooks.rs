@@ -34,6 +34,7 @@ fn check_and_drop(runtime: Runtime, workers: usize, scheduler: Scheduler) {
 }
 
 /// A start hook that panics ends no worker, with any payload.
+// Proves: E16, H-12.
 #[test]
 fn a_start_hook_that_panics() {
     for scheduler in SCHEDULERS {
@@ -85,8 +86,9 @@ impl Drop for Last {
     }
 }
 
-/// E16. Both hooks run once on the thread of each worker, before its first fiber and after its last, and find its number
+/// Both hooks run once on the thread of each worker, before its first fiber and after its last, and find its number
 /// at the end of the thread's name.
+// Proves: E16.
 #[test]
 fn each_worker_calls_both_hooks() {
     const WORKERS: usize = 5;
@@ -170,6 +172,7 @@ fn each_worker_calls_both_hooks() {
 
 /// A stop hook that panics does not keep the runtime from ending, and later destructors of the
 /// thread find a plain thread and not the ended worker.
+// Proves: H-12.
 #[test]
 fn a_stop_hook_that_panics() {
     struct Late(Arc<AtomicUsize>);

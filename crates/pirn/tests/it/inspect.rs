@@ -181,8 +181,9 @@ fn crowd(runtime: &Runtime, n: usize) {
     });
 }
 
-/// P15. A thousand parked fibers: a client counts as many of each kind as a report, with the same
+/// A thousand parked fibers: a client counts as many of each kind as a report, with the same
 /// description of each.
+// Proves: P15.
 #[test]
 fn a_snapshot_has_what_a_report_has() {
     // A description takes milliseconds under ThreadSanitizer.
@@ -277,8 +278,9 @@ fn waits_deep_down(depth: u32) {
     let _ = spawn::park_interruptible();
 }
 
-/// P15. One fiber is described with its frames, where a report has them; the answer for an unknown
+/// One fiber is described with its frames, where a report has them; the answer for an unknown
 /// one is an error with that reason.
+// Proves: P15.
 #[test]
 fn one_fiber_is_described() {
     let directory = Directory::new();
@@ -331,8 +333,9 @@ fn one_fiber_is_described() {
     fiber.join().unwrap();
 }
 
-/// P15. A computing fiber is listed as the one that its worker runs, and the other fibers wait no
+/// A computing fiber is listed as the one that its worker runs, and the other fibers wait no
 /// longer than for a report.
+// Proves: P15.
 #[test]
 fn a_busy_worker_is_described_from_outside() {
     let directory = Directory::new();
@@ -363,8 +366,9 @@ fn a_busy_worker_is_described_from_outside() {
     fiber.join().unwrap();
 }
 
-/// P15. The answer is immediate though the worker is stuck. It contains the state visible to other
+/// The answer is immediate though the worker is stuck. It contains the state visible to other
 /// threads, with its age.
+// Proves: P15.
 #[cfg(not(pirn_free))]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -429,8 +433,9 @@ fn alone_a_stuck_worker_is_reported_at_once() {
     }
 }
 
-/// P15. The socket is its owner's: by its mode under any mask of the process, and by the identity
+/// The socket is its owner's: by its mode under any mask of the process, and by the identity
 /// of the client, if the mode is changed.
+// Proves: P15.
 #[test]
 fn another_user_is_refused() {
     const ASKED: &str = "PIRN_TEST_SOCKET";
@@ -494,8 +499,9 @@ fn refused(path: &Path) -> io::Error {
     error
 }
 
-/// P15. An unusable path is an error of `build` that names it; the socket of a dead process is replaced, that
+/// An unusable path is an error of `build` that names it; the socket of a dead process is replaced, that
 /// of a living one is not.
+// Proves: P15.
 #[test]
 fn what_is_at_the_path() {
     let directory = Directory::new();
@@ -562,8 +568,9 @@ fn what_is_at_the_path() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
 }
 
-/// P15. Of runtimes that start at the same time at the same path, beside a dead socket, one gets it and
+/// Of runtimes that start at the same time at the same path, beside a dead socket, one gets it and
 /// answers.
+// Proves: P15.
 #[test]
 fn one_of_many_gets_the_place() {
     let directory = Directory::new();
@@ -586,8 +593,9 @@ fn one_of_many_gets_the_place() {
     }
 }
 
-/// P15. Malformed requests are rejected, and a client that sends or reads nothing delays neither
+/// Malformed requests are rejected, and a client that sends or reads nothing delays neither
 /// the others for long nor the runtime.
+// Proves: P15.
 #[test]
 fn clients_that_misbehave() {
     let directory = Directory::new();
@@ -648,7 +656,8 @@ fn clients_that_misbehave() {
     assert!(!rest.ends_with(b"{\"kind\":\"end\"}\n"), "it was cut off");
 }
 
-/// P15. However a runtime ends, its socket is removed, and connected clients see the end.
+/// However a runtime ends, its socket is removed, and connected clients see the end.
+// Proves: P15.
 #[test]
 fn it_ends_with_its_runtime() {
     let directory = Directory::new();
@@ -721,8 +730,9 @@ fn come_and_go() {
     std::process::exit(0);
 }
 
-/// P15. A process that exits removes its socket, though its default runtime does not end; a killed
+/// A process that exits removes its socket, though its default runtime does not end; a killed
 /// one leaves it, and the next one takes its place.
+// Proves: P15.
 #[test]
 fn processes_come_and_go() {
     let name = "inspect::processes_come_and_go";
@@ -744,7 +754,8 @@ fn processes_come_and_go() {
     }
 }
 
-/// P15. Many clients at once while fibers start and end: each gets a whole answer.
+/// Many clients at once while fibers start and end: each gets a whole answer.
+// Proves: P15.
 #[test]
 fn many_ask_amid_a_storm() {
     let directory = Directory::new();

@@ -42,7 +42,8 @@ fn number(line: &Value, field: &str) -> u64 {
     line[field].as_u64().unwrap_or(0)
 }
 
-/// P15. A snapshot of all of many fibers delays the others on their worker by a fraction of its own time.
+/// A snapshot of all of many fibers delays the others on their worker by a fraction of its own time.
+// Proves: P15.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_snapshot_delays_no_fiber_for_long() {
@@ -100,8 +101,9 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// P4, P15. Reports on many fibers are complete, and occupy their worker for less than a millisecond of
+/// P15. Reports on many fibers are complete, and occupy their worker for less than a millisecond of
 /// processor time at once. (Under sanitizers a description takes longer than that.)
+// Proves: P4.
 #[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -180,6 +182,7 @@ fn some_of_many_fibers_have_backtraces() {
 }
 
 /// Threads that request all fibers while the socket serves requests, too, get each of them once.
+// Proves: P4.
 #[test]
 fn reports_at_the_same_time_are_complete() {
     const FIBERS: usize = scaled(2_000);
@@ -254,7 +257,8 @@ fn amid_a_storm(builder: Builder, path: &Path) {
     drop(tx);
 }
 
-/// P15. Each fiber that lives throughout a snapshot is listed once, also where fibers migrate.
+/// Each fiber that lives throughout a snapshot is listed once, also where fibers migrate.
+// Proves: P15.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "workers are too slow there to answer in time")]
 fn each_fiber_is_described_once() {
@@ -309,7 +313,8 @@ fn fibers_of_a_worker_without_a_thread_are_listed() {
     pair.into_iter().for_each(|fiber| fiber.join().unwrap());
 }
 
-/// P15. Omissions of a snapshot are counted and marked, with the reason.
+/// Omissions of a snapshot are counted and marked, with the reason.
+// Proves: P15.
 #[test]
 fn what_is_left_out_is_marked() {
     let directory = Directory::new();
@@ -345,7 +350,8 @@ fn what_is_left_out_is_marked() {
     drop(tx);
 }
 
-/// P15. Any number of clients that connect and send nothing delay none that ask.
+/// Any number of clients that connect and send nothing delay none that ask.
+// Proves: P15.
 #[test]
 fn silent_clients_hold_up_no_other() {
     let directory = Directory::new();

@@ -27,6 +27,7 @@ fn ticks(missed: MissedTick, pause: u64, n: usize) -> Vec<(u128, u128)> {
     })
 }
 
+// Proves: N12.
 #[test]
 fn ticks_that_are_not_missed_are_a_period_apart() {
     for missed in [MissedTick::Burst, MissedTick::Delay, MissedTick::Skip] {
@@ -36,12 +37,14 @@ fn ticks_that_are_not_missed_are_a_period_apart() {
     }
 }
 
+// Proves: N12.
 #[test]
 fn missed_ticks_are_made_up_for() {
     let came = [(10, 35), (20, 35), (30, 35), (40, 40), (50, 50)];
     assert_eq!(ticks(MissedTick::Burst, 35, 5), came);
 }
 
+// Proves: N12.
 #[test]
 fn a_late_tick_delays_the_next() {
     let came = [(10, 35), (45, 45), (55, 55)];
@@ -49,6 +52,7 @@ fn a_late_tick_delays_the_next() {
     assert_eq!(ticks(MissedTick::Delay, 16, 2), [(10, 16), (26, 26)]);
 }
 
+// Proves: N12.
 #[test]
 fn missed_ticks_are_left_out() {
     let came = [(10, 35), (40, 40), (50, 50)];
@@ -115,6 +119,7 @@ fn an_endless_period_ticks_once() {
     });
 }
 
+// Proves: J5.
 #[test]
 fn a_tick_is_a_case() {
     let mut ticks = interval(Duration::from_millis(2));

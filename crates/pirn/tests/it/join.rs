@@ -13,7 +13,8 @@ use pirn::{Interrupt, JoinHandle};
 use crate::executor_kind::{Crew, Jobs, alone, runtime, until};
 use crate::util::{Drops, LONG, on_every_shape, processor_time, scaled};
 
-/// H-1. Many fibers wait for one handle; all see the end.
+/// Many fibers wait for one handle; all see the end.
+// Proves: H-1.
 #[test]
 fn many_fibers_wait_for_one() {
     on_every_shape(|runtime| {
@@ -48,7 +49,8 @@ fn many_fibers_wait_for_one() {
     });
 }
 
-/// H-2. Eight threads wait for one fiber while it ends, at every moment of its end.
+/// Eight threads wait for one fiber while it ends, at every moment of its end.
+// Proves: H-2.
 #[test]
 fn many_threads_wait_for_one() {
     for workers in [1, 2] {
@@ -71,7 +73,8 @@ fn many_threads_wait_for_one() {
     }
 }
 
-/// H-2. Fibers of two runtimes and threads wait for the same fiber.
+/// Fibers of two runtimes and threads wait for the same fiber.
+// Proves: H-2.
 #[test]
 fn waiters_of_every_kind_at_once() {
     let (home, other) = (runtime(2), runtime(2));
@@ -94,8 +97,9 @@ fn waiters_of_every_kind_at_once() {
     assert!(awaited.is_finished());
 }
 
-/// H-3. When a join returns, everything that the fiber wrote is visible, its fiber-locals are
+/// When a join returns, everything that the fiber wrote is visible, its fiber-locals are
 /// dropped, and none of its code is running.
+// Proves: H-3.
 #[test]
 fn a_join_returns_after_everything() {
     pirn::fiber_local! {
@@ -118,7 +122,8 @@ fn a_join_returns_after_everything() {
     });
 }
 
-/// H-4. A wait for a slow fiber uses no processor time.
+/// A wait for a slow fiber uses no processor time.
+// Proves: H-4.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_joining_costs_no_processor_time() {
@@ -139,7 +144,8 @@ fn alone_joining_costs_no_processor_time() {
     );
 }
 
-/// H-5. After `detach` or a drop the fiber keeps running; `is_finished` reports the end.
+/// After `detach` or a drop the fiber keeps running; `is_finished` reports the end.
+// Proves: H-5.
 #[test]
 fn a_dropped_handle_detaches() {
     alone(|| {
@@ -162,7 +168,8 @@ fn a_dropped_handle_detaches() {
     });
 }
 
-/// H-5. A fiber that is cancelled while it waits is interrupted; one that ended is not.
+/// A fiber that is cancelled while it waits is interrupted; one that ended is not.
+// Proves: F9, H-5.
 #[test]
 fn a_cancelled_fiber_is_interrupted() {
     alone(|| {
@@ -231,6 +238,7 @@ fn waiting_for_a_finished_fiber_is_no_interruption_point() {
 }
 
 /// `join_timeout` returns the handle, and can be called again.
+// Proves: H-5.
 #[test]
 fn a_join_with_a_limit_gives_the_handle_back() {
     for crew in [Crew::Fibers, Crew::Threads] {
@@ -268,7 +276,8 @@ fn limits_and_ends_cross() {
     });
 }
 
-/// H-6. Joining the child that was spawned last runs it next, before all queued fibers.
+/// Joining the child that was spawned last runs it next, before all queued fibers.
+// Proves: H-6.
 #[test]
 fn joining_the_newest_child_runs_it_next() {
     alone(|| {
@@ -291,8 +300,9 @@ fn joining_the_newest_child_runs_it_next() {
     });
 }
 
-/// H-7. Each of a chain of fibers joins the next; the end propagates back without a detour through
+/// Each of a chain of fibers joins the next; the end propagates back without a detour through
 /// the queues.
+// Proves: H-7.
 #[test]
 fn a_chain_of_joins_hands_over() {
     fn chain(depth: u32) -> u32 {
@@ -317,7 +327,8 @@ fn a_chain_of_joins_hands_over() {
     );
 }
 
-/// H-8. Waiting for a whole group: by a wait group, by an idle runtime.
+/// Waiting for a whole group: by a wait group, by an idle runtime.
+// Proves: H-8.
 #[test]
 fn waiting_for_a_group() {
     on_every_shape(|runtime| {

@@ -47,6 +47,7 @@ impl WordLock {
     }
 }
 
+// Proves: G8.
 #[test]
 fn a_mutex_of_one_word() {
     for workers in [1, 2, 4, 8] {
@@ -89,6 +90,7 @@ fn a_group_with_nothing_to_wait_for_does_not_wait() {
 
 /// A wake is for present waiters, and is not kept: neither for later ones, nor for another user of
 /// the same key.
+// Proves: G8.
 #[test]
 fn unparking_no_fiber_leaves_nothing_behind() {
     alone(|| {
@@ -171,6 +173,7 @@ fn all_that_wait_are_woken_once_and_later_ones_are_not() {
 }
 
 /// More keys than the table has buckets: neighbors in one bucket are distinguished.
+// Proves: G8.
 #[test]
 fn every_key_has_its_own_waiters() {
     const KEYS: usize = 1_000;

@@ -14,8 +14,9 @@ use crate::futures_rig::{Wakes, poll_once};
 use crate::signals::{assert_passed, send};
 use crate::util::{apart, eventually, on_every_shape};
 
-/// N7. A fiber that serves and listens receives SIGTERM amid its work; so do all the other
+/// A fiber that serves and listens receives SIGTERM amid its work; so do all the other
 /// listeners, on fibers and threads.
+// Proves: N7.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn all_listeners_are_notified() {
@@ -52,6 +53,7 @@ fn all_listeners_are_notified() {
 
 /// Equal signals merge until one is received; different ones arrive in order, and a received one
 /// can arrive again.
+// Proves: N7.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn nothing_piles_up() {
@@ -83,6 +85,7 @@ fn nothing_piles_up() {
 }
 
 /// A signal returned by a dropped future takes the place of no other signal.
+// Proves: N7.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn what_is_given_back_hides_nothing() {
@@ -122,6 +125,7 @@ fn what_is_given_back_hides_nothing() {
 
 /// When the last listener is dropped, the signal ends the process as before; until then it does
 /// not.
+// Proves: N7.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn a_thread_that_has_ended_leaves_the_default() {
@@ -151,6 +155,7 @@ fn a_thread_that_has_ended_leaves_the_default() {
 }
 
 /// A new listener removes the dropped ones.
+// Proves: N7.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn listening_again_forgets_earlier_listeners() {
@@ -173,6 +178,7 @@ fn listening_again_forgets_earlier_listeners() {
 
 /// A signal that cannot be received is an error that names it, without side effects; receiving is
 /// an interruption point.
+// Proves: N7.
 #[test]
 fn a_signal_that_cannot_be_listened_to_is_named() {
     let refused = |signals: &[Signal]| listen(signals).unwrap_err();

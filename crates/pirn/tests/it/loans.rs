@@ -54,6 +54,7 @@ fn nest(depth: usize) -> usize {
 }
 
 /// Scopes nest sixteen times deeper than there are stacks.
+// Proves: O10.
 #[test]
 fn nested_scopes_on_four_stacks() {
     on_every_scarce_shape(4, |runtime| {
@@ -83,9 +84,10 @@ fn sum(range: std::ops::Range<u64>) -> u64 {
     })
 }
 
-/// L11. All tasks inline: no thread but the caller's, and one stack beside those that wait for
+/// All tasks inline: no thread but the caller's, and one stack beside those that wait for
 /// another task.
 // The caller's thread: settled.
+// Proves: L11.
 #[test]
 #[cfg(not(pirn_free))]
 fn everything_on_one_thread_and_one_stack() {
@@ -106,6 +108,7 @@ fn everything_on_one_thread_and_one_stack() {
 }
 
 /// Without a shortage of stacks there are no loans.
+// Proves: O10.
 #[test]
 fn no_loans_while_stacks_suffice() {
     on_every_scarce_shape(1_000, |runtime| {
@@ -117,6 +120,7 @@ fn no_loans_while_stacks_suffice() {
 }
 
 /// The scope's owner joins the children in pairs.
+// Proves: O10.
 #[test]
 fn joins_of_children_that_find_no_stack() {
     on_every_scarce_shape(3, |runtime| {
@@ -126,6 +130,7 @@ fn joins_of_children_that_find_no_stack() {
 }
 
 /// Fibers outside any scope are joined.
+// Proves: O10.
 #[test]
 fn joins_of_fibers_that_find_no_stack() {
     fn chain(depth: usize) -> usize {
@@ -140,6 +145,7 @@ fn joins_of_fibers_that_find_no_stack() {
 }
 
 /// Many children of one parent, on one stack.
+// Proves: O10.
 #[test]
 fn a_fan_on_one_stack() {
     on_every_scarce_shape(1, |runtime| {
@@ -159,6 +165,7 @@ fn a_fan_on_one_stack() {
 }
 
 /// A graph with nodes that run graphs.
+// Proves: O10.
 #[test]
 fn graphs_on_one_stack() {
     fn layers<'env>(node: impl Fn() + Send + Copy + 'env) -> Graph<'env> {
@@ -183,6 +190,7 @@ fn graphs_on_one_stack() {
 }
 
 /// Waits for a whole group, for one result at a time, and for room in the group.
+// Proves: O10.
 #[test]
 fn groups_on_one_stack() {
     on_every_scarce_shape(1, |runtime| {
@@ -212,6 +220,7 @@ fn groups_on_one_stack() {
 
 /// A borrower behaves like any fiber: it parks, for events of fibers on the same thread and on
 /// others; it has locals, a name and its own panics.
+// Proves: O10.
 #[test]
 fn a_borrower_is_a_fiber() {
     on_every_scarce_shape(2, |runtime| {
@@ -256,6 +265,7 @@ fn a_borrower_is_a_fiber() {
 }
 
 /// A wait that may end without the fiber lends nothing; the end of a scope, which cannot, does.
+// Proves: O10.
 #[test]
 fn a_wait_with_a_limit_borrows_nothing() {
     on_every_scarce_shape(1, |runtime| {
@@ -363,6 +373,7 @@ fn borrowers_of_one_waiter_come_one_by_one() {
 }
 
 /// A waiter is interrupted while the borrower lives.
+// Proves: O10.
 #[test]
 fn a_waiter_is_cancelled_at_once() {
     on_every_scarce_shape(1, |runtime| {
@@ -541,6 +552,7 @@ fn a_waiter_that_was_asked_in_vain_is_asked_again() {
 }
 
 /// A report shows the waiter and the borrower, each on a stack of its own.
+// Proves: P4.
 #[test]
 fn a_report_on_a_loan() {
     on_every_scarce_shape(1, |runtime| {
@@ -576,6 +588,7 @@ fn deep<T>(bytes: usize, last: impl FnOnce() -> T) -> T {
 
 /// A fiber without a stack gets one of the promised size, however deep the frames of its waiter
 /// are.
+// Proves: O10.
 #[test]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn a_borrower_has_the_stack_that_it_was_promised() {
@@ -605,6 +618,7 @@ fn a_borrower_has_the_stack_that_it_was_promised() {
 
 /// Stacks beyond the bound are released when their fibers have ended: loans do not accumulate,
 /// though other fibers wait for a stack all the time, which would keep one.
+// Proves: O10.
 #[test]
 fn loans_do_not_add_up() {
     // With a hundred stacks a worker caches one.
@@ -641,6 +655,7 @@ fn loans_do_not_add_up() {
 
 /// An interrupted waiter continues beside the fiber that it waited for. That one has a stack beyond the
 /// bound, which no later fiber of its worker inherits.
+// Proves: O10.
 #[test]
 fn a_stack_beyond_the_bound_is_not_inherited() {
     // The line of a fiber that holds has no history.
@@ -685,6 +700,7 @@ fn a_stack_beyond_the_bound_is_not_inherited() {
 }
 
 /// A fiber that unwinds lends to the fiber that it waits for, too.
+// Proves: O10.
 #[test]
 fn a_wait_amid_a_panic_borrows() {
     struct Joins(&'static AtomicUsize);
@@ -709,6 +725,7 @@ fn a_wait_amid_a_panic_borrows() {
 
 /// Trees of fibers that yield, sleep, communicate, panic and are cancelled, on few stacks: all end,
 /// and each of them ran once or was cancelled.
+// Proves: O10.
 #[test]
 fn a_storm_of_loans() {
     static RAN: AtomicUsize = AtomicUsize::new(0);

@@ -57,6 +57,7 @@ fn begin(
 }
 
 /// Second halves become fibers of a runtime that admits no more fibers.
+// Proves: O9-end.
 #[test]
 fn halves_wait_for_each_other_in_a_runtime_that_is_cancelled() {
     for scheduler in SCHEDULERS {
@@ -79,6 +80,7 @@ fn halves_wait_for_each_other_in_a_runtime_that_is_cancelled() {
 }
 
 /// The same after the runtime has given up on its fibers, and other workers have ended.
+// Proves: O9-end.
 #[test]
 fn halves_wait_for_each_other_in_a_runtime_that_has_stopped() {
     for scheduler in SCHEDULERS {
@@ -102,6 +104,7 @@ fn halves_wait_for_each_other_in_a_runtime_that_has_stopped() {
 }
 
 /// The same without an available stack.
+// Proves: O9-end.
 #[test]
 fn halves_without_a_stack_in_a_runtime_that_is_cancelled() {
     for workers in [1, 2] {
@@ -134,6 +137,7 @@ fn halves_without_a_stack_in_a_runtime_that_is_cancelled() {
 }
 
 /// A shutdown in the middle of joins, loops and sorts.
+// Proves: O9-end.
 #[test]
 fn a_shutdown_amid_all_of_it() {
     for scheduler in SCHEDULERS {

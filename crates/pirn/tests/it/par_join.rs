@@ -37,6 +37,7 @@ fn lone() -> Runtime {
     Runtime::builder().workers(1).build().unwrap()
 }
 
+// Proves: O9-join.
 #[test]
 fn results_are_those_of_calls() {
     on_every_shape(|runtime| {
@@ -51,6 +52,7 @@ fn results_are_those_of_calls() {
 }
 
 /// Halves borrow, and return their results.
+// Proves: O9-join.
 #[test]
 fn halves_borrow() {
     fn double(numbers: &mut [u32]) -> usize {
@@ -81,6 +83,7 @@ fn halves_borrow() {
 
 /// A first half that waits lets the second one run, on any number of workers; and vice versa if the
 /// second one runs first.
+// Proves: O9-join.
 #[test]
 fn halves_talk() {
     on_every_shape(|runtime| {
@@ -95,6 +98,7 @@ fn halves_talk() {
 }
 
 /// Nested, and the innermost waits for the outermost.
+// Proves: O9-join.
 #[test]
 fn all_that_is_noted_goes_on_when_one_waits() {
     fn nest(depth: usize, work: &(impl Fn(usize) + Sync)) {
@@ -121,6 +125,7 @@ fn all_that_is_noted_goes_on_when_one_waits() {
 }
 
 /// An idle worker requests and is given a half, whatever computes meanwhile.
+// Proves: O9-join.
 #[test]
 fn idle_workers_get_halves() {
     on_every_shape(|runtime| {
@@ -142,6 +147,7 @@ fn idle_workers_get_halves() {
 }
 
 /// Other fibers get the thread of a fiber that joins without end.
+// Proves: O9-join.
 #[test]
 fn others_get_their_turn() {
     on_every_shape(|runtime| {
@@ -169,6 +175,7 @@ fn others_get_their_turn() {
 
 /// An idle worker has requested work before the next join begins, also if short ones ran before: a first half
 /// without joins of its own does not delay the second one.
+// Proves: O9-join.
 #[test]
 fn halves_without_joins_are_offered() {
     const JOINS: usize = 25;
@@ -190,6 +197,7 @@ fn halves_without_joins_are_offered() {
     assert!((0..20).any(|_| offered() > JOINS / 2));
 }
 
+// Proves: O9-join.
 #[test]
 fn panics_are_raised_when_both_have_ended() {
     let message =
@@ -247,6 +255,7 @@ fn large_results_come_back() {
 
 /// rayon's deadlock: a lock is held across a join, and acquired by work that the waiting thread
 /// would begin on top of it.
+// Proves: O9-join.
 #[test]
 fn a_lock_may_be_held_across_a_join() {
     on_every_shape(|runtime| {
@@ -275,6 +284,7 @@ fn a_lock_may_be_held_across_a_join() {
 /// A lock of `std` that is held across a join blocks the waiter's whole thread, which may be the thread of
 /// the holder: no fiber proceeds, and the blocked one is named.
 // Settled: a fiber that may migrate may resume elsewhere.
+// Proves: O9-join.
 #[cfg(not(pirn_free))]
 #[test]
 fn a_lock_of_std_across_a_join_keeps_its_worker() {
@@ -324,6 +334,7 @@ fn a_lock_of_std_across_a_join_keeps_its_worker() {
 }
 
 /// A cancellation is reported in both halves, on any worker and with every kind of cancellation.
+// Proves: O9-region.
 #[test]
 fn a_cancellation_reaches_both_halves() {
     on_every_shape(|runtime| {
@@ -350,6 +361,7 @@ fn a_cancellation_reaches_both_halves() {
 }
 
 /// A deadline around the join applies to both halves, one inside the first half to that only.
+// Proves: O9-region.
 #[test]
 fn deadlines_hold_where_they_are_set() {
     on_every_shape(|runtime| {
@@ -373,6 +385,7 @@ fn deadlines_hold_where_they_are_set() {
     });
 }
 
+// Proves: O9-region.
 #[test]
 fn fiber_locals_are_inherited() {
     pirn::fiber_local! {
@@ -394,6 +407,7 @@ fn fiber_locals_are_inherited() {
 }
 
 /// Inside a poll no wait is allowed: one half runs after the other, and neither becomes a fiber.
+// Proves: O9-join.
 #[test]
 fn in_a_poll_halves_run_in_turn() {
     on_every_shape(|runtime| {
@@ -424,6 +438,7 @@ fn in_a_poll_halves_run_in_turn() {
 }
 
 /// Ten million joins leave nothing behind.
+// Proves: O9-cost.
 #[test]
 fn joins_leave_nothing_behind() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
@@ -450,6 +465,7 @@ fn joins_leave_nothing_behind() {
 }
 
 /// On one worker, without any request, no half becomes a fiber.
+// Proves: O9-cost.
 #[test]
 fn no_worker_is_made_without_work() {
     let runtime = lone();
@@ -460,6 +476,7 @@ fn no_worker_is_made_without_work() {
 }
 
 /// Where a seed decides, it decides this too, and always the same.
+// Proves: O9-join.
 #[test]
 fn a_seed_decides() {
     let spawned = |seed| {
@@ -473,6 +490,7 @@ fn a_seed_decides() {
 }
 
 /// There too a fiber that does nothing but join lets others have their turn.
+// Proves: O9-join.
 #[test]
 fn a_seed_lets_others_have_their_turn() {
     for seed in 0..20 {

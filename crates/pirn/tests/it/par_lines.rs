@@ -15,8 +15,9 @@ fn told() -> BTreeSet<&'static Location<'static>> {
     fibers.into_iter().map(|fiber| fiber.spawned_at).collect()
 }
 
-/// O9. Halves that wait for each other are two fibers. Both, and the fiber that does the work for a
+/// Halves that wait for each other are two fibers. Both, and the fiber that does the work for a
 /// plain thread, are reported with the line of the call, not with one of the library.
+// Proves: O9.
 #[test]
 fn work_is_reported_by_its_callers_line() {
     let runtime = Runtime::builder().workers(1).build().unwrap();

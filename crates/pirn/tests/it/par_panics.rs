@@ -21,6 +21,7 @@ fn moments(n: usize) -> [usize; 4] {
 }
 
 /// With every operation, and a panic at any call.
+// Proves: O9.
 #[test]
 fn results_are_dropped_once() {
     on_every_shape(|runtime| {
@@ -103,6 +104,7 @@ fn drop_all(n: usize, at: usize) {
 }
 
 /// Errors end the same way as panics: created items are dropped.
+// Proves: O9.
 #[test]
 fn failures_drop_what_was_made() {
     on_every_shape(|runtime| {
@@ -128,6 +130,7 @@ fn failures_drop_what_was_made() {
 }
 
 /// The rest of a vector after a successful search.
+// Proves: O9.
 #[test]
 fn what_is_not_looked_at_is_dropped() {
     on_every_shape(|runtime| {
@@ -141,6 +144,7 @@ fn what_is_not_looked_at_is_dropped() {
 }
 
 /// After a panic in a comparison the slice has every item once.
+// Proves: O9.
 #[test]
 fn a_sort_that_panics_loses_nothing() {
     on_every_shape(|runtime| {
@@ -179,6 +183,7 @@ fn a_sort_that_panics_loses_nothing() {
 }
 
 /// An inconsistent order: any result or a panic, but every item once.
+// Proves: O9.
 #[test]
 fn a_sort_by_chance_loses_nothing() {
     on_every_shape(|runtime| {

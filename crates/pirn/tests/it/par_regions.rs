@@ -34,6 +34,7 @@ fn cancelled() -> Token {
     token
 }
 
+// Proves: O9-region.
 #[test]
 fn what_is_around_a_join_holds_for_both_halves() {
     on_every_shape(|runtime| {
@@ -82,6 +83,7 @@ fn what_is_around_a_join_holds_for_both_halves() {
     });
 }
 
+// Proves: O9-region.
 #[test]
 fn what_a_half_enters_holds_for_that_half() {
     #[inline(never)]
@@ -128,6 +130,7 @@ fn what_a_half_enters_holds_for_that_half() {
 }
 
 /// `b` begins though the caller has been cancelled: `a` may wait for it.
+// Proves: O9-region.
 #[test]
 fn a_cancelled_caller_gets_both_halves() {
     on_every_shape(|runtime| {
@@ -150,6 +153,7 @@ fn a_cancelled_caller_gets_both_halves() {
 
 /// A token that a waker has created on an ended fiber is dropped with it, and joins where it is dropped: the
 /// next fiber in the same memory is not cancelled with the ended one.
+// Proves: O9-region.
 #[test]
 fn what_joins_after_a_fibers_end_cancels_no_other() {
     static DROPPED: AtomicUsize = AtomicUsize::new(0);
@@ -194,6 +198,7 @@ fn what_joins_after_a_fibers_end_cancels_no_other() {
 
 /// A clone of an inherited value waits while a half becomes a fiber, after the caller has registered for a
 /// wake: the clone's wait must not use that registration.
+// Proves: O9-region.
 #[test]
 fn clones_wait_for_themselves() {
     struct Waits(&'static Mutex<u32>);
@@ -252,6 +257,7 @@ fn clones_wait_for_themselves() {
 
 /// A `RefCell` that is mutably borrowed has no copy. So it makes no difference whether a half inside the
 /// borrow becomes a fiber: it runs, and panics if it uses the value.
+// Proves: O9-region.
 #[test]
 fn halves_inside_a_borrow_run_alike() {
     pirn::fiber_local! {
@@ -291,6 +297,7 @@ fn halves_inside_a_borrow_run_alike() {
 }
 
 /// A half that became a fiber panics with the reason for the missing copy.
+// Proves: O9-region.
 #[test]
 fn a_half_without_a_copy_says_why() {
     struct Fragile;
@@ -329,6 +336,7 @@ fn a_half_without_a_copy_says_why() {
 }
 
 /// Without a stack for it a half runs at its join, at any depth.
+// Proves: O9-join.
 #[test]
 fn halves_without_a_stack() {
     struct Joins;
@@ -370,6 +378,7 @@ fn halves_without_a_stack() {
 
 /// A kept token that a fiber has entered and left no longer reports on that fiber, with or without promoted
 /// jobs.
+// Proves: O9-region.
 #[test]
 fn a_token_that_was_left_is_the_fibers_no_more() {
     for promotes in [false, true] {

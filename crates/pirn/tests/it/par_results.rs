@@ -12,7 +12,8 @@ use crate::executor_kind::runtime;
 use crate::par_rig::{compute, lengths};
 use crate::util::{Dice, on_every_shape};
 
-/// O9. Every operation on runs of every length, on every shape of runtime, compared with a loop.
+/// Every operation on runs of every length, on every shape of runtime, compared with a loop.
+// Proves: O9.
 #[test]
 fn every_operation_does_what_a_loop_does() {
     on_every_shape(|runtime| {
@@ -86,6 +87,7 @@ fn compare(numbers: &[u64]) {
 }
 
 /// Every run can be divided at every position.
+// Proves: O9.
 #[test]
 fn every_run_is_cut_anywhere() {
     fn check<S: Split>(make: impl Fn() -> S, expected: &[S::Item])
@@ -149,6 +151,7 @@ fn every_run_is_cut_anywhere() {
 }
 
 /// Rows of a table, changed together with a parallel vector.
+// Proves: O9.
 #[test]
 fn chunks_and_pairs_go_side_by_side() {
     on_every_shape(|runtime| {
@@ -175,6 +178,7 @@ fn chunks_of_nothing_are_refused() {
 }
 
 /// The shape of a sum depends on the number of its items, not on the workers.
+// Proves: O9, O9 (free).
 #[test]
 fn sums_of_floats_are_the_same_on_any_number_of_workers() {
     let mut numbers = Dice(7);
@@ -213,6 +217,7 @@ fn sums_of_floats_are_the_same_on_any_number_of_workers() {
 }
 
 /// Slow items are shared one by one, also those of one block.
+// Proves: O9.
 #[test]
 fn what_takes_long_is_shared_at_once() {
     let runtime = runtime(2);
@@ -233,6 +238,7 @@ fn what_takes_long_is_shared_at_once() {
 }
 
 /// A part has no fewer items than the grain, however slow they are.
+// Proves: O9.
 #[test]
 fn a_grain_is_not_cut() {
     let runs = Mutex::new(Vec::new());
@@ -268,6 +274,7 @@ fn a_grain_is_not_cut() {
 
 /// A user's run that claims more items than it has panics; one that claims fewer yields as many results as
 /// claimed.
+// Proves: O9.
 #[test]
 fn a_run_that_lies_does_no_harm() {
     struct Lying(usize, usize);

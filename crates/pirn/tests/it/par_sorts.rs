@@ -13,7 +13,8 @@ const LONGEST: usize = if cfg!(debug_assertions) {
     10_000
 };
 
-/// O9. All functions, all patterns, compared with `std`.
+/// All functions, all patterns, compared with `std`.
+// Proves: O9.
 #[test]
 fn everything_is_sorted() {
     on_every_shape(|runtime| {
@@ -32,6 +33,7 @@ fn everything_is_sorted() {
 }
 
 /// Items that own memory, and items without any.
+// Proves: O9.
 #[test]
 fn any_items_are_sorted() {
     on_every_shape(|runtime| {

@@ -4,7 +4,8 @@ use crate::cancel_fuzz::again_and_again;
 use crate::par_games::{Tree, cancel_amid, join_in_flat_memory, wait_for_each_other};
 use crate::util::{on_every_shape, scaled, shaped};
 
-/// O9. The result equals that of plain calls, wherever a half waits or panics.
+/// The result equals that of plain calls, wherever a half waits or panics.
+// Proves: O9-join.
 #[test]
 fn trees_of_all_kinds() {
     on_every_shape(|runtime| {
@@ -15,19 +16,22 @@ fn trees_of_all_kinds() {
     });
 }
 
-/// O9. The same with cancellations meanwhile, while workers start and stop.
+/// The same with cancellations meanwhile, while workers start and stop.
+// Proves: O9-region.
 #[test]
 fn cancellations_amid_trees() {
     again_and_again(25, |runtime, seed| cancel_amid(runtime, seed, 6));
 }
 
-/// O9. Halves park in the middle, on one worker as on many, and none is forgotten.
+/// Halves park in the middle, on one worker as on many, and none is forgotten.
+// Proves: O9-join.
 #[test]
 fn halves_wait_for_each_other() {
     on_every_shape(|runtime| wait_for_each_other(runtime, scaled(500)));
 }
 
-/// O9. A million joins in a row leave nothing behind.
+/// A million joins in a row leave nothing behind.
+// Proves: O9-cost.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_joins_in_flat_memory() {

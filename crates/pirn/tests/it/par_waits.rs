@@ -16,6 +16,7 @@ use crate::par_rig::compute;
 use crate::util::{on_every_shape, scaled};
 
 /// As many items as are single jobs: one may wait for any other.
+// Proves: O9.
 #[test]
 fn items_wait_for_each_other() {
     on_every_shape(|runtime| {
@@ -45,6 +46,7 @@ fn items_wait_for_each_other() {
 }
 
 /// Sleeping items sleep concurrently.
+// Proves: O9.
 #[test]
 fn items_sleep_together() {
     let runtime = Runtime::builder().deterministic(5).build().unwrap();
@@ -57,6 +59,7 @@ fn items_sleep_together() {
 }
 
 /// The same seed, the same results, and only sleeps take time.
+// Proves: O9.
 #[test]
 fn virtual_time_and_parallel_work_go_together() {
     for seed in 0..5 {
@@ -77,6 +80,7 @@ fn virtual_time_and_parallel_work_go_together() {
 }
 
 /// A lock of the runtime is held over parallel work that acquires it in turn.
+// Proves: O9.
 #[test]
 fn items_take_turns() {
     on_every_shape(|runtime| {
@@ -96,6 +100,7 @@ fn items_take_turns() {
 }
 
 /// Parallel work in parallel work, sorts and sums in maps.
+// Proves: O9.
 #[test]
 fn work_nests() {
     on_every_shape(|runtime| {
@@ -117,6 +122,7 @@ fn work_nests() {
 }
 
 /// From threads that run no fibers, of the default runtime and concurrently.
+// Proves: O9.
 #[test]
 fn plain_threads_ask_too() {
     std::thread::scope(|s| {
@@ -147,6 +153,7 @@ fn wait_for(condition: impl Fn() -> bool) {
 }
 
 /// Of a million items, few are visited after an error.
+// Proves: O9.
 #[test]
 fn an_error_ends_the_work() {
     on_every_shape(|runtime| {
@@ -172,6 +179,7 @@ fn an_error_ends_the_work() {
 }
 
 /// Of several errors, the first by position of those that were found.
+// Proves: O9.
 #[test]
 fn the_first_error_found_is_returned() {
     let result = runtime(1).run(|| {
@@ -184,6 +192,7 @@ fn the_first_error_found_is_returned() {
 }
 
 /// A cancellation in the middle of a million items leaves most of them unvisited.
+// Proves: O9.
 #[test]
 fn an_interrupt_ends_the_work() {
     on_every_shape(|runtime| {
@@ -213,6 +222,7 @@ fn an_interrupt_ends_the_work() {
 }
 
 /// A deadline soon ends work that computes.
+// Proves: O9.
 #[test]
 fn a_deadline_ends_the_work() {
     on_every_shape(|runtime| {
@@ -229,6 +239,7 @@ fn a_deadline_ends_the_work() {
 }
 
 /// A thread's own deadlines and tokens apply to the fibers that work for it.
+// Proves: O9.
 #[test]
 fn threads_are_interrupted_too() {
     let endless = || par::try_for_each(0..u64::MAX, |_| Ok::<_, Interrupt>(()));
@@ -248,6 +259,7 @@ fn threads_are_interrupted_too() {
 }
 
 /// Uninterruptible work is completed.
+// Proves: O9.
 #[test]
 fn what_cannot_fail_is_done_all_the_same() {
     on_every_shape(|runtime| {
@@ -259,6 +271,7 @@ fn what_cannot_fail_is_done_all_the_same() {
 }
 
 /// Items with results that go elsewhere by a channel, in grains.
+// Proves: O9.
 #[test]
 fn items_send_what_they_make() {
     on_every_shape(|runtime| {

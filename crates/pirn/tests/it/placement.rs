@@ -17,6 +17,7 @@ use crate::util::{
 /// D6 of the design. Long-lived fibers that one fiber starts, one after another, spread over all
 /// workers: each has a fair part, though the spawning one may keep the most.
 // Where fibers may migrate, the thread of the start says nothing.
+// Proves: B20.
 #[cfg(not(pirn_free))]
 #[test]
 fn long_lived_fibers_spread() {
@@ -53,7 +54,8 @@ fn long_lived_fibers_spread() {
     }
 }
 
-/// B12. Fibers that a thread spawns in a row use several workers.
+/// Fibers that a thread spawns in a row use several workers.
+// Proves: B12.
 #[test]
 fn siblings_from_a_thread_use_several_workers() {
     let mut several = 0;
@@ -82,7 +84,8 @@ fn siblings_from_a_thread_use_several_workers() {
     );
 }
 
-/// C1. Work on one of very many workers reaches all of them.
+/// Work on one of very many workers reaches all of them.
+// Proves: C1.
 #[test]
 fn work_spreads_to_every_worker() {
     const WORKERS: usize = 64;
@@ -106,7 +109,8 @@ fn work_spreads_to_every_worker() {
     });
 }
 
-/// B3, B1. Fibers of one spawner are stolen by the others, every id exactly once.
+/// B1. Fibers of one spawner are stolen by the others, every id exactly once.
+// Proves: B3.
 #[test]
 fn stolen_fibers_run_exactly_once() {
     for workers in [2, 4, 8] {
@@ -145,7 +149,8 @@ fn stolen_fibers_run_exactly_once() {
     }
 }
 
-/// C2. Stealing takes halves: few steals move many fibers.
+/// Stealing takes halves: few steals move many fibers.
+// Proves: C2.
 #[test]
 fn steals_are_few() {
     let runtime = runtime(2);
@@ -189,8 +194,9 @@ fn the_child_of_a_computing_parent_starts() {
     }
 }
 
-/// B6. How soon: a millisecond is the aim. The bound is generous, and grows with the time that the
+/// How soon: a millisecond is the aim. The bound is generous, and grows with the time that the
 /// wake of a plain thread takes in the same period.
+// Proves: B6.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_the_child_of_a_computing_parent_starts_soon() {
@@ -226,8 +232,9 @@ fn alone_the_child_of_a_computing_parent_starts_soon() {
     );
 }
 
-/// C14. Two communicating fibers stay on one worker while the other idles, in every run. Nine of
+/// Two communicating fibers stay on one worker while the other idles, in every run. Nine of
 /// ten of their wakes stay local, and half of them run at once, out of the `next` slot.
+// Proves: C14.
 #[test]
 fn two_that_talk_stay_together() {
     let rounds = scaled(20_000) as u64;
@@ -299,8 +306,9 @@ fn talk(rounds: u64) -> Talk {
     }
 }
 
-/// B9. Fibers from outside are fetched in fair shares: no worker does more than twice its part, or less than
+/// Fibers from outside are fetched in fair shares: no worker does more than twice its part, or less than
 /// half.
+// Proves: B9.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_fetches_are_fair_shares() {

@@ -7,6 +7,7 @@ use pirn::sync::Pool;
 
 use crate::executor_kind::{CREWS, Jobs};
 
+// Proves: I18.
 #[test]
 fn never_more_things_than_places() {
     for crew in CREWS {
@@ -32,6 +33,7 @@ fn never_more_things_than_places() {
     }
 }
 
+// Proves: I18.
 #[test]
 fn a_failed_maker_and_a_discarded_thing_leave_room() {
     let tries = AtomicUsize::new(0);
@@ -49,6 +51,7 @@ fn a_failed_maker_and_a_discarded_thing_leave_room() {
     assert_eq!(pool.idle(), 1);
 }
 
+// Proves: I18.
 #[test]
 fn what_comes_back_is_reset() {
     let pool = Pool::new(1, Vec::new).reset(|things: &mut Vec<u8>| {

@@ -28,7 +28,8 @@ fn endless() -> Child {
     cat.spawn().unwrap()
 }
 
-/// N7. Codes and signals, as `std` reports them, to fibers and threads.
+/// Codes and signals, as `std` reports them, to fibers and threads.
+// Proves: N7-X-child.
 #[test]
 fn children_end_with_codes_and_signals() {
     for crew in CREWS {
@@ -49,6 +50,7 @@ fn children_end_with_codes_and_signals() {
 }
 
 /// Program, arguments, directory and environment of a child: as in `std`.
+// Proves: N7-X-child.
 #[test]
 fn a_command_has_its_settings() {
     let directory = Directory::new();
@@ -91,6 +93,7 @@ fn a_command_has_its_settings() {
 }
 
 /// A failure to start is an error of `std`'s.
+// Proves: N7-X-child.
 #[test]
 fn a_program_that_is_not_there() {
     for crew in CREWS {
@@ -109,6 +112,7 @@ fn a_program_that_is_not_there() {
 
 /// An exchange through pipes: far more than their capacity in both directions, with several fibers
 /// at one end.
+// Proves: N7-X-pipes.
 #[test]
 fn a_child_talks_through_pipes() {
     on_every_shape(|runtime| {
@@ -137,6 +141,7 @@ fn a_child_talks_through_pipes() {
 }
 
 /// All output of a child arrives, with any amount on either pipe; the child waits for no full pipe.
+// Proves: N7-X-pipes.
 #[test]
 fn full_pipes_stop_no_fiber() {
     for crew in CREWS {
@@ -162,6 +167,7 @@ fn full_pipes_stop_no_fiber() {
 }
 
 /// One child's output is another one's input: it blocks there as programs expect.
+// Proves: N7-X-pipes.
 #[test]
 fn children_are_joined_by_a_pipe() {
     pirn::run(|| {
@@ -184,6 +190,7 @@ fn children_are_joined_by_a_pipe() {
 
 /// A hundred children at once, each with a fiber that waits and pipes in both directions: none
 /// waits for a thread that another one occupies.
+// Proves: N7-X-child.
 #[test]
 fn a_hundred_children_at_once() {
     let runtime = runtime(2);
@@ -218,6 +225,7 @@ fn a_hundred_children_at_once() {
 
 /// A wait for a child ends at its limit; the child continues, can be waited for again, and be
 /// killed. The same for a pipe.
+// Proves: N7-X-child.
 #[test]
 fn waits_for_a_child_are_limited() {
     const SHORT: Duration = Duration::from_millis(5);
@@ -250,6 +258,7 @@ fn waits_for_a_child_are_limited() {
 
 /// A fiber that is interrupted while it runs a command kills the child: no other handle of it
 /// exists.
+// Proves: N7-X-killed.
 #[test]
 fn an_interrupted_command_is_killed() {
     let runtime = runtime(2);
@@ -279,6 +288,7 @@ fn an_interrupted_command_is_killed() {
 }
 
 /// A full pipe does not block a cancelled writer, nor one with an ended child.
+// Proves: N7-X-child.
 #[test]
 fn writes_to_a_child_end() {
     let runtime = runtime(1);
@@ -308,6 +318,7 @@ fn writes_to_a_child_end() {
 }
 
 /// A pending interrupt is reported before any operation.
+// Proves: N7-X-child.
 #[test]
 fn an_interrupted_call_starts_nothing() {
     let directory = Directory::new();
@@ -336,6 +347,7 @@ fn an_interrupted_call_starts_nothing() {
 }
 
 /// Reports name the wait for a child.
+// Proves: N7-X-child.
 #[test]
 fn a_report_has_the_waiting_fibers() {
     let runtime = runtime(1);
@@ -358,6 +370,7 @@ fn a_report_has_the_waiting_fibers() {
 }
 
 /// A dropped child continues, and its zombie is reaped eventually.
+// Proves: N7-X-dropped.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_dropped_child_goes_on_and_leaves_nothing() {

@@ -17,8 +17,9 @@ use crate::util::on_every_shape;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// P4, P7. A report names a fiber, its spawn line, where and why it waits, and the size of its
+/// P7. A report names a fiber, its spawn line, where and why it waits, and the size of its
 /// stack.
+// Proves: P4.
 #[test]
 fn a_parked_fiber_is_described() {
     on_every_shape(|runtime| {
@@ -41,7 +42,8 @@ fn a_parked_fiber_is_described() {
     });
 }
 
-/// P7. A fiber's wait is reported at the line of the user's call, with every kind of wait.
+/// A fiber's wait is reported at the line of the user's call, with every kind of wait.
+// Proves: P7.
 #[test]
 fn waits_are_reported_by_their_lines() {
     let runtime = runtime(2);
@@ -103,7 +105,8 @@ fn object(wait: impl FnOnce() + Send + 'static) -> Object {
     object
 }
 
-/// P4. Channels report their fill and their waiters; locks their holders; and so on.
+/// Channels report their fill and their waiters; locks their holders; and so on.
+// Proves: P4.
 #[test]
 fn objects_are_described_as_they_are() {
     let (tx, rx) = channel::bounded(3);
@@ -146,7 +149,8 @@ fn objects_are_described_as_they_are() {
     drop(guard);
 }
 
-/// P4. The holder of a lock is reported by its identity: a fiber, or a thread that has waited.
+/// The holder of a lock is reported by its identity: a fiber, or a thread that has waited.
+// Proves: P4.
 #[test]
 fn holders_are_reported() {
     let held = |holder| ObjectKind::Mutex {
@@ -173,7 +177,8 @@ fn holders_are_reported() {
     });
 }
 
-/// P4. The missing or excess number of permits, members and fibers is reported.
+/// The missing or excess number of permits, members and fibers is reported.
+// Proves: P4.
 #[test]
 fn counts_are_reported() {
     let own = own_id();
@@ -232,7 +237,8 @@ fn counts_are_reported() {
     );
 }
 
-/// P4. A select reports all of its channels; a scope, its number of remaining fibers.
+/// A select reports all of its channels; a scope, its number of remaining fibers.
+// Proves: P4.
 #[test]
 fn compound_waits_tell_their_parts() {
     let (_tx1, rx1) = channel::bounded::<u8>(1);
@@ -272,7 +278,8 @@ fn compound_waits_tell_their_parts() {
     owner.join().unwrap();
 }
 
-/// P4. Condition variables, barriers and one-time initialization are reported too.
+/// Condition variables, barriers and one-time initialization are reported too.
+// Proves: P4.
 #[test]
 fn the_rest_is_reported_too() {
     let runtime = runtime(1);
@@ -314,7 +321,8 @@ fn the_rest_is_reported_too() {
     });
 }
 
-/// P4. The wait of a call that takes a closure is reported at the caller's line, not at one inside.
+/// The wait of a call that takes a closure is reported at the caller's line, not at one inside.
+// Proves: P4.
 #[test]
 fn calls_that_wait_inside_are_reported_by_their_callers_line() {
     let runtime = runtime(2);
@@ -365,7 +373,8 @@ fn calls_that_wait_inside_are_reported_by_their_callers_line() {
     }
 }
 
-/// P4. The same for sockets: incoming connections, outgoing ones, copies.
+/// The same for sockets: incoming connections, outgoing ones, copies.
+// Proves: P4.
 #[cfg(unix)]
 #[test]
 fn waits_for_sockets_are_reported_by_their_callers_line() {

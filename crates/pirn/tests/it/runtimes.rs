@@ -12,7 +12,8 @@ use crate::util::{
     Drops, LONG, SCHEDULERS, apart, mappings, on_every_shape, scaled, shaped,
 };
 
-/// A5. Two runtimes exchange 100,000 messages; when one has ended the other keeps running.
+/// Two runtimes exchange 100,000 messages; when one has ended the other keeps running.
+// Proves: A5, F10.
 #[test]
 fn two_runtimes_exchange_messages() {
     let n = scaled(100_000);
@@ -103,7 +104,8 @@ fn any_number_of_workers() {
     }
 }
 
-/// C6. Hundreds of workers on few cores: nothing is lost, no fiber stalls.
+/// Hundreds of workers on few cores: nothing is lost, no fiber stalls.
+// Proves: C6.
 #[test]
 fn many_more_workers_than_cores() {
     for workers in [96, 256] {
@@ -138,7 +140,8 @@ fn many_more_workers_than_cores() {
     }
 }
 
-/// A5. The default runtime is created on first use; after that `install` fails.
+/// The default runtime is created on first use; after that `install` fails.
+// Proves: A5.
 #[test]
 fn the_default_runtime_is_made_on_first_use() {
     let ended = apart(
@@ -233,6 +236,7 @@ fn hooks_run_on_every_worker() {
 }
 
 /// Dropping a runtime waits for all its fibers, including those that they spawn meanwhile.
+// Proves: H-8, O13.
 #[test]
 fn dropping_a_runtime_waits_for_its_fibers() {
     for scheduler in SCHEDULERS {
@@ -304,8 +308,9 @@ fn waiters_for_idleness_do_not_wait_for_each_other() {
     });
 }
 
-/// A9. Spawns from threads race with the end of the runtime: each is rejected or runs to its end,
+/// Spawns from threads race with the end of the runtime: each is rejected or runs to its end,
 /// and the runtime ends.
+// Proves: A9.
 #[test]
 fn spawns_race_with_the_end() {
     for round in 0..scaled(300) {

@@ -140,6 +140,7 @@ fn turns_are_given_in_order_of_arrival() {
     });
 }
 
+// Proves: D-6.
 #[test]
 fn no_later_reader_overtakes_a_waiting_writer() {
     alone(|| {
@@ -166,6 +167,7 @@ fn no_later_reader_overtakes_a_waiting_writer() {
 }
 
 /// A reader that requests the lock after it has seen a waiting writer reads that writer's value.
+// Proves: D-6.
 #[test]
 fn a_waiting_writer_comes_before_every_later_reader() {
     for workers in [1, 2, 4, 8] {
@@ -202,6 +204,7 @@ fn a_waiting_writer_comes_before_every_later_reader() {
 }
 
 /// There is always a reader inside, until a writer arrives.
+// Proves: D-6.
 #[test]
 fn readers_that_relieve_each_other_do_not_starve_a_writer() {
     for workers in [1, 2, 4, 8] {

@@ -63,6 +63,7 @@ fn threads() -> usize {
 
 /// If a worker's thread cannot be created the other workers do its work, and the worker is tried
 /// again: once threads are available, it runs.
+// Proves: H-13.
 #[test]
 fn a_worker_without_a_thread() {
     /// More than start while the first fiber is being started.
@@ -118,6 +119,7 @@ fn a_worker_without_a_thread() {
 
 /// If a runtime finds memory or threads only for a part of itself the build fails, and the created
 /// part is released.
+// Proves: H-13.
 #[test]
 fn a_runtime_without_threads_is_refused() {
     let part = || {

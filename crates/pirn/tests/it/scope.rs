@@ -13,6 +13,7 @@ use crate::executor_kind::{Crew, Jobs, alone, runtime, until};
 use crate::util::{Drops, LONG, on_every_shape, scaled};
 
 /// Children borrow from the frame that spawns them, mutably too, one each.
+// Proves: O6.
 #[test]
 fn children_borrow() {
     on_every_shape(|runtime| {
@@ -54,6 +55,7 @@ fn a_scope_on_a_plain_thread() {
 }
 
 /// A scope waits for children of children, whatever fiber spawned them last.
+// Proves: K1.
 #[test]
 fn a_scope_waits_for_grandchildren() {
     on_every_shape(|runtime| {
@@ -78,6 +80,7 @@ fn a_scope_waits_for_grandchildren() {
 }
 
 /// Scopes nest to any depth; each level borrows from the one above.
+// Proves: K1, O6.
 #[test]
 fn scopes_nest_deeply() {
     fn nest(depth: usize, sum: &AtomicUsize) {
@@ -200,6 +203,7 @@ fn a_body_that_panics_waits_for_its_children() {
 }
 
 /// Results are returned by handles; a dropped one detaches, and the scope still waits.
+// Proves: O6.
 #[test]
 fn handles_of_a_scope() {
     alone(|| {
@@ -219,8 +223,9 @@ fn handles_of_a_scope() {
     });
 }
 
-/// O6. A forgotten handle is equivalent to a dropped one, but for its fiber's memory: the scope
+/// A forgotten handle is equivalent to a dropped one, but for its fiber's memory: the scope
 /// waits for the fiber, which borrows, and raises its panic.
+// Proves: O6.
 #[test]
 #[expect(clippy::mem_forget, reason = "what is tested")]
 fn a_forgotten_handle() {
@@ -455,7 +460,8 @@ fn channels_outlive_scopes() {
     });
 }
 
-/// M7. A million short children in one scope need no more memory than a few.
+/// A million short children in one scope need no more memory than a few.
+// Proves: K10, M7.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_scope_of_many_children_stays_flat() {
@@ -478,8 +484,9 @@ fn alone_a_scope_of_many_children_stays_flat() {
     });
 }
 
-/// A7. A channel created inside a scope's fiber works after the scope has ended, and a channel from
+/// A channel created inside a scope's fiber works after the scope has ended, and a channel from
 /// outside is not closed by the end of a scope that used it.
+// Proves: A7, I22.
 #[test]
 fn channels_live_apart_from_scopes() {
     on_every_shape(|runtime| {

@@ -30,6 +30,7 @@ fn the_case_that_is_possible_wins() {
     assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
 }
 
+// Proves: J5.
 #[test]
 fn default_runs_when_nothing_is_possible() {
     let rx = never::<()>();
@@ -42,6 +43,7 @@ fn default_runs_when_nothing_is_possible() {
     assert_eq!(only, 5);
 }
 
+// Proves: J-X-default.
 #[test]
 fn what_is_always_possible_somewhere_is_not_missed() {
     /// When it is first polled, moves a value from one channel to the other, as another party may
@@ -82,6 +84,7 @@ fn what_is_always_possible_somewhere_is_not_missed() {
     }
 }
 
+// Proves: J7.
 #[test]
 fn a_closed_channel_is_possible_and_says_so() {
     let (tx, rx) = bounded::<u8>(1);
@@ -146,6 +149,7 @@ fn a_parked_select_is_completed_by_its_peer() {
     }
 }
 
+// Proves: J1.
 #[test]
 fn a_select_on_both_ends_of_a_rendezvous_meets_its_like() {
     for crew in CREWS {
@@ -176,6 +180,7 @@ fn a_select_on_both_ends_of_a_rendezvous_meets_its_like() {
     }
 }
 
+// Proves: J5.
 #[test]
 fn time_ends_a_select() {
     for crew in CREWS {
@@ -205,6 +210,7 @@ fn time_ends_a_select() {
     }
 }
 
+// Proves: J9.
 #[test]
 fn an_interrupt_goes_to_its_arm_or_to_the_first_channel() {
     let (ready, is_ready) = bounded(0);
@@ -246,6 +252,7 @@ fn an_interrupt_is_an_error_of_every_arm_that_has_one() {
     });
 }
 
+// Proves: J4.
 #[test]
 fn the_end_of_a_fiber_and_the_park_token_are_cases() {
     let (tx, rx) = bounded::<()>(0);
@@ -271,6 +278,7 @@ fn the_end_of_a_fiber_and_the_park_token_are_cases() {
     assert!(fiber.join().unwrap());
 }
 
+// Proves: J3.
 #[test]
 fn a_value_that_was_not_sent_comes_back() {
     let (tx, rx) = bounded(1);

@@ -17,8 +17,9 @@ use pirn::wait::{Ticket, Waitable, case, on};
 use crate::executor_kind::{CREWS, Jobs, alone, until};
 use crate::util::{LONG, scaled};
 
-/// J6. Of two cases that are always possible, each wins about half of the time; under
+/// Of two cases that are always possible, each wins about half of the time; under
 /// `biased`, the first wins always.
+// Proves: J6.
 #[test]
 fn two_possible_cases_share_the_wins() {
     let rounds = scaled(100_000);
@@ -56,8 +57,9 @@ fn two_possible_cases_share_the_wins() {
     }
 }
 
-/// J3. When an arm runs, the select is in no queue any more: on a channel that lost, no partner is
+/// When an arm runs, the select is in no queue any more: on a channel that lost, no partner is
 /// found for a receive or a send.
+// Proves: J3.
 #[test]
 fn a_case_that_lost_waits_no_more() {
     for winner in [true, false] {
@@ -85,7 +87,8 @@ fn a_case_that_lost_waits_no_more() {
     }
 }
 
-/// J4. A token of `unpark` neither ends a select that does not request it, nor is it lost.
+/// A token of `unpark` neither ends a select that does not request it, nor is it lost.
+// Proves: J4.
 #[test]
 fn a_select_leaves_the_token_alone() {
     for crew in CREWS {
@@ -110,7 +113,8 @@ fn a_select_leaves_the_token_alone() {
     }
 }
 
-/// J7. Values in a channel are received before its close is reported.
+/// Values in a channel are received before its close is reported.
+// Proves: J7.
 #[test]
 fn a_buffered_value_comes_before_the_close() {
     let (tx, rx) = bounded(2);
@@ -200,8 +204,9 @@ impl Waitable for Waits {
     fn unpublish(&self, _: Ticket) {}
 }
 
-/// G1, G4. The end of a wait inside a waitable is not mistaken for the end of the wait that it is
+/// G4. The end of a wait inside a waitable is not mistaken for the end of the wait that it is
 /// part of.
+// Proves: G1.
 #[test]
 fn a_waitable_that_waits_decides_nothing() {
     let handed = || {
@@ -251,7 +256,8 @@ fn a_waitable_that_waits_decides_nothing() {
     }
 }
 
-/// J5, G1. All kinds of cases in one select, each made possible in its turn while the select waits.
+/// All kinds of cases in one select, each made possible in its turn while the select waits.
+// Proves: G1, J5.
 #[test]
 fn everything_fits_into_one_select() {
     for crew in CREWS {

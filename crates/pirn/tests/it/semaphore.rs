@@ -56,6 +56,7 @@ fn a_semaphore_is_a_constant_and_shows_itself() {
     assert!(catch_unwind(|| Semaphore::new(MOST + 1)).is_err());
 }
 
+// Proves: D-6.
 #[test]
 fn a_large_request_is_not_starved_by_small_ones() {
     alone(|| {

@@ -13,8 +13,9 @@ use pirn::{Interrupt, JoinHandle, channel};
 use crate::executor_kind::runtime;
 use crate::util::{Drops, LONG, SCHEDULERS, compute_until, eventually, scaled, shaped};
 
-/// A9, F20. Ten thousand parked and ten thousand queued fibers: shutdown returns in time, and each
+/// A9. Ten thousand parked and ten thousand queued fibers: shutdown returns in time, and each
 /// capture is dropped exactly once.
+// Proves: F20.
 #[test]
 fn parked_and_queued_fibers_end() {
     let n = scaled(10_000);
@@ -76,8 +77,9 @@ fn parked_and_queued_fibers_end() {
     }
 }
 
-/// F20. A fiber that does not end in time is reported, by name if its worker can; the others end,
+/// A fiber that does not end in time is reported, by name if its worker can; the others end,
 /// and it keeps running.
+// Proves: F20.
 #[test]
 fn what_does_not_end_is_reported_by_name() {
     let runtime = runtime(2);
@@ -172,8 +174,9 @@ fn shutdown_from_inside_returns_at_once() {
     }
 }
 
-/// O13. A runtime that is dropped while a panic unwinds cancels its waiting fibers: the panic
+/// A runtime that is dropped while a panic unwinds cancels its waiting fibers: the panic
 /// propagates, instead of a wait for fibers that may never end.
+// Proves: O13.
 #[test]
 fn a_panic_does_not_wait_for_servers() {
     for workers in [1, 2] {
@@ -204,7 +207,8 @@ fn a_panic_does_not_wait_for_servers() {
     }
 }
 
-/// O13. A runtime that is created while a panic unwinds, for cleanup, does its work.
+/// A runtime that is created while a panic unwinds, for cleanup, does its work.
+// Proves: O13.
 #[test]
 fn a_destructor_may_use_a_runtime() {
     struct CleansUp<'a>(&'a Arc<AtomicUsize>);
@@ -246,7 +250,8 @@ fn an_idle_runtime_shuts_down_at_once() {
     }
 }
 
-/// A9. Spawns of a cancelled fiber are rejected, and dropped once.
+/// Spawns of a cancelled fiber are rejected, and dropped once.
+// Proves: A9.
 #[test]
 fn spawns_during_shutdown_are_refused() {
     let drops = Drops::default();

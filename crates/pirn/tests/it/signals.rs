@@ -27,6 +27,7 @@ pub(crate) fn assert_passed(ended: Option<Ended>) {
 }
 
 /// SIGTERM interrupts the fibers under a token, and the process continues.
+// Proves: K12.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn kill_cancels_what_is_under_the_token() {
@@ -60,6 +61,7 @@ fn kill_cancels_what_is_under_the_token() {
 }
 
 /// A waiter for the token itself resumes: fiber or thread.
+// Proves: K12.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn kill_ends_a_wait_for_the_token() {
@@ -79,6 +81,7 @@ fn kill_ends_a_wait_for_the_token() {
 }
 
 /// Two guards for one signal: both are notified, and after the drop of one the other still is.
+// Proves: K12.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn every_guard_is_reported() {
@@ -100,6 +103,7 @@ fn every_guard_is_reported() {
 }
 
 /// Without a guard the signal ends the process again.
+// Proves: K12.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn the_last_guard_restores_the_default() {
@@ -126,6 +130,7 @@ extern "C" fn count(_signal: libc::c_int) {
 }
 
 /// A handler of the program is restored; one that was set meanwhile stays.
+// Proves: K12.
 #[test]
 #[expect(unsafe_code, reason = "handlers are the system's")]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
@@ -159,6 +164,7 @@ fn the_last_guard_restores_a_handler() {
 }
 
 /// A signal that cannot be received is an error that names it, without side effects.
+// Proves: K12.
 #[test]
 fn a_signal_that_cannot_be_waited_for_is_named() {
     let stop = Token::new();
@@ -187,6 +193,7 @@ fn a_signal_that_cannot_be_waited_for_is_named() {
 }
 
 /// A thread that waits for a signal does nothing else.
+// Proves: K12.
 #[test]
 #[cfg(target_os = "linux")]
 fn waiting_for_a_signal_wakes_no_thread() {

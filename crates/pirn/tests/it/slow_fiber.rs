@@ -50,9 +50,10 @@ fn lines(ended: &Ended) -> Vec<&str> {
         .collect()
 }
 
-/// P5. Others wait while one fiber spins for 300 ms: it is named once, with the duration; when it
+/// Others wait while one fiber spins for 300 ms: it is named once, with the duration; when it
 /// does so again a second later, it is named with both.
 // Settled: a fiber that may migrate does not wait behind it.
+// Proves: P5.
 #[cfg(not(pirn_free))]
 #[test]
 fn a_fiber_that_holds_others_up_is_named_once() {
@@ -112,6 +113,7 @@ fn a_fiber_that_holds_others_up_is_named_once() {
 }
 
 /// A fiber woken from outside waits in the mailbox, and counts too.
+// Proves: P5.
 #[test]
 fn mail_counts() {
     let builder = Runtime::builder().workers(1).slow_fiber(Some(THRESHOLD));
@@ -133,6 +135,7 @@ fn mail_counts() {
 }
 
 /// No fiber is named that delays no other, or that yields, and no sleeping worker.
+// Proves: P5-quiet.
 #[test]
 fn no_other_is_named() {
     // Longer than a busy machine keeps a thread from running.

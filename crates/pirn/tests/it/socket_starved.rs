@@ -27,6 +27,7 @@ type Accepted = (TcpStream, Instant);
 /// `accept` reports that there is no descriptor. `incoming` waits, which takes less than a
 /// twentieth of a processor, with any number of waiters; and each descriptor that becomes available
 /// is soon used for a connection.
+// Proves: N5-X-starved.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_descriptors_run_out() {

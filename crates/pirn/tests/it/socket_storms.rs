@@ -30,6 +30,7 @@ struct Line {
 /// Ten thousand reads with deadlines that expire at about the same time, just as bytes arrive for
 /// half of them: each ends with its byte or with a timeout, no byte is lost or read twice, and the
 /// sockets remain usable.
+// Proves: N5-X-crowds.
 #[test]
 fn deadlines_come_all_at_once() {
     const ROUNDS: usize = 10;
@@ -114,6 +115,7 @@ fn read_until(one: &UnixStream, at: Instant, own: bool, read: usize) -> usize {
 
 /// Ten thousand short connections while a worker is stuck for a second, some hundred at a time: sockets,
 /// their records, and memory return to where they were.
+// Proves: N5-X-crowds.
 #[test]
 fn connections_come_and_go_beside_a_stuck_worker() {
     let name = "socket_storms::connections_come_and_go_beside_a_stuck_worker";
@@ -189,6 +191,7 @@ fn serve(listener: &TcpListener) {
 
 /// While one worker is stuck, connections with fibers on the other ones keep working: each has
 /// hundreds of answers before that one is released.
+// Proves: N5-X-crowds.
 #[test]
 fn a_stuck_worker_holds_up_only_its_own() {
     const PAIRS: usize = 40;
@@ -270,6 +273,7 @@ fn talk(runtime: &Runtime, over: &Arc<AtomicBool>) -> Talk {
 
 /// Descriptor numbers that are closed and opened again at once, by fibers of several workers, while
 /// others wait with limits: each fiber gets its own bytes, or a timeout.
+// Proves: N6.
 #[test]
 fn numbers_are_used_again_at_once() {
     const FIBERS: usize = 16;

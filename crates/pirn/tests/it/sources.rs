@@ -173,8 +173,9 @@ fn from_outside(runtime: &Runtime, board: &Arc<Board>) {
     });
 }
 
-/// B14. Pairs that wake each other, yield loops, chains of fresh fibers, spawns from outside, wakes from outside,
+/// Pairs that wake each other, yield loops, chains of fresh fibers, spawns from outside, wakes from outside,
 /// timers: all at once on one worker.
+// Proves: B14.
 #[test]
 fn each_is_served_within_a_bound() {
     for scheduler in SCHEDULERS {

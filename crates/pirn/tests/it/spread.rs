@@ -143,6 +143,7 @@ fn pool(
 }
 
 /// A pool of fibers that wait for jobs uses all workers, wherever it is spawned and however it waits.
+// Proves: B20-pools.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_pools_are_spread() {
@@ -238,6 +239,7 @@ fn alone_pools_on_dispatchers_are_spread() {
 }
 
 /// The same with a lock and a condition, on which the fibers sleep.
+// Proves: B20-pools.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_pools_over_a_lock_are_spread() {
@@ -256,6 +258,7 @@ fn alone_pools_over_a_lock_are_spread() {
 
 /// A server has its fibers on all workers, though connections are opened one by one while it is
 /// idle, or all at once.
+// Proves: B20-pools.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_servers_are_spread() {
@@ -295,6 +298,7 @@ fn alone_servers_are_spread() {
 }
 
 /// In any order of arrivals, the fibers that stay are spread.
+// Proves: B20-pools.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_arrivals_of_any_kind_are_spread() {
@@ -419,6 +423,7 @@ fn class_of(runtime: &Handle, file: &str, line: u32) -> Option<LineClass> {
 
 /// Fibers of one line that only pass messages to each other are kept on one worker, once the line
 /// has that history.
+// Proves: B20-talk.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_talkers_of_one_line_come_together() {
@@ -466,6 +471,7 @@ fn alone_talkers_of_one_line_come_together() {
 }
 
 /// Fibers of a line with a history of blocking get a thread each.
+// Proves: E2-lines.
 #[test]
 fn blocking_lines_get_threads() {
     const FIBERS: usize = 12;
@@ -536,6 +542,7 @@ fn hog(stop: &AtomicBool) {
 
 /// A fresh fiber starts beside as many computing ones as there are workers, within 5 ms, and no more
 /// than twice as many threads as workers compute.
+// Proves: E2-fresh.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_fresh_fiber_starts_beside_computing_ones() {
@@ -576,6 +583,7 @@ fn alone_a_fresh_fiber_starts_beside_computing_ones() {
 
 /// Sleeps end in time beside computing fibers, if the spawn line of those has a history of
 /// computing.
+// Proves: E2-lines.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_sleeps_beside_known_hogs() {
@@ -620,6 +628,7 @@ fn alone_sleeps_beside_known_hogs() {
 
 /// A computation runs beside the workers, under the caller's token; its result, and its panic, are
 /// the caller's.
+// Proves: E2-apart.
 #[test]
 fn a_computation_runs_apart() {
     // On a plain thread it is a call.
@@ -648,6 +657,7 @@ fn a_computation_runs_apart() {
 
 /// A computation that checks for interrupts ends when its caller is cancelled; one that began under
 /// a cancelled token runs all the same.
+// Proves: E2-apart.
 #[test]
 fn a_computation_is_cancelled_with_its_caller() {
     let runtime = runtime(2);
@@ -676,6 +686,7 @@ fn a_computation_is_cancelled_with_its_caller() {
 
 /// Computations take turns on as many threads as there are workers, or twice as many where they wait for
 /// long, and all of them end.
+// Proves: E2-apart.
 #[test]
 fn computations_take_turns() {
     let runtime = runtime(2);
@@ -703,6 +714,7 @@ fn computations_take_turns() {
 
 /// A fiber configured to start apart does, and one configured not to does not, with any history of
 /// its line.
+// Proves: E2-apart.
 #[test]
 fn apart_is_obeyed() {
     let runtime = runtime(2);
@@ -740,6 +752,7 @@ fn apart_is_obeyed() {
 
 /// Without spreading fibers start where they are found; with even spreading, also those that
 /// communicate and those that end soon are spread.
+// Proves: B20-asked.
 #[test]
 fn spread_is_obeyed() {
     let started = |spread| {

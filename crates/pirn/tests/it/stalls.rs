@@ -179,7 +179,8 @@ fn check(ended: &Ended, culprit: &str) {
     assert!(advice.contains(remedy), "{culprit}: {said}");
 }
 
-/// P5. A sleeper of 1 ms behind one fiber that keeps the only worker.
+/// A sleeper of 1 ms behind one fiber that keeps the only worker.
+// Proves: P5.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_each_culprit_is_reported() {
@@ -192,6 +193,7 @@ fn alone_each_culprit_is_reported() {
 }
 
 /// A stall is detected in every kind of wait of the delayed fiber.
+// Proves: P5.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_each_victim_is_seen() {
@@ -206,6 +208,7 @@ fn alone_each_victim_is_seen() {
 }
 
 /// Beside several culprits, on one worker and on two.
+// Proves: P5.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_crowds_of_culprits_are_reported() {
@@ -222,6 +225,7 @@ fn alone_crowds_of_culprits_are_reported() {
 }
 
 /// A report contains where the fiber was: which system call, which functions.
+// Proves: P5.
 #[cfg(target_arch = "x86_64")]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -249,6 +253,7 @@ fn alone_a_report_has_frames() {
 
 /// The report identifies a fiber that waits for a lock of std held by another fiber of the same
 /// worker, also if no fiber is ready behind it.
+// Proves: P5.
 #[cfg(target_arch = "x86_64")]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -276,6 +281,7 @@ fn alone_a_lock_across_a_wait_is_named() {
 
 /// Without signals there is a report all the same, without the parts that only the thread can
 /// supply.
+// Proves: P5-quiet.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_signals_can_be_turned_off() {
@@ -293,6 +299,7 @@ fn alone_signals_can_be_turned_off() {
 }
 
 /// Reports can be turned off; then there is no check.
+// Proves: P5-quiet.
 #[test]
 fn reports_can_be_turned_off() {
     let builder = Runtime::builder().workers(1).slow_fiber(None);
@@ -306,6 +313,7 @@ fn reports_can_be_turned_off() {
 
 /// A fiber that delays no other is not reported: one that computes or blocks alone, or beside
 /// fibers that wait for an event that has not occurred.
+// Proves: P5-quiet.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_fiber_that_holds_up_no_other_is_not_reported() {
@@ -325,6 +333,7 @@ fn alone_a_fiber_that_holds_up_no_other_is_not_reported() {
 }
 
 /// A stall's duration is counted when it has ended.
+// Proves: P5-count.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_lengths_are_counted() {

@@ -29,6 +29,7 @@ fn leads<S: Copy + PartialEq>(all: &[S], from: S, to: S, step: fn(S, S) -> bool)
 
 /// The transitions are those of the diagrams: from the beginning to an end, and never back from
 /// there.
+// Proves: C11, F1.
 #[test]
 fn the_ways_lead_somewhere() {
     let fiber = |from, to| leads(&State::ALL, from, to, State::may_become);
@@ -53,6 +54,7 @@ fn the_ways_lead_somewhere() {
 }
 
 /// A report distinguishes running, ready and waiting fibers.
+// Proves: F1.
 #[test]
 fn a_report_names_the_states() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
@@ -79,6 +81,7 @@ fn a_report_names_the_states() {
 }
 
 /// A worker is reported with its state: no thread yet, busy, asleep, retired, ended.
+// Proves: C11.
 #[test]
 fn workers_have_states() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
@@ -126,9 +129,10 @@ fn workers_have_states() {
     });
 }
 
-/// F1, C11. Six hundred runtimes, one after the other, with 24 fibers each that take every
+/// Six hundred runtimes, one after the other, with 24 fibers each that take every
 /// transition: in a debug build a step that is not in the diagrams ends the process. Each state
 /// observed from outside is reachable from the one observed before.
+// Proves: C11, F1.
 #[test]
 fn a_storm_of_lives() {
     let lives = scaled(600);

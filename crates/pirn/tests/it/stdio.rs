@@ -30,6 +30,7 @@ fn is_part() -> bool {
 
 /// A wait for input holds no worker, can be limited, and loses nothing; written data arrives in
 /// order with printed data.
+// Proves: N7-X-stdio.
 #[test]
 fn input_is_waited_for_and_output_is_written() {
     if is_part() {
@@ -100,6 +101,7 @@ fn print_line(text: &str) {
 }
 
 /// Input from a file and output to one.
+// Proves: N7-X-stdio.
 #[test]
 fn input_and_output_may_be_files() {
     if is_part() {
@@ -127,6 +129,7 @@ fn input_and_output_may_be_files() {
 }
 
 /// Everything arrives, and the first error ends it, except retryable ones.
+// Proves: N5-X-copy.
 #[test]
 fn copying_passes_everything_on() {
     struct Moody(u32);
@@ -155,6 +158,7 @@ fn copying_passes_everything_on() {
 
 /// Two connections joined to one: far more than the buffers hold passes in both directions at once,
 /// and the end of one direction leaves the other one open.
+// Proves: N5-X-copy.
 #[test]
 fn both_directions_are_copied() {
     let n = scaled(500_000);
@@ -184,6 +188,7 @@ fn both_directions_are_copied() {
 }
 
 /// From threads too.
+// Proves: N5-X-copy.
 #[test]
 fn threads_copy_in_both_directions() {
     for crew in CREWS {
@@ -235,6 +240,7 @@ impl HalfClose for Broken {
 
 /// The first error ends the other direction, which would wait indefinitely; so does an interrupt
 /// from outside.
+// Proves: N5-X-copy.
 #[test]
 fn an_error_ends_both_directions() {
     let runtime = runtime(1);

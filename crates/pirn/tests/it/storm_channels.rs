@@ -79,6 +79,7 @@ fn receive_on(rx: &Receiver<Counted>, received: &Count, seed: usize) {
 }
 
 /// Senders and receivers of one channel.
+// Proves: E15, F9.
 #[test]
 fn sends_and_receives() {
     for capacity in CAPACITIES {
@@ -120,6 +121,7 @@ fn sends_and_receives() {
 }
 
 /// Selects over the ends of two channels against each other and against plain calls.
+// Proves: F9.
 #[test]
 fn selects() {
     for capacity in [Some(0), Some(1), Some(5)] {
@@ -192,6 +194,7 @@ fn selects() {
 }
 
 /// One value each, with any sender and any receiver.
+// Proves: F9.
 #[test]
 fn one_shots() {
     again_and_again(150, |runtime, seed| {
@@ -230,6 +233,7 @@ fn one_shots() {
 
 /// Each receiver gets everything from its start on, in order, until it is cancelled; places that a
 /// cancelled one had not read become free again.
+// Proves: F9.
 #[test]
 fn broadcasts_and_watches() {
     again_and_again(100, |runtime, seed| {
@@ -283,6 +287,7 @@ fn broadcasts_and_watches() {
 }
 
 /// Results in the order of submission, though submitters and receivers are cancelled.
+// Proves: F9.
 #[test]
 fn ordered_results() {
     again_and_again(100, |runtime, seed| {

@@ -13,6 +13,7 @@ use crate::util::{Dice, Drops};
 
 /// Joins of detached fibers: interrupted joins do not affect them, cancelled fibers end, and every
 /// capture and result is dropped once.
+// Proves: F9.
 #[test]
 fn joins() {
     again_and_again(100, |runtime, seed| {
@@ -58,6 +59,7 @@ fn joins() {
 }
 
 /// Sleeps, ticks, parks and deadlines.
+// Proves: F9.
 #[test]
 fn times_and_parks() {
     again_and_again(100, |runtime, seed| {
@@ -134,6 +136,7 @@ fn times_and_parks() {
 }
 
 /// Scopes that are left while they are cancelled from above: children have ended by then.
+// Proves: K1.
 #[test]
 fn scopes() {
     again_and_again(100, |runtime, seed| {
@@ -179,6 +182,7 @@ fn scopes() {
 }
 
 /// Several take the results of one group, and some are cancelled: each result once.
+// Proves: O2.
 #[test]
 fn groups() {
     const MEMBERS: u64 = 60;
@@ -233,6 +237,7 @@ fn groups() {
 
 /// A group with a limit: a player that is cancelled while it waits for room leaves the room to
 /// others.
+// Proves: O2.
 #[test]
 fn groups_with_limits() {
     again_and_again(100, |runtime, seed| {
@@ -269,6 +274,7 @@ fn groups_with_limits() {
 
 /// Closures that run elsewhere return to the player that sent them, which may be cancelled
 /// meanwhile.
+// Proves: F9.
 #[test]
 fn calls_elsewhere() {
     let own = Dispatcher::new(2).expect("threads can be had");

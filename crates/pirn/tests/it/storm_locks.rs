@@ -18,6 +18,7 @@ use crate::util::Dice;
 const ROUNDS: usize = 30;
 
 /// A mutex and a reader-writer lock: counts under the lock agree with counts beside it.
+// Proves: F9.
 #[test]
 fn locks() {
     again_and_again(100, |runtime, seed| {
@@ -77,6 +78,7 @@ fn locks() {
 
 /// A bounded queue of a mutex and two condition variables: a notification lost to a cancelled
 /// player would stop it.
+// Proves: F9.
 #[test]
 fn condition_variables() {
     again_and_again(100, |runtime, seed| {
@@ -137,6 +139,7 @@ fn condition_variables() {
 }
 
 /// Requests of every size, with temporary permits: at the end all are available.
+// Proves: F9.
 #[test]
 fn semaphores() {
     const PERMITS: usize = 4;
@@ -187,6 +190,7 @@ fn semaphores() {
 
 /// A request for more permits than will exist gives up, and lets the requests behind it pass:
 /// nothing else would.
+// Proves: F9.
 #[test]
 fn a_waiter_that_gives_up_lets_others_pass() {
     again_and_again(100, |runtime, seed| {
@@ -219,6 +223,7 @@ fn a_waiter_that_gives_up_lets_others_pass() {
 
 /// A turn is passed on by an automatic event, and another one by a key: no cancelled player keeps
 /// it.
+// Proves: F9.
 #[test]
 fn events_and_keys() {
     again_and_again(100, |runtime, seed| {
@@ -300,6 +305,7 @@ fn events_and_keys() {
 
 /// A call that is no interruption point ignores cancellation: barriers complete, cells are filled
 /// once.
+// Proves: F9.
 #[test]
 fn barriers_and_cells() {
     const PARTIES: usize = 6;
@@ -351,6 +357,7 @@ fn barriers_and_cells() {
 }
 
 /// Wait groups, and objects that are lent.
+// Proves: F9.
 #[test]
 fn wait_groups_and_pools() {
     again_and_again(100, |runtime, seed| {

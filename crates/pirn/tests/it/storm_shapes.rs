@@ -90,9 +90,10 @@ impl Places {
     }
 }
 
-/// A9, F20. Thousands of fibers parked in every kind of wait, and thousands queued: all end on
+/// Thousands of fibers parked in every kind of wait, and thousands queued: all end on
 /// request, and their captures are dropped once. Exactly those that sleep in the system are
 /// reported.
+// Proves: A9, F20.
 #[test]
 fn all_end_but_sleepers_in_the_system() {
     const SLEEPERS: usize = 5;
@@ -175,8 +176,9 @@ fn all_end_but_sleepers_in_the_system() {
     }
 }
 
-/// K4. Several spawn, by every call, during a cancellation: each started fiber has finished, and
+/// Several spawn, by every call, during a cancellation: each started fiber has finished, and
 /// each unstarted or rejected one is dropped, once.
+// Proves: E15, K4.
 #[test]
 fn spawning_in_every_way_while_cancelling() {
     again_and_again(60, |runtime, seed| {
@@ -245,8 +247,9 @@ fn spawning_in_every_way_while_cancelling() {
     });
 }
 
-/// L3. Dispatchers that several threads at a time create and drop, with work under way that waits,
+/// Dispatchers that several threads at a time create and drop, with work under way that waits,
 /// sends work on, is cancelled: all of it ends before its dispatcher, and no thread stays.
+// Proves: L3.
 #[test]
 fn dispatchers_that_end_amid_work() {
     let part = || {
@@ -316,7 +319,8 @@ fn thread_count() -> usize {
     tasks.expect("is there").count()
 }
 
-/// K10. A hundred thousand children of half a KiB through one scope: memory stays flat.
+/// A hundred thousand children of half a KiB through one scope: memory stays flat.
+// Proves: K10.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_large_children_of_one_scope_stay_flat() {
@@ -349,6 +353,7 @@ fn alone_large_children_of_one_scope_stay_flat() {
 
 /// A thread repeatedly cancels the token of a whole tree of scopes, deadlines and groups, while
 /// runtimes start and end.
+// Proves: K7.
 #[test]
 fn trees_that_are_cut_while_they_grow() {
     fn grow(depth: usize, alive: &Count) {

@@ -27,7 +27,8 @@ impl From<Interrupt> for Failed {
     }
 }
 
-/// K5. The first error cancels the others and is returned by the scope, when all have ended.
+/// The first error cancels the others and is returned by the scope, when all have ended.
+// Proves: K5.
 #[test]
 fn the_first_error_wins() {
     on_every_shape(|runtime| {
@@ -123,6 +124,7 @@ fn a_try_scope_that_is_cancelled_from_outside() {
 }
 
 /// A panic takes precedence over any error, joined or not.
+// Proves: K5.
 #[test]
 fn a_panic_goes_before_errors() {
     alone(|| {
@@ -147,6 +149,7 @@ fn a_panic_goes_before_errors() {
 }
 
 /// A dropped handle of a child that panics cancels the scope at once.
+// Proves: K5.
 #[test]
 fn an_unjoined_panic_cancels_at_once() {
     on_every_shape(|runtime| {
@@ -176,6 +179,7 @@ fn an_unjoined_panic_cancels_at_once() {
 }
 
 /// In a supervised scope a panic stays in its handle.
+// Proves: K5.
 #[test]
 fn supervised_panics_stay_apart() {
     on_every_shape(|runtime| {
@@ -201,8 +205,9 @@ fn supervised_panics_stay_apart() {
     });
 }
 
-/// K6. Exit callbacks of a scope run after the last child, newest first, and before the scope
+/// Exit callbacks of a scope run after the last child, newest first, and before the scope
 /// returns.
+// Proves: K6.
 #[test]
 fn on_exit_comes_after_the_last_child() {
     on_every_shape(|runtime| {
@@ -292,6 +297,7 @@ fn on_exit_comes_after_a_body_that_panics() {
 }
 
 /// A consumer ends when the producers' scope closes the channel on leaving: a hundred times.
+// Proves: K6.
 #[test]
 fn a_scope_closes_what_it_fed() {
     let runtime = runtime(4);
@@ -311,6 +317,7 @@ fn a_scope_closes_what_it_fed() {
 }
 
 /// All, any, race: everything, the first success, the first end.
+// Proves: H-9, K-X-several.
 #[test]
 fn several_at_once() {
     pirn::runtime::test(|handle| {
@@ -354,6 +361,7 @@ fn several_at_once() {
 }
 
 /// An interrupt of the caller reaches the fibers that run for it.
+// Proves: K-X-several.
 #[test]
 fn several_are_interrupted_with_their_caller() {
     alone(|| {
@@ -381,6 +389,7 @@ fn several_are_interrupted_with_their_caller() {
 
 /// Nested scopes with panics at random: every raised panic is raised again, once, and every fiber
 /// that started has ended.
+// Proves: K5.
 #[test]
 fn nested_scopes_with_panics() {
     fn tree(depth: usize, seed: usize, alive: &AtomicUsize) {
@@ -420,6 +429,7 @@ fn nested_scopes_with_panics() {
 }
 
 /// Ten thousand levels of scopes are cancelled from the top.
+// Proves: K7.
 #[test]
 fn deeply_nested_scopes_are_cancelled() {
     fn nest(depth: usize, at_the_bottom: &AtomicUsize) {
@@ -446,6 +456,7 @@ fn deeply_nested_scopes_are_cancelled() {
 }
 
 /// Fibers that a scope with errors spawns elsewhere, or by a fallible spawn, count like the rest.
+// Proves: K5.
 #[test]
 fn a_try_scope_spawns_elsewhere_and_if_it_can() {
     on_every_shape(|runtime| {
@@ -485,6 +496,7 @@ fn a_try_scope_spawns_elsewhere_and_if_it_can() {
 }
 
 /// A runtime that admits nothing any more returns the closure, and the scope has not failed.
+// Proves: K5.
 #[test]
 fn a_try_scope_of_a_runtime_that_has_ended() {
     let gone = runtime(1);

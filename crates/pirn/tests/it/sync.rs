@@ -84,6 +84,7 @@ fn locking_with_a_limit_gives_up_and_leaves_no_trace() {
     }
 }
 
+// Proves: D-6.
 #[test]
 fn waiters_are_served_in_order_of_arrival() {
     alone(|| {
@@ -104,6 +105,7 @@ fn waiters_are_served_in_order_of_arrival() {
     });
 }
 
+// Proves: D-6.
 #[test]
 fn a_waiter_that_keeps_losing_is_handed_the_lock() {
     alone(|| {

@@ -129,6 +129,7 @@ fn many_timers_fire() {
 
 /// A limit and a wake coincide: the wait ends once, with either winner, and the loser does not end
 /// the next wait of the same fiber.
+// Proves: G2.
 #[test]
 fn limits_and_wakes_cross() {
     on_every_shape(|runtime| {
@@ -172,7 +173,8 @@ fn timers_taken_back_leave_nothing() {
     });
 }
 
-/// B18. When its timer fires, a fiber runs within 10 ms, though a backlog of a hundred thousand is queued.
+/// When its timer fires, a fiber runs within 10 ms, though a backlog of a hundred thousand is queued.
+// Proves: B18, N3.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_timer_is_not_held_up_by_a_backlog() {
@@ -198,9 +200,10 @@ fn alone_a_timer_is_not_held_up_by_a_backlog() {
     within("a timer is late", late, Duration::from_millis(10));
 }
 
-/// D-1. A fiber that loops on operations that are always ready does not keep timers on its
+/// A fiber that loops on operations that are always ready does not keep timers on its
 /// worker from firing: counted in its own operations, so that it holds however slow the
 /// machine is.
+// Proves: D-1, N3.
 #[test]
 fn ready_operations_do_not_delay_timers() {
     // A worker checks its timers every 61 dispatches; each is a budget of 128 operations.
@@ -244,6 +247,7 @@ fn ready_operations_do_not_delay_timers() {
 }
 
 /// A computing fiber delays the timers of its own worker only.
+// Proves: N2.
 #[test]
 fn a_computing_fiber_delays_its_own_worker_only() {
     let runtime = runtime(2);
@@ -264,9 +268,10 @@ fn a_computing_fiber_delays_its_own_worker_only() {
     computing.join().unwrap();
 }
 
-/// N1. A hundred thousand sleeps of random length on two workers: none early, none forgotten. How
+/// A hundred thousand sleeps of random length on two workers: none early, none forgotten. How
 /// late they are depends on the other load of the machine; `sleepers-1m` of the benchmarks measures
 /// it. A fifth of that without optimization, where a fiber's life takes five times as long.
+// Proves: N1.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_hundred_thousand_sleeps_end_in_time() {
@@ -293,7 +298,8 @@ fn alone_a_hundred_thousand_sleeps_end_in_time() {
     assert_eq!(slept, n);
 }
 
-/// N8. Waits with a limit sleep until it expires: they cost next to no processor time.
+/// Waits with a limit sleep until it expires: they cost next to no processor time.
+// Proves: N8.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_limited_waits_cost_no_processor_time() {
@@ -317,7 +323,8 @@ fn alone_limited_waits_cost_no_processor_time() {
     assert!(spent < bound, "{spent:?} spent in half a second of waiting");
 }
 
-/// I19. Sixty sends and receives with a limit of 10 ms all end after 10 to 15 ms.
+/// Sixty sends and receives with a limit of 10 ms all end after 10 to 15 ms.
+// Proves: I19.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_limits_of_channels_are_kept() {

@@ -13,6 +13,7 @@ use crate::executor_kind::{alone, for_ever, runtime};
 use crate::util::{LONG, eventually, on_every_shape, scaled};
 
 /// An entered token adds to the outer ones: either interrupts.
+// Proves: K-X-entered.
 #[test]
 fn an_entered_token_holds_beside_the_outer_one() {
     alone(|| {
@@ -34,6 +35,7 @@ fn an_entered_token_holds_beside_the_outer_one() {
 
 /// After the end of an inner token's region a wait reports the outer one again, also if the outer
 /// one was cancelled in between.
+// Proves: K-X-entered.
 #[test]
 fn leaving_an_inner_token_keeps_the_outer_interrupt() {
     alone(|| {
@@ -53,6 +55,7 @@ fn leaving_an_inner_token_keeps_the_outer_interrupt() {
 }
 
 /// Tokens, callbacks and waiting: once, in any order, also too late.
+// Proves: K-X-told.
 #[test]
 fn tokens_notify_each_waiter_once() {
     on_every_shape(|runtime| {
@@ -113,6 +116,7 @@ fn a_deep_chain_of_tokens() {
 }
 
 /// A dropped child leaves nothing in its parent: memory stays flat.
+// Proves: K10.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_children_of_a_token_leave_it() {
@@ -126,6 +130,7 @@ fn alone_children_of_a_token_leave_it() {
 }
 
 /// The runtime's token is the root of all code in it, and cancelling it ends everything.
+// Proves: K7.
 #[test]
 fn the_runtimes_token_is_above_all() {
     let runtime = runtime(2);

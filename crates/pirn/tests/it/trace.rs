@@ -46,8 +46,9 @@ fn work(runtime: &Runtime) {
     runtime.wait_idle().unwrap();
 }
 
-/// P3. One slice for each dispatch, on its worker, and each fiber's last one ends with its
+/// One slice for each dispatch, on its worker, and each fiber's last one ends with its
 /// end.
+// Proves: P3.
 #[test]
 fn every_run_of_a_fiber_is_a_slice() {
     for scheduler in SCHEDULERS {
@@ -87,6 +88,7 @@ fn every_run_of_a_fiber_is_a_slice() {
 
 /// An arrow leads from the waker to a woken fiber, and slices have the names of fibers, with any
 /// characters in them.
+// Proves: P3.
 #[test]
 fn names_and_arrows() {
     let path = file("names");
@@ -114,6 +116,7 @@ fn names_and_arrows() {
 
 /// The trace can be requested while the runtime runs, any number of times: it is complete each
 /// time, also when events are overwritten meanwhile.
+// Proves: P3.
 #[test]
 fn a_trace_of_a_running_runtime_is_whole() {
     let path = file("running");
@@ -164,6 +167,7 @@ fn no_trace_where_none_is_kept() {
 
 /// The default runtime ends with the process, and its trace is written then; a second runtime
 /// does not write to the same file.
+// Proves: P3.
 #[test]
 fn the_environment_asks_for_a_trace() {
     let path = file("environment");
@@ -190,6 +194,7 @@ fn the_environment_asks_for_a_trace() {
 
 /// An unwritable path is an error when the runtime is built; a disk that is full later costs the
 /// trace, and nothing else.
+// Proves: P3.
 #[test]
 fn a_trace_that_cannot_be_written() {
     let nowhere = "no-such-directory/trace.json";

@@ -53,7 +53,8 @@ fn receives_from_itself() -> bool {
     rx.recv().is_err()
 }
 
-/// P13. Nothing is left that could wake a fiber: the test fails by a panic, after all fibers have ended.
+/// Nothing is left that could wake a fiber: the test fails by a panic, after all fibers have ended.
+// Proves: P13-X-stuck.
 #[test]
 fn a_deadlock_fails_with_the_seed() {
     passes("trials::a_deadlock_fails_with_the_seed", SEED, || {
@@ -88,6 +89,7 @@ fn a_deadlock_fails_with_the_seed() {
 }
 
 /// The same with a harness on the main thread, which waits for the tests.
+// Proves: P13-X-stuck.
 #[test]
 fn a_harness_does_not_count() {
     let part = "PIRN_TEST_TRIAL";
@@ -125,6 +127,7 @@ fn what_is_left_behind_counts() {
 
 /// A deadlock that cannot be interrupted, detected by its circle though another fiber keeps
 /// running: the process ends.
+// Proves: P13-X-stuck.
 #[test]
 fn locks_in_a_circle_end_the_process() {
     let ended = ends("trials::locks_in_a_circle_end_the_process", SEED, || {
@@ -159,6 +162,7 @@ fn locks_in_a_circle_end_the_process() {
 
 /// A fiber holds a lock of `std` while another one acquires it: the only thread blocks
 /// indefinitely.
+// Proves: P13-X-stuck.
 #[test]
 fn a_thread_that_is_stuck_ends_the_process() {
     let name = "trials::a_thread_that_is_stuck_ends_the_process";
@@ -191,6 +195,7 @@ fn a_thread_that_is_stuck_ends_the_process() {
 }
 
 /// A thread that has kept a sender may be slow: there is a report, and no verdict.
+// Proves: P13-X-stuck.
 #[test]
 fn a_thread_may_take_its_time() {
     let name = "trials::a_thread_may_take_its_time";

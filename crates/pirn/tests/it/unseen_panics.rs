@@ -50,6 +50,7 @@ fn fail(what: &'static str) {
 
 /// A fiber that is detached before it ends, and one with a handle that is dropped when it has
 /// ended.
+// Proves: K14.
 #[test]
 fn a_panic_without_a_handle_is_reported() {
     on_every_reported_shape(|runtime, told| {
@@ -72,6 +73,7 @@ fn a_panic_without_a_handle_is_reported() {
 }
 
 /// However a drop of the handle and an end coincide, the panic is reported once.
+// Proves: K14.
 #[test]
 fn each_panic_is_reported_once() {
     on_every_reported_shape(|runtime, told| {
@@ -87,6 +89,7 @@ fn each_panic_is_reported_once() {
 
 /// An observed panic is not reported: it was joined, or raised by the scope. Of two panics in a
 /// scope the other one is; in a supervised one, and in a group, the remaining ones.
+// Proves: K14.
 #[test]
 fn a_panic_that_is_seen_is_not_reported() {
     on_every_reported_shape(|runtime, told| {
@@ -126,6 +129,7 @@ fn a_panic_that_is_seen_is_not_reported() {
 }
 
 /// The last handle is dropped on a plain thread, after the runtime has ended.
+// Proves: K14.
 #[test]
 fn a_panic_outlives_its_runtime() {
     let told = Told::default();
@@ -144,6 +148,7 @@ fn a_panic_outlives_its_runtime() {
 }
 
 /// A hook that itself panics, or waits, does no harm.
+// Proves: K14.
 #[test]
 fn a_hook_may_wait_and_panic() {
     for workers in [1, 2, 4, 8] {

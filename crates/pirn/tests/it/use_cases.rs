@@ -8,7 +8,8 @@ use pirn::scope::TaskGroup;
 
 use crate::util::{Drops, on_every_shape};
 
-/// O1. No borrow, no wait; the runtime waits when it is dropped.
+/// No borrow, no wait; the runtime waits when it is dropped.
+// Proves: O1, O13.
 #[test]
 fn fire_and_forget() {
     let ran = Arc::new(AtomicUsize::new(0));
@@ -23,7 +24,8 @@ fn fire_and_forget() {
     assert_eq!(ran.load(Ordering::SeqCst), 100);
 }
 
-/// O2. Several tasks on one handle, added at any time; waits for each, or for all.
+/// Several tasks on one handle, added at any time; waits for each, or for all.
+// Proves: O2.
 #[test]
 fn many_tasks_on_one_handle() {
     on_every_shape(|runtime| {
@@ -47,7 +49,8 @@ fn many_tasks_on_one_handle() {
     });
 }
 
-/// O3, O4. A local borrow with an explicit wait, which the compiler cannot check.
+/// O3. A local borrow with an explicit wait, which the compiler cannot check.
+// Proves: O4.
 #[test]
 #[expect(unsafe_code, reason = "the promise that the group is waited for")]
 fn a_borrow_that_is_waited_for() {
@@ -70,7 +73,8 @@ fn a_borrow_that_is_waited_for() {
     });
 }
 
-/// O5. A local borrow, run at once and waited for.
+/// A local borrow, run at once and waited for.
+// Proves: O5.
 #[test]
 fn run_and_wait() {
     on_every_shape(|runtime| {
@@ -89,7 +93,8 @@ fn run_and_wait() {
     });
 }
 
-/// O6, O8. Local borrows in a scope; tasks in tasks, ten by ten, without any chaining.
+/// O6. Local borrows in a scope; tasks in tasks, ten by ten, without any chaining.
+// Proves: O8.
 #[test]
 fn tasks_in_tasks() {
     on_every_shape(|runtime| {

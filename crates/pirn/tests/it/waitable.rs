@@ -124,7 +124,8 @@ impl Waitable for Hoard {
     fn unpublish(&self, _: Ticket) {}
 }
 
-/// G1. A waitable of the user works on fibers and threads.
+/// A waitable of the user works on fibers and threads.
+// Proves: G1.
 #[test]
 fn an_event_of_ones_own() {
     for crew in CREWS {
@@ -147,7 +148,8 @@ fn an_event_of_ones_own() {
     }
 }
 
-/// G1. Permits: each is taken once, and no waiter is left beside a free one.
+/// Permits: each is taken once, and no waiter is left beside a free one.
+// Proves: G1.
 #[test]
 fn permits_of_ones_own() {
     let each = scaled(2_000);
@@ -190,8 +192,9 @@ fn a_ticket_wakes_once() {
     });
 }
 
-/// F6, G4. A ticket of an earlier wait ends no later one, of the same fiber or of another that
+/// A ticket of an earlier wait ends no later one, of the same fiber or of another that
 /// reuses its memory.
+// Proves: F6, G4.
 #[test]
 fn a_stale_ticket_does_nothing() {
     on_every_shape(|runtime| {
@@ -214,8 +217,9 @@ fn a_stale_ticket_does_nothing() {
     });
 }
 
-/// F15, B17. An unused ticket has no effect when its fiber has ended, however often the memory of
+/// B17. An unused ticket has no effect when its fiber has ended, however often the memory of
 /// that fiber is reused.
+// Proves: F15.
 #[test]
 fn a_ticket_of_an_ended_fiber_is_worthless() {
     let runtime = runtime(1);
@@ -236,8 +240,9 @@ fn a_ticket_of_an_ended_fiber_is_worthless() {
     });
 }
 
-/// F3, F4, F21. Two wakers race for every wait of one fiber: each wait ends once, by one of
+/// F3. Two wakers race for every wait of one fiber: each wait ends once, by one of
 /// them.
+// Proves: F4, F21.
 #[test]
 fn two_wakers_one_waiter() {
     let rounds = scaled(10_000);

@@ -25,8 +25,9 @@ fn spin_for(duration: Duration) {
     }
 }
 
-/// C5, C9, C12, C13. Fibers that arrive from outside, one at a time after gaps of every length, all
+/// C9, C12, C13. Fibers that arrive from outside, one at a time after gaps of every length, all
 /// start: no gap hits an unprotected moment while a worker parks.
+// Proves: B7, C5.
 #[test]
 fn fibers_that_drip_in_all_start() {
     on_every_shape(|runtime| {
@@ -42,7 +43,8 @@ fn fibers_that_drip_in_all_start() {
     });
 }
 
-/// C5. Of a hundred thousand arriving fibers none waits for a second.
+/// Of a hundred thousand arriving fibers none waits for a second.
+// Proves: C5.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_no_fiber_that_drips_in_waits_long() {
@@ -86,6 +88,7 @@ fn bursts_from_several_threads_all_run() {
 }
 
 /// C12. A thread wakes parked fibers one at a time: the worker of each notices.
+// Proves: C13.
 #[test]
 fn wakes_that_drip_in_are_noticed() {
     for scheduler in SCHEDULERS {
@@ -116,8 +119,9 @@ fn wakes_that_drip_in_are_noticed() {
     }
 }
 
-/// C4. One fiber for many sleeping workers wakes two of them at most, on average: a worker that waits for a
+/// One fiber for many sleeping workers wakes two of them at most, on average: a worker that waits for a
 /// processor counts in a later round.
+// Proves: C4.
 #[test]
 fn one_fiber_wakes_no_crowd() {
     const WORKERS: usize = 8;
@@ -154,9 +158,10 @@ fn one_fiber_wakes_no_crowd() {
     );
 }
 
-/// C10. A thousand wakes a second cost the workers less than a twentieth of a processor, and half of the
+/// A thousand wakes a second cost the workers less than a twentieth of a processor, and half of the
 /// fibers resume within 10 µs (25 µs in code that is not optimised) beyond the time that the system takes to
 /// wake a plain thread.
+// Proves: C10.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_light_load_costs_little() {

@@ -9,8 +9,9 @@ use pirn::spawn::Builder;
 
 use crate::util::{apart, on_every_shape};
 
-/// P12. A fiber that has overwritten the low end of its stack is named at its next switch: when it
+/// A fiber that has overwritten the low end of its stack is named at its next switch: when it
 /// yields, waits, or ends.
+// Proves: P12 (checked).
 #[test]
 fn a_damaged_stack_is_found() {
     let leaves: [fn(); 3] = [
@@ -44,6 +45,7 @@ fn a_damaged_stack_is_found() {
 
 /// An intact fiber is not named: through yields, waits, deep frames and stacks that one fiber after
 /// another uses.
+// Proves: P11 (checked), P12 (checked).
 #[test]
 fn sound_stacks_pass() {
     fn deep(n: usize) -> usize {

@@ -84,6 +84,7 @@ fn patient(ended: &Arc<AtomicUsize>) -> impl FnOnce() + Send + 'static {
 }
 
 /// The thread-local is used for the first time in the first drive, or in a later one.
+// Proves: F11-end.
 #[test]
 fn a_thread_local_outlives_its_loan() {
     for later in [false, true] {
@@ -116,6 +117,7 @@ fn a_thread_local_outlives_its_loan() {
 }
 
 /// The same for the dispatcher of the main thread, which another thread serves.
+// Proves: F11-end.
 #[test]
 fn a_thread_local_outlives_its_loan_in_run_main() {
     let part = || {
@@ -174,6 +176,7 @@ fn expect_abort(name: &str, part: impl FnOnce()) {
 }
 
 /// Only this keeps the values that the fiber may have borrowed.
+// Proves: F11-end.
 #[test]
 fn a_fiber_that_does_not_end_aborts_the_process() {
     expect_abort(
@@ -182,6 +185,7 @@ fn a_fiber_that_does_not_end_aborts_the_process() {
     );
 }
 
+// Proves: F11-end.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn exit_waits_for_fibers_too() {
@@ -192,6 +196,7 @@ fn exit_waits_for_fibers_too() {
 }
 
 /// `exit` on the driving thread, called by one of its fibers: its worker cannot run another fiber then.
+// Proves: F11-end.
 #[test]
 fn exit_ends_the_process() {
     let part = || {
@@ -206,6 +211,7 @@ fn exit_ends_the_process() {
     }
 }
 
+// Proves: F11-end.
 #[test]
 fn exit_inside_a_fiber_ends_the_process() {
     let part = || {
@@ -228,6 +234,7 @@ std::thread_local! {
 }
 
 /// A runtime in a thread-local ends with its thread: its destructor runs first, or last.
+// Proves: F11-end.
 #[test]
 fn a_runtime_in_a_thread_local_ends_with_its_thread() {
     let part = || {
@@ -295,6 +302,7 @@ fn drop_in_time(hand: Runtime) {
 }
 
 /// Started fibers have ended with their thread, and with them the runtime.
+// Proves: F11-end.
 #[test]
 fn a_runtime_is_dropped_after_its_driver() {
     let hand = by_hand();
@@ -313,6 +321,7 @@ fn a_runtime_is_dropped_after_its_driver() {
 }
 
 /// If no fiber has started, another thread may drive, and the drop does.
+// Proves: F11-end.
 #[test]
 fn another_thread_drives_what_has_not_started() {
     for drives in [true, false] {
@@ -334,6 +343,7 @@ fn another_thread_drives_what_has_not_started() {
 }
 
 /// The driver ends while another thread waits for it to drive.
+// Proves: F11-end.
 #[test]
 fn a_drop_goes_on_when_the_driver_ends() {
     for started in [0, 1] {
@@ -366,6 +376,7 @@ fn a_drop_goes_on_when_the_driver_ends() {
 }
 
 /// Two runtimes of one thread end with it, though each waits for the other.
+// Proves: F11-end.
 #[test]
 fn runtimes_of_one_thread_end_together() {
     let [first, second] = [by_hand(), by_hand()];
@@ -394,6 +405,7 @@ fn runtimes_of_one_thread_end_together() {
 }
 
 /// The hooks are called once each time the thread becomes a worker and ceases to be one.
+// Proves: F11-end.
 #[test]
 fn the_stop_hook_is_called_when_the_driver_ends() {
     let calls = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
@@ -417,6 +429,7 @@ fn the_stop_hook_is_called_when_the_driver_ends() {
 }
 
 /// Fibers that a shutdown leaves resume when its thread drives again.
+// Proves: F11-end.
 #[test]
 fn a_thread_drives_what_a_shutdown_has_left() {
     let hand = by_hand();
@@ -433,6 +446,7 @@ fn a_thread_drives_what_a_shutdown_has_left() {
 }
 
 /// Its thread drives meanwhile, and one fiber is always ready.
+// Proves: F11-end.
 #[test]
 fn a_shutdown_by_hand_has_a_limit() {
     let hand = by_hand();

@@ -19,6 +19,7 @@ fn ends_well(name: &str, environment: &[(&str, &str)], part: impl FnOnce()) {
 
 /// An invalid value makes `build` fail with an error that names it, and the default runtime panic
 /// with the same text.
+// Proves: P10.
 #[test]
 fn a_bad_value_is_named() {
     let bad = [
@@ -106,6 +107,7 @@ fn no_runtime_no_leak() {
 }
 
 /// A valid value is used; settings of the program take precedence.
+// Proves: P10.
 #[test]
 fn good_values_are_used() {
     let set = [("PIRN_WORKERS", "3"), ("PIRN_STACK_SIZE", "8m")];
@@ -150,8 +152,9 @@ fn a_little() {
     drop(Runtime::builder().workers(1).name("other").build().unwrap());
 }
 
-/// P10. Each variable has a visible effect, and 0 or its absence has none. (Workers and stacks:
+/// Each variable has a visible effect, and 0 or its absence has none. (Workers and stacks:
 /// above; the seed: `deterministic`; the trace: `trace`.)
+// Proves: P10.
 #[test]
 fn each_variable_has_an_effect() {
     let name = "environment::each_variable_has_an_effect";
@@ -246,6 +249,7 @@ fn the_monitor_says_what_it_does() {
 }
 
 /// Settings of the program take precedence over every variable.
+// Proves: P10.
 #[test]
 fn the_builder_wins() {
     let name = "environment::the_builder_wins";
@@ -270,6 +274,7 @@ fn the_builder_wins() {
 }
 
 /// The names of the categories, in both directions.
+// Proves: P10.
 #[test]
 fn categories_have_names() {
     use pirn::diag::LogMask;
@@ -287,8 +292,9 @@ fn categories_have_names() {
     );
 }
 
-/// P8. A transition missing from the table of the state word ends the process: always in a debug
+/// A transition missing from the table of the state word ends the process: always in a debug
 /// build or with the feature `diagnostics`, by request in a release build.
+// Proves: F14, P8.
 #[test]
 #[expect(unsafe_code, reason = "breaks a fiber on purpose")]
 fn an_illegal_transition_aborts() {

@@ -21,8 +21,9 @@ fn three_frames_deep(rx: &channel::Receiver<u8>, depth: u32) -> u32 {
     std::hint::black_box(three_frames_deep(rx, depth - 1) + 1)
 }
 
-/// P4. Reports list the frames of a waiting fiber, from the call that it waits in to the closure
+/// Reports list the frames of a waiting fiber, from the call that it waits in to the closure
 /// that it runs, and the fiber resumes unharmed, however often they were taken.
+// Proves: P4-frames (checked).
 #[test]
 #[cfg(all(
     target_arch = "x86_64",
@@ -56,6 +57,7 @@ fn frames_are_reported() {
 }
 
 /// Fibers keep many values in registers while others take their frames: none is lost.
+// Proves: P4-frames.
 #[test]
 fn frames_are_taken_amid_a_storm() {
     let runtime = runtime(2);
@@ -91,6 +93,7 @@ fn frames_are_taken_amid_a_storm() {
 /// includes. Skipped without gdb.
 #[test]
 // Without optimization the variables that the script reads exist.
+// Proves: P4-frames (checked).
 #[cfg(all(
     debug_assertions,
     target_arch = "x86_64",

@@ -44,6 +44,7 @@ fn on_held_workers(test: impl Fn(&Runtime, &Held)) {
 }
 
 /// A fiber answers a plain thread, while its worker sleeps in a futex between the requests.
+// Proves: C7-held.
 #[test]
 fn a_fiber_answers_a_thread() {
     on_held_workers(|runtime, held| {
@@ -62,6 +63,7 @@ fn a_fiber_answers_a_thread() {
 }
 
 /// Fibers on any workers pass a number on; the last one answers a plain thread.
+// Proves: C7-held.
 #[test]
 fn fibers_answer_a_thread_together() {
     on_held_workers(|runtime, held| {
@@ -83,6 +85,7 @@ fn fibers_answer_a_thread_together() {
 }
 
 /// A fiber answers over a socket: its worker sleeps in epoll between the requests.
+// Proves: C7-held.
 #[test]
 fn a_fiber_answers_over_a_socket() {
     on_held_workers(|runtime, held| {
@@ -109,6 +112,7 @@ fn a_fiber_answers_over_a_socket() {
 
 /// A fiber answers a plain thread over a channel, while its worker sleeps in epoll, since another fiber waits
 /// for a socket.
+// Proves: C7-held.
 #[test]
 fn a_fiber_answers_a_thread_beside_a_socket() {
     on_held_workers(|runtime, held| {
@@ -135,6 +139,7 @@ fn a_fiber_answers_a_thread_beside_a_socket() {
 }
 
 /// Sleeps end, though the worker is held while it parks.
+// Proves: C7-held.
 #[test]
 fn a_sleep_ends() {
     on_held_workers(|runtime, held| {

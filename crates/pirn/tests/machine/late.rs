@@ -71,6 +71,7 @@ fn expect_used(name: &str, part: impl FnOnce()) {
 }
 
 /// The destructor runs after those of the library, which the thread has used later.
+// Proves: E1-late.
 #[test]
 fn in_a_destructor_that_comes_last() {
     expect_used("late::in_a_destructor_that_comes_last", || {
@@ -83,6 +84,7 @@ fn in_a_destructor_that_comes_last() {
 }
 
 /// The destructor runs before those of the library, which the thread has used earlier.
+// Proves: E1-late.
 #[test]
 fn in_a_destructor_that_comes_first() {
     expect_used("late::in_a_destructor_that_comes_first", || {
@@ -95,6 +97,7 @@ fn in_a_destructor_that_comes_first() {
 }
 
 /// The thread uses the library for the first time in its destructors.
+// Proves: E1-late.
 #[test]
 fn in_a_destructor_alone() {
     expect_used("late::in_a_destructor_alone", || {
@@ -105,6 +108,7 @@ fn in_a_destructor_alone() {
 }
 
 /// A handler at the end of the process runs after all destructors of the thread that ends it.
+// Proves: E1-late.
 #[test]
 #[expect(unsafe_code, reason = "registers a handler with the C library")]
 fn in_a_handler_at_the_end_of_the_process() {

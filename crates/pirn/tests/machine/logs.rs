@@ -42,6 +42,7 @@ fn receive() {
     });
 }
 
+// Proves: P10-log.
 #[test]
 fn each_step_in_a_channel_is_logged() {
     let name = "logs::each_step_in_a_channel_is_logged";
@@ -70,6 +71,7 @@ fn each_step_in_a_channel_is_logged() {
 }
 
 /// The other kinds of channels, and a select.
+// Proves: P10-log.
 #[test]
 fn every_kind_of_channel_is_reported() {
     let name = "logs::every_kind_of_channel_is_reported";
@@ -147,6 +149,7 @@ fn fill() {
     }
 }
 
+// Proves: P10-log.
 #[test]
 fn each_change_of_the_number_of_threads_is_reported() {
     let name = "logs::each_change_of_the_number_of_threads_is_reported";

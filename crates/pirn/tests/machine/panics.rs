@@ -12,7 +12,8 @@ use pirn::{JoinHandle, channel};
 use crate::executor_kind::{runtime, until};
 use crate::util::{Drops, LONG, apart, on_every_shape, scaled};
 
-/// F19. A thousand panics, each joined with its own payload; the runtime continues.
+/// A thousand panics, each joined with its own payload; the runtime continues.
+// Proves: F19.
 #[test]
 fn a_panic_reaches_its_joiner_and_no_other() {
     let n = scaled(1_000);
@@ -202,6 +203,7 @@ fn a_timed_wait_while_unwinding_ends() {
 }
 
 /// The panic of a destructor of an unclaimed result ends nothing.
+// Proves: H-12.
 #[test]
 fn a_result_that_panics_when_dropped_ends_nothing() {
     struct Explosive;

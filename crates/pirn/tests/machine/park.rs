@@ -13,7 +13,8 @@ use crate::util::{LONG, on_every_shape, scaled};
 
 const SHORT: Duration = Duration::from_millis(10);
 
-/// F7, F8. A token that was given before is consumed at once; two tokens merge into one.
+/// F8. A token that was given before is consumed at once; two tokens merge into one.
+// Proves: F7.
 #[test]
 fn an_earlier_token_is_consumed_and_tokens_do_not_add_up() {
     for crew in CREWS {
@@ -35,7 +36,8 @@ fn an_earlier_token_is_consumed_and_tokens_do_not_add_up() {
     }
 }
 
-/// F8. A token given to a queued fiber, before its start or after a yield, is kept.
+/// A token given to a queued fiber, before its start or after a yield, is kept.
+// Proves: F8.
 #[test]
 fn a_token_for_a_queued_fiber_is_kept() {
     alone(|| {
@@ -53,7 +55,8 @@ fn a_token_for_a_queued_fiber_is_kept() {
     });
 }
 
-/// F8. An unpark of an ended fiber has no effect, however late and however often.
+/// An unpark of an ended fiber has no effect, however late and however often.
+// Proves: F8.
 #[test]
 fn unparking_a_finished_fiber_does_nothing() {
     alone(|| {
@@ -71,7 +74,8 @@ fn unparking_a_finished_fiber_does_nothing() {
     });
 }
 
-/// F7. `park_timeout` waits for its limit, and not at all if there is a token.
+/// `park_timeout` waits for its limit, and not at all if there is a token.
+// Proves: F7.
 #[test]
 fn a_park_with_a_limit() {
     for crew in CREWS {
@@ -94,7 +98,8 @@ fn a_park_with_a_limit() {
     }
 }
 
-/// F7. A token is for `park` alone: no other wait consumes it or is ended by it.
+/// A token is for `park` alone: no other wait consumes it or is ended by it.
+// Proves: F7.
 #[test]
 fn other_waits_leave_the_token_alone() {
     for crew in CREWS {
@@ -141,7 +146,8 @@ fn a_token_carries_what_came_before() {
     });
 }
 
-/// F10. Any thread, and any fiber of any runtime, may unpark any fiber.
+/// Any thread, and any fiber of any runtime, may unpark any fiber.
+// Proves: F10, Q3 (portable).
 #[test]
 fn unpark_comes_from_anywhere() {
     let (first, second) = (runtime(1), runtime(2));
@@ -198,6 +204,7 @@ fn a_thread_parks_and_a_fiber_unparks_it() {
 
 /// F3, F4. Two parties pass a turn back and forth, each time through the same window between the
 /// decision to park and the parked state.
+// Proves: F2.
 #[test]
 fn turns_are_handed_back_and_forth() {
     let rounds = scaled(10_000);

@@ -21,6 +21,7 @@ const SOON: Duration = Duration::from_millis(5);
 
 /// A peer that stops writing is read to its end, and accepts writes for as long as it reads. A
 /// waiting reader is notified.
+// Proves: N5-X-faults.
 #[test]
 fn half_a_connection_goes_on() {
     for workers in WORKERS {
@@ -55,6 +56,7 @@ fn half_a_connection_goes_on() {
 }
 
 /// A peer process is killed with bytes under way in both directions: the reads and the writes end.
+// Proves: N5-X-faults.
 #[test]
 fn a_peer_is_killed() {
     for workers in WORKERS {
@@ -102,6 +104,7 @@ where
 }
 
 /// A peer that is killed with unread data resets the connection, while a writer waits for room.
+// Proves: N5-X-faults.
 #[test]
 fn a_peer_that_never_reads_is_killed() {
     for workers in WORKERS {
@@ -131,6 +134,7 @@ fn a_peer_that_never_reads_is_killed() {
 
 /// Peers that never answer, never read, never accept: limits end each wait, repeatedly, and no
 /// state remains.
+// Proves: N5-X-faults.
 #[test]
 fn peers_that_never_answer() {
     const PEERS: usize = 50;
@@ -191,6 +195,7 @@ fn no_process_accepts() {
 
 /// A reset ends a write that waits for room, and a read that waits for bytes; both directions are
 /// over then.
+// Proves: N5-X-faults.
 #[test]
 fn resets_end_waits() {
     for workers in WORKERS {
@@ -229,6 +234,7 @@ fn resets_end_waits() {
 
 /// A connection that is reset between its accept and the first read fails that read, whether the
 /// reader waits already or later.
+// Proves: N5-X-faults.
 #[test]
 fn a_reset_before_the_first_read() {
     for workers in WORKERS {
@@ -253,6 +259,7 @@ fn a_reset_before_the_first_read() {
 
 /// Connections that are reset while they are queued do not end `incoming`: those behind them are
 /// served.
+// Proves: N5-X-faults.
 #[test]
 fn resets_in_the_queue_do_not_end_a_server() {
     for workers in WORKERS {
@@ -296,6 +303,7 @@ fn resets_in_the_queue_do_not_end_a_server() {
 }
 
 /// The same, with the whole queue reset before the first accept.
+// Proves: N5-X-faults.
 #[test]
 fn a_queue_of_resets() {
     runtime(1).run(|| {

@@ -20,6 +20,7 @@ const SOON: Duration = Duration::from_millis(5);
 
 /// A limit of the call itself is an error of kind `TimedOut` and no interrupt; data that arrives
 /// later is not lost.
+// Proves: N5-X-interrupts.
 #[test]
 fn a_limit_loses_nothing() {
     runtime(2).run(|| {
@@ -46,6 +47,7 @@ fn a_limit_loses_nothing() {
 
 /// Deadlines of the surrounding code end each wait for a socket, as interrupts; so does a
 /// cancellation. On fibers and on plain threads.
+// Proves: N5-X-interrupts.
 #[test]
 fn waits_are_interrupted() {
     let interrupted = || {
@@ -75,6 +77,7 @@ fn waits_are_interrupted() {
 }
 
 /// A pending interrupt is reported before any attempt: received data stays in the socket.
+// Proves: N5-X-interrupts.
 #[test]
 fn an_interrupted_call_takes_nothing() {
     runtime(1).run(|| {
@@ -92,6 +95,7 @@ fn an_interrupted_call_takes_nothing() {
 
 /// Thousands of deadlines, some of them just as data arrives: each byte is read once, however the
 /// previous wait ended.
+// Proves: N5-X-interrupts.
 #[test]
 fn deadlines_and_data_cross() {
     for workers in [1, 2, 4] {
@@ -123,6 +127,7 @@ fn deadlines_and_data_cross() {
 }
 
 /// One socket, read and written by fibers of different workers and by threads, all at once.
+// Proves: N5-X-shared.
 #[test]
 fn one_socket_serves_many() {
     for workers in [1, 2, 4] {
@@ -179,6 +184,7 @@ fn one_socket_serves_many() {
 }
 
 /// A socket that passes from fiber to fiber, and so from worker to worker, keeps working.
+// Proves: N5-X-shared.
 #[test]
 fn a_socket_changes_hands() {
     let runtime = runtime(4);
@@ -200,6 +206,7 @@ fn a_socket_changes_hands() {
 
 /// A worker that blocks its thread does not delay a fiber of another worker that waits for a socket
 /// formerly in the first worker's driver.
+// Proves: N4.
 #[test]
 fn a_stuck_worker_is_asked_for() {
     let runtime = runtime(2);
@@ -252,6 +259,7 @@ fn a_stuck_worker_is_asked_for() {
 }
 
 /// A worker that always has ready fibers polls its sockets all the same.
+// Proves: N4.
 #[test]
 fn a_busy_worker_asks_too() {
     runtime(1).run(|| {
@@ -275,6 +283,7 @@ fn a_busy_worker_asks_too() {
 
 /// The sockets of an ended worker keep working elsewhere: for fibers of another runtime, and for
 /// threads.
+// Proves: N5-X-shared.
 #[test]
 fn sockets_outlive_their_runtime() {
     for round in 0..scaled(40) {
@@ -307,6 +316,7 @@ fn sockets_outlive_their_runtime() {
 }
 
 /// Many fibers accept from one listener: each connection is accepted once.
+// Proves: N5-X-shared.
 #[test]
 fn many_accept_from_one_listener() {
     for workers in [1, 4] {
@@ -343,6 +353,7 @@ fn many_accept_from_one_listener() {
 
 /// A select completes with an incoming connection and with a ready socket, not with one that is not
 /// ready, nor with one that another fiber has drained.
+// Proves: N5-X-select.
 #[test]
 fn sockets_are_cases_of_a_select() {
     for workers in [1, 2] {
@@ -419,6 +430,7 @@ fn reports_tell_of_sockets() {
 }
 
 /// A fiber that unwinds blocks its thread, and receives its socket's events all the same.
+// Proves: N4.
 #[test]
 fn a_fiber_that_unwinds_can_wait_for_a_socket() {
     struct Farewell(TcpStream);
@@ -443,6 +455,7 @@ fn a_fiber_that_unwinds_can_wait_for_a_socket() {
 }
 
 /// On a runtime that the calling thread drives, and with virtual time.
+// Proves: N5-X-std.
 #[test]
 fn by_hand_and_in_virtual_time() {
     let by_hand = Runtime::builder().workers(0).build().unwrap();

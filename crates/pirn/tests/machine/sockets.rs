@@ -19,6 +19,7 @@ use crate::sockets_util::{at_once, connection, converse, echo, listener};
 use crate::util::{Directory, LONG, eventually, on_every_shape, scaled, sockets};
 
 /// N5. A fiber for each connection: every byte is echoed, in order, on every shape.
+// Proves: N4.
 #[test]
 fn everything_comes_back() {
     on_every_shape(|runtime| {
@@ -48,6 +49,7 @@ fn everything_comes_back() {
 }
 
 /// The same objects from fibers and from plain threads, in any mix.
+// Proves: N5-X-std.
 #[test]
 fn fibers_and_threads_in_any_mix() {
     for crew in CREWS {
@@ -72,6 +74,7 @@ fn fibers_and_threads_in_any_mix() {
 }
 
 /// Actions of the peer appear as with `std`: the end, a reset, a refused connection.
+// Proves: N5-X-std.
 #[test]
 fn ends_and_errors_are_the_systems() {
     runtime(2).run(|| {
@@ -108,6 +111,7 @@ fn ends_and_errors_are_the_systems() {
 }
 
 /// A writer waits while the other end does not read; only the system's buffers hold data meanwhile.
+// Proves: N5-X-std, N5-X-slow.
 #[test]
 fn a_slow_reader_holds_its_writer_back() {
     const TOTAL: usize = 64 << 20;
@@ -143,6 +147,7 @@ fn a_slow_reader_holds_its_writer_back() {
 
 /// A partial write has a cause other than full buffers: more buffers than the system takes, or
 /// bytes behind an urgent one.
+// Proves: N5-X-std.
 #[test]
 fn a_short_count_is_not_always_the_end() {
     runtime(1).run(|| {
@@ -190,6 +195,7 @@ fn a_short_count_is_not_always_the_end() {
 
 /// Clones are handles of one socket, which the last one closes; a shared socket cannot be
 /// extracted.
+// Proves: N5-X-std.
 #[test]
 fn clones_share_one_socket() {
     runtime(1).run(|| {
@@ -219,6 +225,7 @@ fn clones_share_one_socket() {
 }
 
 /// Options are the system's; several listeners on one port share the connections.
+// Proves: N5-X-std.
 #[test]
 fn options_are_set() {
     runtime(1).run(|| {
@@ -278,6 +285,7 @@ fn options_are_set() {
 }
 
 /// Addresses are tried in turn; names are looked up on another thread.
+// Proves: N5-X-std.
 #[test]
 fn names_and_addresses() {
     runtime(1).run(|| {
@@ -297,6 +305,7 @@ fn names_and_addresses() {
 }
 
 /// Datagrams arrive whole, with their sender's address, at any waiter.
+// Proves: N5-X-std.
 #[test]
 fn datagrams_arrive() {
     runtime(2).run(|| {
@@ -326,6 +335,7 @@ fn datagrams_arrive() {
 }
 
 /// Within the machine: streams, listeners and datagrams by path.
+// Proves: N5-X-std.
 #[test]
 fn unix_sockets() {
     let name = format!("pirn-test-{}", std::process::id());
@@ -392,6 +402,7 @@ fn unix_sockets() {
 
 /// A datagram socket with its reading side shut down yields the remaining data and then the end, as `std`'s
 /// does; waiters are notified. Addresses that are no paths.
+// Proves: N5-X-std.
 #[test]
 fn unix_datagrams_end() {
     runtime(1).run(|| {
@@ -428,6 +439,7 @@ fn unix_datagrams_end() {
 
 /// Short-lived connections leave nothing behind: later ones reuse the descriptors and memory of the
 /// first.
+// Proves: N6.
 #[test]
 fn connections_come_and_go() {
     runtime(2).run(|| {

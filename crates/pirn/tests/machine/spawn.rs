@@ -16,7 +16,8 @@ use crate::util::{
     Drops, LONG, apart, compute_until, on_every_shape, resident, scaled, watched,
 };
 
-/// A4. Plain functions suffice.
+/// Plain functions suffice.
+// Proves: A4.
 #[test]
 fn plain_code_is_enough() {
     fn fib(n: u64) -> u64 {
@@ -30,7 +31,8 @@ fn plain_code_is_enough() {
     assert_eq!(pirn::run(|| fib(12)), 144);
 }
 
-/// A1. The same call spawns computing and waiting fibers; neither delays the other.
+/// The same call spawns computing and waiting fibers; neither delays the other.
+// Proves: A1.
 #[test]
 fn one_spawn_computes_and_waits() {
     const NAP: Duration = Duration::from_millis(30);
@@ -57,8 +59,9 @@ fn mix(a: u64, b: u64) -> u64 {
     (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
 }
 
-/// A2. No setting is needed: in a process with an empty environment the default runtime has a worker for each
+/// No setting is needed: in a process with an empty environment the default runtime has a worker for each
 /// processor, all of which run at once, and fibers compute, communicate, sleep and block.
+// Proves: A2.
 #[test]
 #[cfg_attr(
     pirn_tsan,
@@ -105,7 +108,8 @@ fn an_empty_environment_is_enough() {
     assert_eq!(workers, cores);
 }
 
-/// A6. A fiber spawns on its own runtime, at any depth.
+/// A fiber spawns on its own runtime, at any depth.
+// Proves: A6.
 #[test]
 fn nested_spawns_need_no_handle() {
     let runtime = Runtime::builder().name("own").workers(2).build().unwrap();
@@ -122,8 +126,9 @@ fn nested_spawns_need_no_handle() {
     runtime.spawn(|| descend(20)).join().unwrap();
 }
 
-/// B1, B16. Every fiber runs, and none runs twice, on any number of workers, spawned by a fiber or
+/// Every fiber runs, and none runs twice, on any number of workers, spawned by a fiber or
 /// by a thread.
+// Proves: B1, B16, P11 (checked), Q2 (portable).
 #[test]
 fn every_fiber_runs_exactly_once() {
     let n = scaled(100_000);
@@ -149,8 +154,9 @@ fn every_fiber_runs_exactly_once() {
     });
 }
 
-/// B2. Fibers beyond the capacity of a worker's own queue are not lost, and order is kept roughly:
+/// Fibers beyond the capacity of a worker's own queue are not lost, and order is kept roughly:
 /// the overflow moves in halves, not one by one to the end of the injector.
+// Proves: B2.
 #[test]
 fn a_burst_overflows_without_loss() {
     const N: usize = 10_000;
@@ -176,7 +182,8 @@ fn a_burst_overflows_without_loss() {
     );
 }
 
-/// B4. The fiber spawned last runs next, and the one it displaced is queued behind the others.
+/// The fiber spawned last runs next, and the one it displaced is queued behind the others.
+// Proves: B4.
 #[test]
 fn the_last_spawned_runs_next() {
     let runtime = runtime(1);
@@ -194,7 +201,8 @@ fn the_last_spawned_runs_next() {
     assert_eq!(*order.lock().unwrap(), ["third", "first", "second"]);
 }
 
-/// B8. Any number of fibers can be spawned from outside before a worker takes them.
+/// Any number of fibers can be spawned from outside before a worker takes them.
+// Proves: B8.
 #[test]
 fn a_burst_from_outside_neither_blocks_nor_gets_lost() {
     let n = scaled(100_000);
@@ -221,8 +229,9 @@ fn a_burst_from_outside_neither_blocks_nor_gets_lost() {
     assert_eq!(ran.load(Ordering::Relaxed), n);
 }
 
-/// B13. A fiber spawned from outside before others is not delayed by them, even if they never yield
+/// A fiber spawned from outside before others is not delayed by them, even if they never yield
 /// until it has run.
+// Proves: B13.
 #[test]
 fn spinning_observers_end() {
     for workers in [2, 4, 8] {
@@ -249,7 +258,8 @@ fn spinning_observers_end() {
     }
 }
 
-/// M8. Closures and results of any size and alignment arrive intact.
+/// Closures and results of any size and alignment arrive intact.
+// Proves: M8.
 #[test]
 fn captures_and_results_of_any_size_and_alignment() {
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -291,7 +301,8 @@ fn captures_and_results_of_any_size_and_alignment() {
     });
 }
 
-/// H-10. Results of every size are returned intact.
+/// Results of every size are returned intact.
+// Proves: H-10.
 #[test]
 fn results_of_any_size() {
     fn sized<const N: usize>() {
@@ -312,8 +323,9 @@ fn results_of_any_size() {
     });
 }
 
-/// M8. A closure's captures are dropped exactly once: after it ran, while it panics, or unrun; so
+/// A closure's captures are dropped exactly once: after it ran, while it panics, or unrun; so
 /// is its result, taken or not.
+// Proves: M8.
 #[test]
 fn captures_and_results_are_dropped_exactly_once() {
     let drops = Drops::default();
@@ -361,8 +373,9 @@ fn captures_and_results_are_dropped_exactly_once() {
     expect("a capture of a fiber that no runtime took", 7);
 }
 
-/// M8. A fiber that is cancelled before it starts drops its captures, and its join reports that it
+/// A fiber that is cancelled before it starts drops its captures, and its join reports that it
 /// did not run.
+// Proves: M8.
 #[test]
 fn a_cancelled_fresh_fiber_drops_its_captures_unrun() {
     let drops = Drops::default();
@@ -442,6 +455,7 @@ fn a_thread_has_an_identity() {
 /// C14: a fiber that has started stays on its thread
 /// (docs/design/04-placement.md#started-fibers-stay-on-their-worker).
 // Settled.
+// Proves: F17.
 #[cfg(not(pirn_free))]
 #[test]
 fn a_started_fiber_stays_on_its_thread() {

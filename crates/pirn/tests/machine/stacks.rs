@@ -21,8 +21,9 @@ fn deep(bytes: usize) -> u8 {
     black_box(&frame)[bytes % FRAME]
 }
 
-/// M1. The default is enough for ordinary work; a larger size can be set, for one fiber or for a
+/// The default is enough for ordinary work; a larger size can be set, for one fiber or for a
 /// whole runtime.
+// Proves: M1.
 #[test]
 fn stacks_of_any_size() {
     // A frame of a build without optimisation may take twice its array.
@@ -73,6 +74,7 @@ fn sizes_mix() {
 
 /// M2. A fiber that overflows its stack is named, with its spawn line and the size of the stack,
 /// and the process is aborted.
+// Proves: P11 (checked).
 #[test]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn an_overflow_names_its_fiber() {
@@ -245,8 +247,9 @@ fn a_stack_that_no_system_can_give() {
     }
 }
 
-/// M3, M7. Fibers that run one after another use one stack: memory use stays constant, and none is
+/// M3. Fibers that run one after another use one stack: memory use stays constant, and none is
 /// requested from the system.
+// Proves: M7.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_stacks_are_reused() {
@@ -304,8 +307,9 @@ fn alone_memory_follows_a_burst_down() {
     assert!(low < high / 5, "{low} bytes are left of {high}");
 }
 
-/// M5. A hundred thousand parked fibers, a stack each, under the system's default limit on
+/// A hundred thousand parked fibers, a stack each, under the system's default limit on
 /// mappings; all resume.
+// Proves: M5.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
@@ -347,6 +351,7 @@ fn alone_a_hundred_thousand_parked_fibers() {
 
 /// M2, hazard 6. A fiber's default stack suffices for formatting and for a caught panic, with a
 /// backtrace.
+// Proves: M1.
 #[test]
 fn ordinary_work_fits_a_stack() {
     let ended = apart(
@@ -409,9 +414,10 @@ fn others_sleep() -> bool {
     states.filter(|sleeps| !sleeps).count() == 1
 }
 
-/// M6. After a prewarm the first burst of so many fibers, all alive at once, starts no thread,
+/// After a prewarm the first burst of so many fibers, all alive at once, starts no thread,
 /// takes no address space, maps nothing, and finds the memory of its stacks in place; without a
 /// prewarm it does all of that.
+// Proves: M6.
 #[test]
 #[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
 fn the_first_burst_after_a_prewarm_asks_for_nothing() {

@@ -58,6 +58,7 @@ fn meet(sibling: &mut Option<JoinHandle<()>>, met: &AtomicBool) {
 
 /// A fiber that unwinds joins a sibling in its worker's ring: on a single worker, the sibling runs
 /// all the same.
+// Proves: H-11.
 #[test]
 fn a_sibling_in_the_ring_is_joined() {
     for scheduler in SCHEDULERS {
@@ -92,6 +93,7 @@ fn a_sibling_spawned_in_a_destructor_is_joined() {
 
 /// The same, with a sibling that is spawned from a thread and so is in the injector; by waiting and
 /// by yielding.
+// Proves: H-11.
 #[test]
 fn a_sibling_in_the_injector_is_met() {
     for scheduler in SCHEDULERS {
@@ -137,6 +139,7 @@ fn a_sibling_in_the_injector_is_met() {
 /// Two fibers of one worker wait during unwinding. Each stays panicking and ends with its own
 /// panic, in either order. While the second is left, the other fibers yield to each other at once,
 /// as usual; when both have ended, no fiber panics.
+// Proves: H-11.
 #[test]
 fn two_wait_in_the_middle_of_unwinding() {
     for first in [0, 1] {
@@ -181,6 +184,7 @@ fn two_wait_in_the_middle_of_unwinding() {
 
 /// After a fiber that had to be suspended during unwinding has ended, the next one that unwinds
 /// stays on its thread again: the fibers that run after it do not appear as panicking.
+// Proves: H-11.
 #[test]
 fn the_next_that_unwinds_stays_in_place() {
     for _ in 0..5 {

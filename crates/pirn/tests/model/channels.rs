@@ -47,22 +47,26 @@ fn exact(capacity: usize) {
     });
 }
 
+// Proves: I2.
 #[test]
 fn rendezvous() {
     exact(0);
 }
 
+// Proves: I7.
 #[test]
 fn one_place() {
     exact(1);
 }
 
+// Proves: I1.
 #[test]
 fn three_places() {
     exact(3);
 }
 
 /// A pipeline closes from its source to its end, and nothing that was sent is lost.
+// Proves: I8.
 #[test]
 fn a_close_runs_down_the_pipeline() {
     explore(|world| {
@@ -93,6 +97,7 @@ fn a_close_runs_down_the_pipeline() {
 }
 
 /// The last receiver is dropped while senders are parked: each value is received or returned.
+// Proves: I22.
 #[test]
 fn the_last_receiver_goes() {
     explore(|world| {

@@ -13,6 +13,7 @@ use crate::util::{explore_in_time, thread};
 const MOMENT: Duration = Duration::from_micros(100);
 
 /// Both sides of a rendezvous are under deadlines: exactly one of them has the value.
+// Proves: N11.
 #[test]
 fn a_value_between_two_deadlines() {
     explore_in_time(|world| {

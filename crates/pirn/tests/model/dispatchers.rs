@@ -9,6 +9,7 @@ use pirn::{spawn, yield_now};
 use crate::util::{explore, explore_with, thread};
 
 /// Closures run one after the other, from any sender: a thread or a fiber of the pool.
+// Proves: L4.
 #[test]
 fn turns_in_a_line() {
     explore(|world| {
@@ -39,6 +40,7 @@ fn turns_in_a_line() {
 }
 
 /// A queue of one: two senders fill it, one receiver empties it.
+// Proves: L8.
 #[test]
 fn seats_in_a_queue() {
     explore_with(&[1, 2], |world| {

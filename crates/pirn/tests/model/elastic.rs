@@ -34,6 +34,7 @@ fn family(world: World, ran: &Arc<AtomicU32>) -> pirn::Runtime {
 
 /// The runtime shrinks while a worker has fresh fibers that another worker would steal, and grows
 /// again: each fiber runs once, and the runtime ends.
+// Proves: E9.
 #[test]
 fn drained_against_thieves() {
     explore_with(&[2, 3], |world| {
@@ -49,6 +50,7 @@ fn drained_against_thieves() {
 
 /// A worker without a thread is claimed for a fiber just when the runtime shrinks and grows: it
 /// becomes a member once, and later spawns wake a worker.
+// Proves: E15.
 #[test]
 fn resized_around_a_claim() {
     explore(|world| {
@@ -66,6 +68,7 @@ fn resized_around_a_claim() {
 }
 
 /// Two threads change the size repeatedly at the same time.
+// Proves: E15.
 #[test]
 fn resized_by_two() {
     explore(|world| {
@@ -88,6 +91,7 @@ fn resized_by_two() {
 
 /// A fiber blocks its thread until a fiber that it has spawned there has run: a standby worker
 /// takes over, and the returning worker finds consistent state.
+// Proves: E12.
 #[test]
 fn a_stand_in_against_the_return() {
     // With stopped time the monitor does not run, and a standby worker that has just found nothing
@@ -114,6 +118,7 @@ fn a_stand_in_against_the_return() {
 }
 
 /// A standby worker that found nothing is activated again for a fiber in the injector.
+// Proves: E10.
 #[test]
 fn a_stand_in_that_is_called_back() {
     explore_in_time_with(&[1], |world| {
@@ -132,6 +137,7 @@ fn a_stand_in_that_is_called_back() {
 }
 
 /// A standby worker retires when idle, is activated while it retires, or replaces a worker.
+// Proves: E10.
 #[test]
 fn a_stand_in_that_goes() {
     explore_in_time_with(&[1, 2], |world| {
@@ -151,6 +157,7 @@ fn a_stand_in_that_goes() {
 }
 
 /// A runtime without workers: one thread drives, another spawns and wakes.
+// Proves: F11.
 #[test]
 fn driven_by_hand() {
     explore_with(&[1], |world| {

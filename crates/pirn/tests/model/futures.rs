@@ -42,6 +42,7 @@ impl Future for Gate {
 }
 
 /// A fiber and a thread wait; wakes come from one of each.
+// Proves: S1.
 #[test]
 fn wakes_against_waits() {
     explore(|world| {
@@ -64,6 +65,7 @@ fn wakes_against_waits() {
 }
 
 /// A wake and a cancellation coincide; then the fiber waits once more.
+// Proves: S2.
 #[test]
 fn a_wake_against_a_cancellation() {
     explore(|world| {
@@ -97,6 +99,7 @@ fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 }
 
 /// A future is polled by one task and then by another, with sends in parallel: the last waker is called.
+// Proves: S5.
 #[test]
 fn a_future_changes_hands() {
     explore(|world| {
@@ -116,6 +119,7 @@ fn a_future_changes_hands() {
 }
 
 /// A future is dropped during a send: the next receive has the value.
+// Proves: S6.
 #[test]
 fn a_value_against_a_drop() {
     explore(|world| {
@@ -137,6 +141,7 @@ fn a_value_against_a_drop() {
 }
 
 /// Both ends poll, and one of them is cancelled: each sent value is received.
+// Proves: S6.
 #[test]
 fn a_meeting_against_a_cancellation() {
     explore(|world| {
@@ -156,6 +161,7 @@ fn a_meeting_against_a_cancellation() {
 }
 
 /// A handle is awaited while its fiber ends.
+// Proves: S7.
 #[test]
 fn an_end_against_a_poll() {
     explore(|world| {
@@ -177,6 +183,7 @@ fn an_end_against_a_poll() {
 
 /// The one value is sent, or its sender is dropped, while a future is dropped: the next receive has
 /// the result.
+// Proves: S12.
 #[test]
 fn one_value_against_a_drop() {
     explore(|world| {
@@ -209,6 +216,7 @@ fn one_value_against_a_drop() {
 
 /// The value changes while a future is dropped, and another one waits: both see the last change, and the
 /// end.
+// Proves: S12.
 #[test]
 fn a_change_against_a_drop() {
     explore(|world| {
@@ -238,6 +246,7 @@ fn a_change_against_a_drop() {
 
 /// A value for all receivers is sent while one future is dropped and another cancelled: no remaining receiver
 /// misses it.
+// Proves: S12.
 #[test]
 fn a_broadcast_against_a_drop() {
     explore(|world| {

@@ -112,6 +112,7 @@ fn a_barrier_of_three() {
 
 /// Two waits, two sets: each wait consumes one set, also if the second set happens before the first
 /// wait.
+// Proves: G9.
 #[test]
 fn an_automatic_event() {
     explore_with(&[1, 2], |world| {
@@ -210,6 +211,7 @@ fn a_manual_event_leaves_later_ones_alone() {
 }
 
 /// A gate of one word: a fiber that checks it before it opens is registered when all are woken.
+// Proves: G8.
 #[test]
 fn a_gate_on_a_key() {
     explore_with(&[1, 2], |world| {

@@ -7,6 +7,7 @@ use crate::util::{explore, thread};
 
 /// A thread and a fiber take reports while two others meet: each fiber is reported at most once,
 /// and no fiber is delayed.
+// Proves: P4.
 #[test]
 fn a_roll_amid_a_rendezvous() {
     explore(|world| {

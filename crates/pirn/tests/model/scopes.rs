@@ -114,6 +114,7 @@ fn panics_come_out_of_scopes() {
 
 /// Cancels a scope while its children start, wait, and end: every wait ends, every started child
 /// ends, and no later wait reports the cancellation.
+// Proves: K2.
 #[test]
 fn cancelling_meets_children_at_every_point() {
     explore(|world| {
@@ -163,6 +164,7 @@ fn cancelling_a_fiber_reaches_its_scopes() {
 }
 
 /// A token is cancelled while fibers enter and leave it, and one inside it.
+// Proves: K2.
 #[test]
 fn cancelling_meets_entering_and_leaving() {
     explore(|world| {

@@ -11,6 +11,7 @@ use pirn::channel::{Receiver, RecvError, SendError, Sender, bounded};
 use crate::util::{explore_in_time, explore_with, thread};
 
 /// One select receives from two rendezvous channels until both end.
+// Proves: J1.
 #[test]
 fn a_select_drains_two_channels() {
     explore_with(&[1, 2], |world| {
@@ -56,6 +57,7 @@ fn pass(
 
 /// Two fibers and a thread on two rendezvous channels between them, in opposite directions
 /// and order. As many values are received as sent.
+// Proves: J8.
 #[test]
 fn selects_in_both_directions() {
     explore_with(&[1, 2], |world| {
@@ -111,6 +113,7 @@ fn a_close_ends_a_select() {
 }
 
 /// A cancellation coincides with a value: it is either received, or still with its sender.
+// Proves: J9.
 #[test]
 fn a_cancelled_select_has_taken_nothing() {
     explore_with(&[1, 2], |world| {
@@ -136,6 +139,7 @@ fn a_cancelled_select_has_taken_nothing() {
 }
 
 /// A timeout coincides with a value.
+// Proves: J9.
 #[test]
 fn a_select_that_runs_out_of_time_has_taken_nothing() {
     explore_in_time(|world| {

@@ -93,6 +93,7 @@ fn a_sleeper_at_a_socket_is_woken() {
 }
 
 /// Each item that is put in is taken out, by a future and by fibers beside it.
+// Proves: N5-X-polled.
 #[test]
 fn what_comes_is_polled() {
     explore_with(&[1, 2], |world| {
@@ -110,6 +111,7 @@ fn what_comes_is_polled() {
 }
 
 /// A timer and an event wake the same task; the timer that remains wakes it too.
+// Proves: N1-X-futures.
 #[test]
 fn sleeps_against_what_comes() {
     explore_in_time(|world| {
@@ -254,6 +256,7 @@ fn take_until_none_left(wire: &Wire, left: &AtomicUsize) -> usize {
 
 /// A wire closes and the next one has its name at once, while its events are still being fetched, and several
 /// fibers wait for the new one: they receive only its events.
+// Proves: N6.
 #[test]
 fn a_name_is_used_again() {
     explore_with(&[1, 2], |world| {

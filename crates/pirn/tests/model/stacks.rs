@@ -40,6 +40,7 @@ fn fewer_stacks_than_fibers() {
 /// A tree of fibers on fewer stacks than one of its branches needs: the joiner of a child without a
 /// stack lends its own, whether it waits already or later. A stack that becomes available meanwhile
 /// is used, and each child runs once.
+// Proves: O10.
 #[test]
 fn children_on_the_stacks_of_their_parents() {
     fn tree(depth: u32, ran: &AtomicU32) {

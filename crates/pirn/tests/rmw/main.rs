@@ -60,6 +60,7 @@ fn send_and_receive(capacity: usize) {
     sending.join().expect("it does not panic");
 }
 
+// Proves: R8.
 #[test]
 fn a_message_without_a_waiter() {
     limit("a_message_without_a_waiter", 2.0, || {
@@ -75,6 +76,7 @@ fn a_message_without_a_waiter() {
 
 /// Once for each buffer's length both wait for each other, which costs as much as a rendezvous in
 /// both directions.
+// Proves: P2, R8.
 #[test]
 fn a_message_from_one_fiber_to_another() {
     let most = 2.0 + 8.0 / CAPACITY as f64;
@@ -83,6 +85,7 @@ fn a_message_from_one_fiber_to_another() {
     });
 }
 
+// Proves: R8.
 #[test]
 fn a_rendezvous_there_and_back() {
     limit("a_rendezvous_there_and_back", 8.0, || {
@@ -109,11 +112,13 @@ fn a_rendezvous_there_and_back() {
     });
 }
 
+// Proves: R8.
 #[test]
 fn a_rendezvous_one_way() {
     limit("a_rendezvous_one_way", 4.0, || send_and_receive(0));
 }
 
+// Proves: E6, P2, R8.
 #[test]
 fn a_yield() {
     limit("a_yield", 0.0, || {
@@ -128,6 +133,7 @@ fn a_yield() {
     });
 }
 
+// Proves: P2, R8.
 #[test]
 fn a_spawn_and_its_join() {
     limit("a_spawn_and_its_join", 6.0, || {
@@ -144,6 +150,7 @@ fn a_spawn_and_its_join() {
 }
 
 /// A second half that is never requested: pushed and popped.
+// Proves: O9-cost.
 #[test]
 fn a_join() {
     fn leaves(depth: u32) -> u64 {
@@ -166,6 +173,7 @@ fn a_join() {
 }
 
 /// The same with the region of the halves: the optimizer lays out all frames of such a join as it likes.
+// Proves: O9-region.
 #[test]
 fn what_holds_for_both_halves() {
     let runtime = pirn::Runtime::builder()
@@ -202,6 +210,7 @@ fn what_holds_for_both_halves() {
     });
 }
 
+// Proves: R8.
 #[test]
 fn a_lock_and_its_unlock() {
     limit("a_lock_and_its_unlock", 2.0, || {
@@ -214,6 +223,7 @@ fn a_lock_and_its_unlock() {
 }
 
 /// The cost of a receive; the choice itself adds none.
+// Proves: R8.
 #[test]
 fn a_select_that_need_not_wait() {
     limit("a_select_that_need_not_wait", 1.0, || {

@@ -216,8 +216,9 @@ fn fibers_that_drip_in() {
     });
 }
 
-/// C5. A million fibers arrive from outside, one at a time after gaps of every length: none waits for a
+/// A million fibers arrive from outside, one at a time after gaps of every length: none waits for a
 /// second.
+// Proves: C5.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn a_million_drip_in() {

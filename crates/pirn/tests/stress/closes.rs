@@ -14,7 +14,8 @@ fn with_all(storm: impl Fn(Crew, usize, usize)) {
     }
 }
 
-/// A9. Each value admitted before a close arrives; every other one is returned.
+/// Each value admitted before a close arrives; every other one is returned.
+// Proves: A9.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn closes_amid_traffic() {
@@ -23,7 +24,8 @@ fn closes_amid_traffic() {
     });
 }
 
-/// I8. Pipelines end stage by stage.
+/// Pipelines end stage by stage.
+// Proves: I8.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn closes_cascade() {

@@ -11,8 +11,9 @@ use crate::util::{eventually, mappings, resident, scaled};
 
 const MILLION: usize = 1_000_000;
 
-/// M5. A million parked fibers, a stack each, under the system's default limit on mappings: a
+/// A million parked fibers, a stack each, under the system's default limit on mappings: a
 /// little over a page for each, and all resume.
+// Proves: M5.
 #[test]
 #[ignore = "storm: takes five gigabytes"]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
@@ -49,7 +50,8 @@ fn alone_a_million_parked_fibers() {
     }
 }
 
-/// M5. A hundred thousand fibers that sleep at the same time: the process takes less than a gigabyte, and all wake up.
+/// A hundred thousand fibers that sleep at the same time: the process takes less than a gigabyte, and all wake up.
+// Proves: M5.
 #[test]
 #[ignore = "a storm that takes a gigabyte: run by `cargo xtask stress`"]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]

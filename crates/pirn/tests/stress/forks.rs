@@ -9,7 +9,8 @@ use crate::util::{SCHEDULERS, on_every_shape, scaled};
 
 const MILLION: usize = 1_000_000;
 
-/// O9. Trees of a thousand joins each, with panics, deadlines, shields and waits: two million joins in all.
+/// Trees of a thousand joins each, with panics, deadlines, shields and waits: two million joins in all.
+// Proves: O9-join.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn trees_of_all_kinds() {
@@ -21,7 +22,8 @@ fn trees_of_all_kinds() {
     });
 }
 
-/// O9. Fibers that walk a tree are cancelled.
+/// Fibers that walk a tree are cancelled.
+// Proves: O9-region.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn cancellations_amid_trees() {
@@ -32,21 +34,24 @@ fn cancellations_amid_trees() {
     });
 }
 
-/// O9. First halves that wait for second ones, by channels and locks.
+/// First halves that wait for second ones, by channels and locks.
+// Proves: O9-join.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn halves_wait_for_each_other() {
     on_every_shape(|runtime| wait_for_each_other(runtime, scaled(20_000)));
 }
 
-/// O9. Ten million joins, of which a million become fibers: memory use stays constant.
+/// Ten million joins, of which a million become fibers: memory use stays constant.
+// Proves: O9-cost.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn alone_ten_million_joins() {
     on_every_shape(|runtime| join_in_flat_memory(runtime, scaled(10 * MILLION)));
 }
 
-/// O9. Shutdowns in the middle of joins, loops and sorts.
+/// Shutdowns in the middle of joins, loops and sorts.
+// Proves: O9-end.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn shutdowns_amid_all_of_it() {
@@ -59,7 +64,8 @@ fn shutdowns_amid_all_of_it() {
     }
 }
 
-/// O9. All sorts of all patterns, up to ten thousand numbers.
+/// All sorts of all patterns, up to ten thousand numbers.
+// Proves: O9.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn everything_is_sorted() {

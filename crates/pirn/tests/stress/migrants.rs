@@ -48,8 +48,9 @@ fn beats(runtime: &Runtime, meanwhile: impl FnOnce(&Runtime, &Arc<AtomicBool>)) 
     had
 }
 
-/// E11, E12. A hundred fibers block sixteen workers for two seconds: a heart that has beaten on one
+/// E12. A hundred fibers block sixteen workers for two seconds: a heart that has beaten on one
 /// of them keeps beating, all the others resume, and the extra threads end.
+// Proves: E11.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn kidnapped_workers() {

@@ -122,8 +122,9 @@ fn scopes_with_panics() {
     drop(std::panic::take_hook());
 }
 
-/// K10. Ten million children with half a KiB of captures each through one scope, as in a server
+/// Ten million children with half a KiB of captures each through one scope, as in a server
 /// that never closes its scope: memory use stays constant.
+// Proves: K10.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn alone_ten_million_large_children() {
@@ -152,8 +153,9 @@ fn alone_ten_million_large_children() {
     });
 }
 
-/// K5. Nested scopes, in which some children panic, under a token that is cancelled sooner or
+/// Nested scopes, in which some children panic, under a token that is cancelled sooner or
 /// later: every started child has ended when the outermost scope is left.
+// Proves: K5.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn nested_scopes_that_panic_and_are_cancelled() {

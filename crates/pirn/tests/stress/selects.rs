@@ -11,8 +11,9 @@ use crate::util::scaled;
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// J8. A ring of 16 selects over 16 rendezvous channels: each receives from the left or sends to
+/// A ring of 16 selects over 16 rendezvous channels: each receives from the left or sends to
 /// the right, then from the right or to the left. Sends and receives balance.
+// Proves: J8.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn a_ring_of_selects_in_both_directions() {
@@ -71,6 +72,7 @@ fn ring_member(
 }
 
 /// Selecting senders and selecting receivers on channels of every kind; exactly once.
+// Proves: J1.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn selects_move_everything_exactly_once() {
@@ -136,6 +138,7 @@ fn drain(a: &Receiver<usize>, b: &Receiver<usize>, seen: &[AtomicUsize]) {
 }
 
 /// Timeouts race data on both sides; an unsent value is sent again, so each arrives once.
+// Proves: J9.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn selects_that_run_out_of_time() {
@@ -186,6 +189,7 @@ fn insist(tx: &Sender<usize>, value: usize) {
 
 /// Many parked receivers, selecting and not, and several closers: exactly one close counts, and
 /// every receiver is notified.
+// Proves: I11.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn closers_meet_a_crowd() {

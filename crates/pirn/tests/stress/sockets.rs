@@ -13,8 +13,9 @@ use crate::util::{on_every_shape, scaled};
 
 const PAIRS: usize = 64;
 
-/// N4. Each question gets its own answer, byte for byte, in as many concurrent conversations as
+/// Each question gets its own answer, byte for byte, in as many concurrent conversations as
 /// there are pairs; some are between workers.
+// Proves: N4.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn conversations() {
@@ -51,8 +52,9 @@ fn conversations() {
     });
 }
 
-/// N9. A limit of some microseconds around each read, with bytes arriving at about that time: each byte is
+/// A limit of some microseconds around each read, with bytes arriving at about that time: each byte is
 /// read once and in order, and a read that timed out has taken none.
+// Proves: N9.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn limits_and_bytes_meet() {
@@ -101,8 +103,9 @@ fn limits_and_bytes_meet() {
     });
 }
 
-/// N4. Many send on one socket and many receive on the other, and some of those are cancelled amid their
+/// Many send on one socket and many receive on the other, and some of those are cancelled amid their
 /// waits: each datagram reaches one of them.
+// Proves: N4.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn one_socket_for_many() {

@@ -132,8 +132,9 @@ fn wave(builder: Builder, workers: usize) -> Wave {
     }
 }
 
-/// E2, E12. A fresh fiber starts soon though a hundred fibers block their threads; a report names
+/// E2. A fresh fiber starts soon though a hundred fibers block their threads; a report names
 /// those, and the extra threads end after the wave.
+// Proves: E12.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn a_wave_of_blocking_fibers() {
@@ -232,8 +233,9 @@ fn tell(hogs: &str, beats: &Beats) {
     );
 }
 
-/// N3. A beat is kept beside fibers that compute and yield now and then. Beside those that do not,
+/// A beat is kept beside fibers that compute and yield now and then. Beside those that do not,
 /// a fresh fiber waits for one of them, and starts in the end.
+// Proves: N3.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn noisy_neighbors() {
@@ -248,8 +250,9 @@ fn noisy_neighbors() {
     assert!(kept, "in none of three attempts");
 }
 
-/// N9. How late a limit around code without interruption points ends it: a thousand of them, a few
+/// How late a limit around code without interruption points ends it: a thousand of them, a few
 /// at a time.
+// Proves: N9-X-foreign.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn limits_around_foreign_code() {

@@ -116,12 +116,14 @@ fn is_delayed(yields: bool) {
     drop(tx);
 }
 
+// Proves: P4.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn a_snapshot_of_many_fibers_delays_a_sleeper() {
     is_delayed(false);
 }
 
+// Proves: P4.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn a_snapshot_of_many_fibers_holds_a_worker() {

@@ -85,6 +85,7 @@ fn exponent(text: &[u8]) -> Option<i32> {
 mod tests {
     use super::*;
 
+    // Proves: N5-X-kvclients.
     #[test]
     fn sums_are_exact() {
         let sum = |a: &str, b: &str| {
@@ -100,6 +101,7 @@ mod tests {
         assert_eq!(sum("3.", "+1E2"), "103");
     }
 
+    // Proves: N5-X-kvclients.
     #[test]
     fn other_texts_are_no_numbers() {
         for text in [

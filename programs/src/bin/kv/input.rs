@@ -399,6 +399,7 @@ mod tests {
         (found, None)
     }
 
+    // Proves: N5-X-kv.
     #[test]
     fn requests_are_found_however_they_come() {
         let value = vec![b'x'; 3 * CHUNK];
@@ -418,6 +419,7 @@ mod tests {
         }
     }
 
+    // Proves: N5-X-kvmemory.
     #[test]
     fn a_large_argument_is_received_apart() {
         let value = vec![b'v'; LARGE];
@@ -444,6 +446,7 @@ mod tests {
         }
     }
 
+    // Proves: N5-X-kvmemory.
     #[test]
     fn memory_for_many_arguments_is_given_back() {
         let mut text = b"*100000\r\n".to_vec();
@@ -469,6 +472,7 @@ mod tests {
         assert!(input.bytes.capacity() <= KEPT);
     }
 
+    // Proves: N5-X-kvmemory.
     #[test]
     fn a_request_has_a_limit() {
         let text = b"*10\r\n".iter().copied().chain(b"$1\r\na\r\n".repeat(9));
@@ -479,6 +483,7 @@ mod tests {
         }
     }
 
+    // Proves: N5-X-kv.
     #[test]
     fn what_is_no_request_is_reported() {
         let long = vec![b'1'; LONGEST_LINE + 1];

@@ -111,6 +111,7 @@ mod tests {
         block_on(once)
     }
 
+    // Proves: N5-X-web.
     #[test]
     fn as_many_run_and_wait_as_may() {
         pirn::run(|| {
@@ -162,6 +163,7 @@ mod tests {
 
     /// Each needs another one that computes at the same time, on another thread. Those that wait
     /// while two others run do not settle on a worker.
+    // Proves: N5-X-web.
     #[test]
     fn two_compute_on_two_threads() {
         const ALL: usize = 200;

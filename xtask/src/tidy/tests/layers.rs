@@ -56,6 +56,7 @@ fn a_cycle_within_a_layer_is_found() {
     assert!(found[0].contains("a cycle"), "{found:?}");
 }
 
+// Proves: A8.
 #[test]
 fn what_waits_never_names_the_scheduler() {
     let table = "| Layer | Module |\n|--|--|\n| 0 | `sched` |\n| 1 | `channel` |\n";

@@ -82,12 +82,14 @@ fn a_load_by_the_clock_has_figures() {
     assert!(value(&samples, "cpu") > 0.0);
 }
 
+// Proves: R9.
 #[test]
 fn one_byte_that_is_changed_late_is_found() {
     let said = error_under(|served, words| words[63] ^= u8::from(served == 30));
     assert!(said.contains("byte 63 of answer 30 is"), "{said}");
 }
 
+// Proves: R9.
 #[test]
 fn bytes_that_are_lost_are_missed() {
     let lost = Load {
@@ -100,6 +102,7 @@ fn bytes_that_are_lost_are_missed() {
     assert!(said.contains("silent"), "{said}");
 }
 
+// Proves: R9.
 #[test]
 fn bytes_that_come_twice_are_found() {
     let said = error_under(|served, words| {
@@ -110,6 +113,7 @@ fn bytes_that_come_twice_are_found() {
     assert!(said.starts_with("connection "), "{said}");
 }
 
+// Proves: R9.
 #[test]
 fn bytes_after_the_last_answer_are_found() {
     // The greeting and fifty requests on each connection.

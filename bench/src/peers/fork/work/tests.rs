@@ -18,6 +18,7 @@ fn knows_its_answer(mut work: impl Work) {
     assert_eq!([round(false), round(true)], [false, true]);
 }
 
+// Proves: R14.
 #[test]
 fn what_was_not_computed_is_no_answer() {
     for size in [100, 3_000, 20_000] {
@@ -34,6 +35,7 @@ fn what_was_not_computed_is_no_answer() {
     }
 }
 
+// Proves: R14.
 #[test]
 fn the_joins_of_a_number_are_counted() {
     assert_eq!(Fib::new(1).joins(), Some(1));

@@ -7,6 +7,7 @@ use crate::base::list::{DoublyLinked, Fifo, Links, List};
 use crate::base::rng::Rng;
 use crate::base::tests::node::{Node, Nodes};
 
+// Proves: B15.
 #[test]
 fn fifo_agrees_with_a_deque() {
     const NODES: usize = 40;

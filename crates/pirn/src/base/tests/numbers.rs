@@ -50,6 +50,7 @@ fn below_zero_panics() {
     Rng::new(0).below(0);
 }
 
+// Proves: C16.
 #[test]
 fn padded_values_share_no_lines() {
     let pair = [CachePadded::new(0_u8), CachePadded::new(1)];
@@ -57,7 +58,8 @@ fn padded_values_share_no_lines() {
     assert_eq!((apart, align_of::<CachePadded<u8>>()), (128, 128));
 }
 
-/// Q5. A round pauses twice as long as the one before, up to 64 hints; there are eleven.
+/// A round pauses twice as long as the one before, up to 64 hints; there are eleven.
+// Proves: Q5.
 #[test]
 fn pausing_ends() {
     let mut backoff = Backoff::new();

@@ -7,6 +7,7 @@ use super::stage::Cast;
 use crate::base::tests::explore::explore;
 use crate::channel::{RecvTimeoutError, oneshot};
 
+// Proves: I21.
 #[test]
 fn model_oneshot_send_against_receive() {
     explore("oneshot_send", 3, || {

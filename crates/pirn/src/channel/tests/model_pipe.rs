@@ -9,6 +9,7 @@ use crate::base::tests::explore::explore;
 use crate::channel::{Receiver, RecvError, SendTimeoutError, bounded};
 
 /// A rendezvous: the send ends with its transfer.
+// Proves: I2, I9.
 #[test]
 fn model_pipe_rendezvous() {
     explore("pipe_rendezvous", 3, || {
@@ -21,6 +22,7 @@ fn model_pipe_rendezvous() {
 }
 
 /// Two senders through one place: both values arrive, each sender's only one.
+// Proves: I9.
 #[test]
 fn model_pipe_two_senders_one_place() {
     explore("pipe_two_senders", 2, || {
@@ -37,6 +39,7 @@ fn model_pipe_two_senders_one_place() {
 
 /// A sender that finds the channel full because of values at the exit, against the receiver that
 /// takes them. The send ends once there is room.
+// Proves: I9.
 #[test]
 fn model_pipe_exit_against_sender_that_waits() {
     explore("pipe_exit_sender", 3, || {
@@ -55,6 +58,7 @@ fn model_pipe_exit_against_sender_that_waits() {
 }
 
 /// A receiver that moves values to the exit, against another that is about to wait.
+// Proves: I9.
 #[test]
 fn model_pipe_exit_against_receiver_that_waits() {
     explore("pipe_exit_receiver", 3, || {
@@ -127,6 +131,7 @@ fn model_pipe_last_sender_against_receiver() {
 
 /// A close against a sender that is parked or about to park, on a channel that is full: its
 /// send succeeds iff the value is received.
+// Proves: I9.
 #[test]
 fn model_pipe_close_against_parked_sender() {
     explore("pipe_close_full", 2, || close_against_sender(1));
@@ -156,6 +161,7 @@ fn close_against_sender(capacity: usize) {
 }
 
 /// The deadline of a send against a receiver: exactly one of them has the value.
+// Proves: I6.
 #[test]
 fn model_pipe_deadline_against_receiver() {
     explore("pipe_deadline", 2, || {

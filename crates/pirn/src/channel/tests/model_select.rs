@@ -22,6 +22,7 @@ fn exchange(from: &Receiver<u32>, to: &Sender<u32>) -> bool {
 }
 
 /// One sender on one of two rendezvous channels.
+// Proves: J2.
 #[test]
 fn model_select_against_a_sender() {
     explore("select_sender", 2, || {
@@ -46,6 +47,7 @@ fn model_select_against_a_buffered_value() {
 }
 
 /// Both channels have a sender: each select takes one value, none is lost.
+// Proves: J2.
 #[test]
 fn model_select_against_two_senders() {
     explore("select_two_senders", 1, || {
@@ -61,6 +63,7 @@ fn model_select_against_two_senders() {
 }
 
 /// Two selects over the two ends of one rendezvous channel.
+// Proves: J2.
 #[test]
 fn model_select_meets_its_like() {
     explore("select_meets", 2, || {
@@ -82,6 +85,7 @@ fn model_select_meets_its_like() {
 
 /// Two selects over two rendezvous channels, in opposite directions and order: they meet
 /// once, on one of them.
+// Proves: J8.
 #[test]
 fn model_select_in_opposite_directions() {
     explore("select_opposite", 1, || {
@@ -106,6 +110,7 @@ fn model_select_in_opposite_directions() {
 }
 
 /// The last sender is dropped while the select publishes.
+// Proves: J7.
 #[test]
 fn model_select_against_a_disconnect() {
     explore("select_disconnect", 2, || {

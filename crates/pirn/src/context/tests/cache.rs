@@ -20,6 +20,7 @@ fn the_last_stack_goes_first_and_the_pool_is_left_alone() {
     assert_eq!(pool.in_use(), 0);
 }
 
+// Proves: M3.
 #[test]
 fn a_full_cache_gives_its_older_half_back() {
     let pool = pool(1_000);

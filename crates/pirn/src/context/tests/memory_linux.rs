@@ -45,6 +45,7 @@ fn park(count: usize, size: usize) {
     assert_eq!(pool.in_use(), 0);
 }
 
+// Proves: M5.
 #[test]
 fn more_fibers_than_mappings_park_at_once() {
     alone(
@@ -60,6 +61,7 @@ fn more_fibers_than_mappings_park_at_once() {
     );
 }
 
+// Proves: M5.
 #[test]
 #[ignore = "takes 5 GB of memory"]
 fn a_million_fibers_park_at_once() {
@@ -110,6 +112,7 @@ fn without_mappings_to_spare_there_is_an_error_and_a_way_on() {
     });
 }
 
+// Proves: M3.
 #[test]
 fn memory_falls_after_a_burst() {
     const STACKS: usize = 10_000;

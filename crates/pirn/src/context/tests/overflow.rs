@@ -22,6 +22,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+// Proves: M2.
 #[test]
 fn an_overflow_names_the_fiber_and_its_size_and_aborts() {
     for (case, size) in [

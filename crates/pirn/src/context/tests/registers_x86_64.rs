@@ -113,6 +113,7 @@ unsafe extern "C" fn resume(ride: *mut ()) {
     unsafe { &mut *ride.cast::<Ride>() }.resume();
 }
 
+// Proves: M9.
 #[test]
 fn each_side_keeps_its_registers_and_control_words() {
     const ROUNDS: u64 = 1_000_000;

@@ -11,6 +11,7 @@ use super::ride::{Ride, pool};
 use crate::context::Context;
 use crate::shim::thread;
 
+// Proves: Q2 (portable).
 #[test]
 fn a_million_switches_come_back() {
     const ROUNDS: usize = 1_000_000;

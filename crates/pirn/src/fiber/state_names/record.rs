@@ -82,6 +82,7 @@ mod tests {
     use super::{Life, State};
 
     /// Steps that are not in the picture are refused.
+    // Proves: F1.
     #[test]
     fn an_illegal_step_is_refused() {
         for from in State::ALL {

@@ -122,6 +122,7 @@ fn steps(pair: &mut Pair, rng: &mut Rng, count: usize, depth: usize) {
     }
 }
 
+// Proves: O9-list.
 #[test]
 fn a_list_of_jobs_is_a_queue() {
     for seed in 0..200 {
@@ -141,6 +142,7 @@ fn a_list_of_jobs_is_a_queue() {
 
 /// A request returns whether it is new. The owner finds all reasons at once, and the permanent ones
 /// again.
+// Proves: O9-list.
 #[test]
 fn reasons_are_gathered() {
     let jobs = Jobs::new(false);

@@ -84,12 +84,14 @@ fn model_header_two_let_go() {
     explore("header_two_let_go", 3, || let_go(2));
 }
 
+// Proves: F16.
 #[test]
 fn model_header_three_let_go() {
     explore("header_three_let_go", 3, || let_go(3));
 }
 
 /// A handle that is cloned while another one is dropped.
+// Proves: F16.
 #[test]
 fn model_header_cloned_while_dropped() {
     explore("header_cloned_while_dropped", 3, || {
@@ -116,6 +118,7 @@ fn model_header_cloned_while_dropped() {
 }
 
 /// The header's second life begins, and waits, while a waker of the first is on its way.
+// Proves: F15.
 #[test]
 fn model_header_late_waker() {
     explore("header_late_waker", 3, || {

@@ -9,6 +9,7 @@ use crate::fiber::state::{Claim, Code, Parked};
 use crate::shim::thread::JoinHandle;
 
 /// The claim comes before or after the park; either way the owner resumes, and sees the note.
+// Proves: F3, Q4.
 #[test]
 fn model_state_claim_against_park() {
     explore("state_claim_against_park", 3, || {
@@ -24,6 +25,7 @@ fn model_state_claim_against_park() {
 }
 
 /// Two wakers with the same ticket: one wins, and the owner sees that one's note.
+// Proves: B16, F4, F21.
 #[test]
 fn model_state_two_wakers_one_wins() {
     explore("state_two_wakers_one_wins", 3, || {
@@ -47,6 +49,7 @@ fn model_state_two_wakers_one_wins() {
 }
 
 /// A waker of the first wait comes too late, during the second: it must not end that one.
+// Proves: F6.
 #[test]
 fn model_state_late_waker_leaves_the_next_wait_alone() {
     explore("state_late_waker", 3, || {
@@ -58,6 +61,7 @@ fn model_state_late_waker_leaves_the_next_wait_alone() {
 }
 
 /// As before, but the word goes to another fiber in between.
+// Proves: B17.
 #[test]
 fn model_state_recycled_against_a_late_waker() {
     explore("state_recycled", 3, || {
@@ -129,6 +133,7 @@ fn model_state_unpark_self_against_a_claim() {
 
 /// A visitor holds the parked fiber while it is claimed: one of the two enqueues it, and when it
 /// resumes the visitor has ended its look.
+// Proves: F-X-held.
 #[test]
 fn model_state_hold_against_a_claim() {
     explore("state_hold_against_a_claim", 3, || {
@@ -146,6 +151,7 @@ fn model_state_hold_against_a_claim() {
 }
 
 /// The same with a cancellation, which a fiber that is held keeps until it is put down.
+// Proves: F-X-held.
 #[test]
 fn model_state_hold_against_cancel() {
     explore("state_hold_against_cancel", 3, || {
@@ -166,6 +172,7 @@ fn model_state_hold_against_cancel() {
 
 /// An owner that sleeps in place takes itself back even if a visitor holds it, or a waker claims
 /// it, or both.
+// Proves: F-X-held.
 #[test]
 fn model_state_hold_against_unpark_self() {
     explore("state_hold_against_unpark_self", 3, || {
@@ -205,6 +212,7 @@ fn model_state_hold_is_no_claim() {
 
 /// Cancellation against a claim against the park: one of the two ends the wait, one enqueue
 /// for a parked owner, and the cancellation sticks.
+// Proves: F9.
 #[test]
 fn model_state_cancel_against_a_claim() {
     explore("state_cancel_against_a_claim", 3, || {
@@ -233,6 +241,7 @@ fn model_state_cancel_against_a_claim() {
 
 /// Wakers with a spent ticket, unparkers and cancellers that come when the fiber ends, or after:
 /// none claims it, none enqueues it.
+// Proves: H-3.
 #[test]
 fn model_state_the_end_against_late_comers() {
     explore("state_the_end", 3, || {

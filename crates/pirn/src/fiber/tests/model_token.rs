@@ -45,6 +45,7 @@ fn model_token_two_unparkers() {
 
 /// A wait that does not accept the token keeps it for the next one that does. A claim and a token
 /// never end the same wait.
+// Proves: F7.
 #[test]
 fn model_token_survives_another_wait() {
     explore("token_survives_another_wait", 3, || {

@@ -4,7 +4,8 @@ use crate::fiber::state::{Accepts, Claim, Code, Parked, StateWord};
 
 const NOTHING: Accepts = Accepts::NOTHING;
 
-/// G3. Every wait that ends moves the word to the next epoch, whatever ends it.
+/// Every wait that ends moves the word to the next epoch, whatever ends it.
+// Proves: G3.
 #[test]
 fn every_wait_has_an_epoch_of_its_own() {
     let word = StateWord::new();
@@ -23,7 +24,8 @@ fn every_wait_has_an_epoch_of_its_own() {
     }
 }
 
-/// G3. The epoch is kept when the word belongs to another fiber.
+/// The epoch is kept when the word belongs to another fiber.
+// Proves: G3.
 #[test]
 fn a_recycled_word_keeps_its_epoch() {
     let word = StateWord::new();
@@ -35,7 +37,8 @@ fn a_recycled_word_keeps_its_epoch() {
     assert_eq!(word.claim(first, Code::case(0)), Claim::Stale);
 }
 
-/// F12. Debug builds refuse a transition that is not in the table.
+/// Debug builds refuse a transition that is not in the table.
+// Proves: F12, P8.
 #[test]
 #[cfg(debug_assertions)]
 #[should_panic(expected = "only a running fiber can end")]

@@ -27,6 +27,7 @@ fn ready(site: &Site) -> (bool, bool) {
     )
 }
 
+// Proves: N6-X-events.
 #[test]
 fn an_event_that_comes_during_an_attempt_is_not_forgotten() {
     let site = Site::new();
@@ -40,6 +41,7 @@ fn an_event_that_comes_during_an_attempt_is_not_forgotten() {
     assert_eq!(ready(&site), (true, true));
 }
 
+// Proves: N6-X-events.
 #[test]
 fn what_is_closed_stays_ready() {
     let site = Site::new();
@@ -58,6 +60,7 @@ fn what_is_closed_stays_ready() {
     assert_eq!(ready(&site), (false, true), "it is open again");
 }
 
+// Proves: N6-X-events.
 #[test]
 fn what_is_urgent_stays_ready() {
     let site = Site::new();
@@ -72,6 +75,7 @@ fn what_is_urgent_stays_ready() {
     assert_eq!(ready(&site), (false, true));
 }
 
+// Proves: N6.
 #[test]
 fn an_event_of_an_earlier_generation_is_ignored() {
     let site = Site::new();
@@ -84,6 +88,7 @@ fn an_event_of_an_earlier_generation_is_ignored() {
 }
 
 /// An operation that has emptied a source waits without another attempt.
+// Proves: N6-X-events.
 #[test]
 fn what_was_emptied_is_not_tried() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();

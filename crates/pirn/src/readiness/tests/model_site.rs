@@ -13,6 +13,7 @@ use crate::wait::{Reason, Spec};
 
 /// Another thread fetches and delivers the event: before, during and after an attempt; before and
 /// after the waiter has joined its queue; in parallel with the worker, which fetches too.
+// Proves: N6-X-events.
 #[test]
 fn model_site_event_against_a_waiter() {
     explore("site_event", 3, || {
@@ -34,6 +35,7 @@ fn model_site_event_against_a_waiter() {
 
 /// An event is fetched, and delivered after its source is gone. It does not wake the next source
 /// that takes the site, which is woken by its own event.
+// Proves: N6.
 #[test]
 fn model_site_event_of_an_earlier_generation() {
     explore("site_generation", 3, || {
@@ -87,6 +89,7 @@ fn model_site_taken_when_it_is_given_back() {
 /// A fiber of another worker moves the source to its own driver while a fiber waits for it, or is
 /// about to. The other worker fetches nothing after that, so the source must not stay in its
 /// driver. After the move the waiter's worker sees that its fiber waits (`awaits`).
+// Proves: N6-X-events.
 #[test]
 fn model_site_move_against_a_waiter() {
     explore("site_move", 3, || {
@@ -166,6 +169,7 @@ fn model_site_move_against_an_event() {
 
 /// One event for both sides wakes a reader and a writer. The reader then fails to read, and does
 /// not change the other side.
+// Proves: N6-X-events.
 #[test]
 fn model_site_reader_and_writer() {
     explore("site_sides", 2, || {

@@ -11,6 +11,7 @@ use crate::sched::queue::injector::Injector;
 use crate::shim::{self, thread};
 use crate::sys::parker::Parker;
 
+// Proves: C4.
 #[test]
 fn half_of_the_workers_search() {
     for (workers, most) in [(1, 1), (2, 1), (3, 1), (4, 2), (9, 4)] {
@@ -22,6 +23,7 @@ fn half_of_the_workers_search() {
     }
 }
 
+// Proves: C5.
 #[test]
 fn the_last_searcher_looks_again() {
     let idle = Idle::new(4);
@@ -68,6 +70,7 @@ fn a_claimed_worker_owes_a_search() {
     );
 }
 
+// Proves: C6.
 #[test]
 fn more_than_one_word_of_workers() {
     let idle = Idle::new(130);

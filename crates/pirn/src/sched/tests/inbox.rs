@@ -55,6 +55,7 @@ fn a_released_mailbox_is_used_again() {
     second.release();
 }
 
+// Proves: C16.
 #[test]
 fn wakers_and_epoch_share_no_line() {
     let inbox = Inbox::<Node>::new();

@@ -35,6 +35,7 @@ fn shards_are_queues_and_any_finds_them() {
     assert!(injector.is_empty() && injector.pop_any(0, 9).is_empty());
 }
 
+// Proves: B19.
 #[test]
 fn spilled_fibers_are_a_stack_to_their_worker_and_a_queue_to_others() {
     let nodes = Nodes::new(9);
@@ -49,6 +50,7 @@ fn spilled_fibers_are_a_stack_to_their_worker_and_a_queue_to_others() {
     assert_eq!(drain(&nodes, injector.pop_any(0, 9)), [1, 2]);
 }
 
+// Proves: B19.
 #[test]
 fn what_arrived_and_what_spilled_come_in_turn() {
     let nodes = Nodes::new(6);
@@ -81,6 +83,7 @@ fn no_shards_panics() {
     Injector::<Node>::new(0);
 }
 
+// Proves: B8, B15.
 #[test]
 fn storm_takes_every_node_once() {
     const SHARDS: usize = 2;

@@ -13,6 +13,7 @@ fn intervals(run: u64) -> Intervals {
 
 /// The injector is polled once in 200 microseconds of runs, but at least once in 127 runs, and at
 /// most once in two.
+// Proves: D-2.
 #[test]
 fn slow_fibers_look_at_the_injector_sooner() {
     let runs = [0, 1, 1_000, 2_000, 10_000, 50_000, 1_000_000];

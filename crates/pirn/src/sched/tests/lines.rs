@@ -68,6 +68,7 @@ fn a_table_that_is_off_tracks_nothing() {
     assert!(!lines.held(line, true));
 }
 
+// Proves: B20.
 #[test]
 fn short_lives_make_a_line_short_and_long_ones_undo_that() {
     let lines = Lines::new(Spread::ByHistory);
@@ -122,6 +123,7 @@ fn runs_that_pass_messages_keep_a_line_together() {
     assert_eq!(class(&lines, line), LineClass::Spread);
 }
 
+// Proves: E2-lines.
 #[test]
 fn a_fiber_that_holds_its_thread_names_its_line() {
     let lines = Lines::new(Spread::ByHistory);

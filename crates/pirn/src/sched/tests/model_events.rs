@@ -52,12 +52,14 @@ fn read_while_written(capacity: usize, before: u32, events: u32) {
 }
 
 /// The first event of a slot, and the one that takes its place.
+// Proves: P3.
 #[test]
 fn model_events_one_slot() {
     explore("events_one_slot", 4, || read_while_written(1, 0, 2));
 }
 
 /// The owner laps the reader.
+// Proves: P3.
 #[test]
 fn model_events_lapped() {
     explore("events_lapped", 3, || read_while_written(2, 1, 3));

@@ -127,6 +127,7 @@ impl Hub {
     }
 }
 
+// Proves: B7, C9, C12, Q4.
 #[test]
 fn model_idle_publish_against_sleep() {
     explore("idle_publish_against_sleep", 3, || {
@@ -151,6 +152,7 @@ fn model_idle_two_publishers_one_worker() {
 
 /// Both workers are needed: the one that finds the first fiber as the last searcher must wake the
 /// other for the second.
+// Proves: C5.
 #[test]
 fn model_idle_last_searcher_wakes_another() {
     explore("idle_last_searcher_wakes_another", 2, || {

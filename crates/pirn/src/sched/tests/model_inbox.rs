@@ -46,11 +46,13 @@ fn push_against_sleep(pushers: usize, each: usize) {
     nodes.assert_each_once();
 }
 
+// Proves: C12.
 #[test]
 fn model_mailbox_one_pusher() {
     explore("mailbox_one_pusher", 3, || push_against_sleep(1, 2));
 }
 
+// Proves: C13.
 #[test]
 fn model_mailbox_two_pushers() {
     explore("mailbox_two_pushers", 3, || push_against_sleep(2, 1));

@@ -62,6 +62,7 @@ impl Table {
     }
 }
 
+// Proves: B6.
 #[test]
 fn model_next_put_take_against_a_thief() {
     explore("next_put_take_against_a_thief", 3, || {
@@ -91,6 +92,7 @@ fn model_next_two_thieves() {
 
 /// The header that the thief saw is taken and put back before its compare-exchange: once
 /// fresh again (the theft is right), once settled (it must fail).
+// Proves: B17.
 #[test]
 fn model_next_header_comes_back() {
     explore("next_header_comes_back", 3, || {

@@ -64,6 +64,7 @@ impl Table {
     }
 }
 
+// Proves: B3, Q4.
 #[test]
 fn model_ring_push_pop_against_a_thief() {
     explore("ring_push_pop_against_a_thief", 3, || {
@@ -93,6 +94,7 @@ fn model_ring_refill_behind_a_thief() {
     });
 }
 
+// Proves: B3.
 #[test]
 fn model_ring_two_thieves() {
     explore("ring_two_thieves", 2, || {
@@ -104,6 +106,7 @@ fn model_ring_two_thieves() {
     });
 }
 
+// Proves: B2.
 #[test]
 fn model_ring_overflow_against_a_thief() {
     explore("ring_overflow_against_a_thief", 3, || {

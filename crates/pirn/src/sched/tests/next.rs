@@ -10,6 +10,7 @@ use crate::shim::thread;
 
 use NextItem::{Fresh, Settled};
 
+// Proves: B4.
 #[test]
 fn put_evicts_and_take_empties() {
     let nodes = Nodes::new(3);

@@ -43,6 +43,7 @@ fn await_parks(runtime: &Runtime, parks: u64) {
 /// A fiber that waits for its bytes is delayed by none and delays none. Neither a cancellation nor
 /// a deadline makes it resume before the bytes are there. When it has them, nothing writes into its
 /// buffer any more.
+// Proves: N5-X-queued.
 #[test]
 fn a_read_ends_when_it_is_complete() {
     if is_refused() {
@@ -88,6 +89,7 @@ fn a_read_ends_when_it_is_complete() {
 
 /// As many reads as there is room for are under way at once; a further one is reported as not
 /// possible.
+// Proves: N5-X-queued.
 #[test]
 fn more_reads_than_there_is_room_for() {
     const READS: usize = 300;
@@ -124,6 +126,7 @@ fn more_reads_than_there_is_room_for() {
 }
 
 /// A runtime that ends leaves a waiting fiber to its worker, which completes it.
+// Proves: N5-X-queued.
 #[test]
 fn a_read_outlives_its_runtime() {
     if is_refused() {
@@ -143,6 +146,7 @@ fn a_read_outlives_its_runtime() {
 }
 
 /// Reads that another thread completes while the worker goes to sleep, repeatedly: none is missed.
+// Proves: N5-X-queued.
 #[test]
 fn completions_meet_the_workers_sleep() {
     if is_refused() {

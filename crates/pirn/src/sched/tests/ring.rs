@@ -14,6 +14,7 @@ use crate::shim::thread;
 /// Positions wrap in the middle of each test.
 const START: u32 = u32::MAX - 300;
 
+// Proves: C3.
 #[test]
 fn agrees_with_a_deque() {
     let nodes = Nodes::new(1_000);
@@ -152,6 +153,7 @@ impl Storm {
     }
 }
 
+// Proves: B1.
 #[test]
 fn storm_takes_every_node_once() {
     const WORKERS: usize = 3;

@@ -20,6 +20,7 @@ const BLOCKED: Evidence = Evidence {
     alike: 0,
 };
 
+// Proves: E4, E8, P9.
 #[test]
 fn each_reason_for_leaving_it_as_it_is() {
     let decide = |change: fn(&mut Evidence)| {
@@ -43,6 +44,7 @@ fn each_reason_for_leaving_it_as_it_is() {
 
 /// Sixteen members and a hundred fibers that block at once: the threads grow by half of their
 /// number, each time that all have blocked, and never beyond the fibers.
+// Proves: E3.
 #[test]
 fn half_of_the_threads_at_a_time() {
     let (mut threads, mut left) = (16, 84);
@@ -64,6 +66,7 @@ fn half_of_the_threads_at_a_time() {
     assert_eq!(trace, [16, 24, 36, 54, 81, 100]);
 }
 
+// Proves: P10-log.
 #[test]
 fn a_refusal_is_news_once() {
     let scale = Scale::default();

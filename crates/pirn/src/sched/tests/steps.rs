@@ -185,6 +185,7 @@ fn a_thief_finds_the_one_worker_that_has_work() {
 
 /// A worker fetches its share of the fibers that have arrived, at most a quarter of a ring, and no
 /// more than its ring has room for.
+// Proves: B9.
 #[test]
 fn a_worker_fetches_its_share() {
     for (workers, arrived, taken) in [(4, 3, 1), (4, 100, 26), (1, 40, 40), (2, 400, 64)]
@@ -209,8 +210,9 @@ fn a_worker_fetches_its_share() {
     stage.end(first);
 }
 
-/// D-2. A worker that never runs out of fresh fibers takes one from the injector after the number
+/// A worker that never runs out of fresh fibers takes one from the injector after the number
 /// of dispatches that its fibers' run time demands, in whole rounds.
+// Proves: D-2.
 #[test]
 fn the_injector_has_its_turn_among_fresh_fibers() {
     for (run, most) in [
@@ -243,8 +245,9 @@ fn the_injector_has_its_turn_among_fresh_fibers() {
     }
 }
 
-/// C14. A spawned fiber is in the slot of its worker, where no thief takes it before it
+/// A spawned fiber is in the slot of its worker, where no thief takes it before it
 /// has aged.
+// Proves: C14.
 #[test]
 fn a_fiber_in_the_slot_stays_with_its_worker() {
     let mut stage = Stage::new(2);
@@ -264,7 +267,8 @@ fn a_fiber_in_the_slot_stays_with_its_worker() {
     stage.end([other]);
 }
 
-/// C10. A spin that sees no work ends after ten microseconds of the clock and 383 hints.
+/// A spin that sees no work ends after ten microseconds of the clock and 383 hints.
+// Proves: C10.
 #[test]
 fn a_spin_in_vain_is_bounded() {
     let stage = Stage::new(2);
@@ -280,8 +284,9 @@ fn a_spin_in_vain_is_bounded() {
     stage.end([]);
 }
 
-/// C10. Spins in vain end: four in a row at most, none where spinning has not paid, and
+/// Spins in vain end: four in a row at most, none where spinning has not paid, and
 /// none where no other worker could bring work.
+// Proves: C10.
 #[test]
 fn spins_in_vain_end() {
     for (workers, patience, spins) in [(2, 8, 4), (2, 1, 1), (2, 0, 0), (1, 8, 0)] {
@@ -294,7 +299,8 @@ fn spins_in_vain_end() {
     }
 }
 
-/// C10. However well spinning has paid, a worker spins once before it sleeps.
+/// However well spinning has paid, a worker spins once before it sleeps.
+// Proves: C10.
 #[test]
 fn a_worker_spins_once_before_it_sleeps() {
     let stage = Stage::new(2);
@@ -435,6 +441,7 @@ fn surplus_wakes_a_sleeper() {
 
 /// The last worker that searches wakes another when it has found something and more is left, in
 /// whichever queue it has found it.
+// Proves: C5.
 #[test]
 fn the_last_search_is_passed_on() {
     let find = |stage: &Stage, maintenance: bool| {

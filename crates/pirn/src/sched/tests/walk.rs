@@ -9,6 +9,7 @@ use crate::{Runtime, shim, spawn};
 
 /// A worker that has thousands of fibers visits a fraction of them in one round, in the order of
 /// its list, and those behind them in the next.
+// Proves: P15.
 #[test]
 fn a_round_visits_some() {
     const FIBERS: usize = 5_000;

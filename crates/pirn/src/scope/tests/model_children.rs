@@ -110,6 +110,7 @@ fn join(threads: impl IntoIterator<Item = JoinHandle<()>>) {
         .for_each(|thread| thread.join().expect("the thread passes"));
 }
 
+// Proves: K1.
 #[test]
 fn model_children_last_one_ends_the_scope() {
     explore("children_last_one", 2, || {

@@ -98,6 +98,7 @@ mod tests {
     }
 
     /// A read that would wait returns at once, and takes nothing.
+    // Proves: N5-X-cached.
     #[test]
     fn what_is_not_there_is_not_waited_for() {
         let (reader, mut writer) = pipe().expect("a pipe");
@@ -120,6 +121,7 @@ mod tests {
     }
 
     /// The end is distinguished from a position with data that would have to be fetched.
+    // Proves: N5-X-cached.
     #[test]
     fn only_the_end_is_the_end() {
         let program = std::env::current_exe().expect("a program");

@@ -42,6 +42,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     /// The descriptor becomes readable at the end, and the status is still there.
+    // Proves: N7-X-child.
     #[test]
     fn a_thread_waits_for_the_child() {
         let mut cat = Command::new("cat");

@@ -119,21 +119,25 @@ fn no_wake_is_lost(sleep: fn(&Sleeper, &mut Events)) {
     assert_eq!(lost, None, "the round after which a wake was lost");
 }
 
+// Proves: C7-held.
 #[test]
 fn a_sleeper_in_the_futex_is_woken() {
     no_wake_is_lost(Sleeper::in_futex);
 }
 
+// Proves: C7-held.
 #[test]
 fn a_sleeper_with_a_deadline_is_woken() {
     no_wake_is_lost(Sleeper::in_futex_for_a_moment);
 }
 
+// Proves: C7-held.
 #[test]
 fn a_sleeper_in_epoll_is_woken() {
     no_wake_is_lost(Sleeper::in_epoll);
 }
 
+// Proves: C7-held.
 #[test]
 fn a_sleeper_in_either_is_woken() {
     no_wake_is_lost(Sleeper::in_either);

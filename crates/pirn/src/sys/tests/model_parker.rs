@@ -35,6 +35,7 @@ fn flags_arrive(unparkers: usize, park: fn(&Parker)) {
         .for_each(|thread| thread.join().expect("unpark returns"));
 }
 
+// Proves: C7.
 #[test]
 fn model_parker_one_unparker() {
     explore("parker_one_unparker", 3, || flags_arrive(1, Parker::park));

@@ -39,6 +39,7 @@ fn the_deadline_ends_the_wait() {
     );
 }
 
+// Proves: C7, Q3 (portable).
 #[test]
 fn ping_pong_loses_no_token() {
     const ROUNDS: u32 = 10_000;

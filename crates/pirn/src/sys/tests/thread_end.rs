@@ -56,6 +56,7 @@ fn order(
     rx.iter().collect()
 }
 
+// Proves: F11-end.
 #[test]
 fn a_hook_comes_before_destructors() {
     for later in [false, true] {
@@ -101,6 +102,7 @@ fn a_hook_without_the_list_is_entered_each_time() {
 }
 
 /// A hook that is registered while destructors run is called, too.
+// Proves: F11-end.
 #[test]
 fn a_hook_comes_in_a_destructor() {
     struct Late;

@@ -7,6 +7,7 @@ use crate::base::rng::Rng;
 const MS: u64 = 1_000_000;
 const DAY: u64 = 86_400_000 * MS;
 
+// Proves: N1.
 #[test]
 fn never_early_and_at_most_one_tick_late() {
     for deadline in [
@@ -154,6 +155,7 @@ fn disarming_the_first_leaves_a_bound_that_never_oversleeps() {
     assert!(looks <= 2, "{looks} looks for one timer");
 }
 
+// Proves: N1.
 #[test]
 fn a_million_timers_fire_once_each_at_their_tick() {
     const TIMERS: usize = 1_000_000;
@@ -181,6 +183,7 @@ fn a_million_timers_fire_once_each_at_their_tick() {
     assert!(advances < 470_000, "{advances} advances");
 }
 
+// Proves: N1.
 #[test]
 fn a_regular_look_never_moves_many_at_once() {
     const TIMERS: usize = 20_000;
@@ -200,6 +203,7 @@ fn a_regular_look_never_moves_many_at_once() {
     assert!(rig.wheel().is_empty());
 }
 
+// Proves: N1.
 #[test]
 fn a_coarse_timer_is_late_by_less_than_a_thousandth_of_its_wait() {
     let mut rng = Rng::new(2);

@@ -63,6 +63,7 @@ fn what_is_due_is_called_once() {
     });
 }
 
+// Proves: N1-X-futures.
 #[test]
 fn what_is_left_is_called() {
     run(|| {

@@ -93,6 +93,7 @@ fn fiber() -> Arc<Block> {
 }
 
 /// Hand-over to a waiter that has parked, and to one that has not yet.
+// Proves: F5, G6, G7.
 #[test]
 fn model_queue_hand_over() {
     explore("queue_hand_over", 3, || {
@@ -106,6 +107,7 @@ fn model_queue_hand_over() {
 }
 
 /// Two waiters and two values: each gets one.
+// Proves: G5.
 #[test]
 fn model_queue_two_waiters() {
     explore("queue_two_waiters", 2, || {
@@ -137,6 +139,7 @@ fn model_queue_two_waiters() {
 
 /// The deadline races the hand-over: the result is the value or a time-out, and a value that was
 /// not taken is kept.
+// Proves: G2.
 #[test]
 fn model_queue_deadline_against_hand_over() {
     explore("queue_deadline", 3, || {
@@ -172,6 +175,7 @@ fn limit_against_hand_over(name: &'static str, left: Duration) {
     });
 }
 
+// Proves: N11.
 #[test]
 fn model_queue_limit_against_hand_over() {
     limit_against_hand_over("queue_limit", Duration::from_secs(1));
@@ -184,6 +188,7 @@ fn model_queue_expired_limit_against_hand_over() {
 
 /// Cancellation races the hand-over, with another waiter behind, which gets the value that the
 /// cancelled one does not take.
+// Proves: G2.
 #[test]
 fn model_queue_cancel_against_hand_over() {
     explore("queue_cancel", 2, || {
@@ -210,6 +215,7 @@ fn model_queue_cancel_against_hand_over() {
 }
 
 /// A waiter that leaves by its deadline does not lose a hand-over that was meant for the next one.
+// Proves: G5.
 #[test]
 fn model_queue_a_leaver_passes_its_wake_on() {
     explore("queue_who_leaves", 2, || {

@@ -61,6 +61,7 @@ fn cancel_against_a_wait(name: &'static str, looks: bool) {
     });
 }
 
+// Proves: K2.
 #[test]
 fn model_regions_cancel_against_a_wait() {
     cancel_against_a_wait("regions_wait", false);
@@ -91,6 +92,7 @@ fn model_regions_cancel_against_leaving() {
 
 /// Two tokens, one inside the other, both cancelled: whatever the order, the outer one is reported
 /// after the inner one has been left.
+// Proves: K-X-entered.
 #[test]
 fn model_regions_outer_cancel_against_leaving_the_inner() {
     explore("regions_outer", 2, || {
@@ -111,6 +113,7 @@ fn model_regions_outer_cancel_against_leaving_the_inner() {
 }
 
 /// Nothing is reported in a shield; everything is after it.
+// Proves: K8.
 #[test]
 fn model_regions_cancel_against_a_shield() {
     explore("regions_shield", 2, || {
@@ -132,6 +135,7 @@ fn model_regions_cancel_against_a_shield() {
 }
 
 /// A fiber is cancelled while a child makes the token of its scope: the token is cancelled too.
+// Proves: K7.
 #[test]
 fn model_regions_cancel_of_the_owner_against_a_late_token() {
     explore("regions_owner", 3, || {
@@ -153,6 +157,7 @@ fn model_regions_cancel_of_the_owner_against_a_late_token() {
 }
 
 /// A child is born below a token that is being cancelled, and its own child below it.
+// Proves: K7.
 #[test]
 fn model_regions_cancel_against_a_birth() {
     explore("regions_birth", 3, || {

@@ -81,6 +81,7 @@ impl Rig {
 }
 
 /// Two predecessors of one node.
+// Proves: O14.
 #[test]
 fn model_countdown_two_before_one() {
     explore("countdown_two_before_one", 3, || {
@@ -90,6 +91,7 @@ fn model_countdown_two_before_one() {
 
 /// One node fans out to two with a common successor; the last sees the first through
 /// either.
+// Proves: O14.
 #[test]
 fn model_countdown_diamond() {
     explore("countdown_diamond", 3, || {
@@ -98,6 +100,7 @@ fn model_countdown_diamond() {
 }
 
 /// Two predecessors of two nodes each: both words reach 0 once.
+// Proves: O14.
 #[test]
 fn model_countdown_two_before_two() {
     explore("countdown_two_before_two", 3, || {

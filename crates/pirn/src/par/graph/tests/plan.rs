@@ -105,6 +105,7 @@ fn closed(mut before: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
 }
 
 /// In a plan a node waits for its predecessors, direct and indirect, and for no others.
+// Proves: O14.
 #[test]
 fn plans_are_what_is_defined() {
     for seed in 1..=1_000 {
@@ -128,6 +129,7 @@ fn plans_are_what_is_defined() {
 
 /// A resource that many nodes read between two writes has one edge for each reader on
 /// either side, and none between the writers.
+// Proves: O14.
 #[test]
 fn what_follows_is_left_out() {
     let mut accesses = vec![Access::new().write::<u8>()];
