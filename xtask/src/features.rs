@@ -1,36 +1,42 @@
-//! Reads docs/features.md: the promises and the tests that prove them.
+//! docs/features.md: the promises, each with the tests that prove it.
 //!
-//! A table `Row | Promise | Proof`. A proof is one or more names between backticks:
-//! * `` `pirn::machine spawn::many_joiners` ``: a test, by binary and path;
-//! * `` `model claim_vs_timeout` ``: a model, by the end of its name;
+//! The page is written from two sources (`cargo xtask tidy --save`). docs/promises.txt has its text,
+//! and one line for each promise, `A3 | text`. A test names its promises in a line above it:
+//! * `// Proves: A3, B5.`: the test, or the model, proves both;
+//! * `// Proves: A3 (free).`: the test where fibers may migrate, `(portable)` under the portable
+//!   switch and parker, `(checked)` with the features `diagnostics` and `tracing`.
+//!
+//! Other proofs are a third column in docs/promises.txt, between backticks:
 //! * `` `mutant park_relaxed` ``: a seeded bug that its model catches;
-//! * `` `portable spawn::names` ``: a test under the portable switch and parker;
-//! * `` `free spawn::names` ``: a test where fibers may migrate;
-//! * `` `checked spans::goes` ``: a test with the features `diagnostics` and `tracing`;
 //! * `` `compiles aarch64-apple-darwin` ``: the library compiles for that target;
-//! * `` `bench steal` ``: a case of the benches with bounds in bench/BOUNDS.md, or,
-//!   with `::` in its name, a test of the benches themselves;
-//!
-//! or the words `issue N` for a promise that depends on another issue, or `pending`.
+//! * `` `bench steal` ``: a case of the benches with bounds in bench/BOUNDS.md;
+//! * `` `crossbeam-suite::threads zero::mpmc` ``: a test of another project.
 
 use std::fmt;
 
-use crate::markdown::{quoted, table};
+use crate::markdown::quoted;
+use crate::repo::{self, File};
+use crate::tidy::Finding;
 
-/// The table's path.
+/// The page's path.
 pub(crate) const PATH: &str = "docs/features.md";
+/// The path of the promises.
+pub(crate) const PROMISES: &str = "docs/promises.txt";
 
-/// The first words of proofs.
+/// The first words of proofs that are not plain tests.
 const KINDS: [&str; 7] = [
     "model", "mutant", "free", "portable", "checked", "compiles", "bench",
 ];
+/// The beginning of the comment above a test.
+const MARK: &str = "// Proves: ";
+/// Above the first row of each section.
+const HEAD: &str = "| Row | Promise | Proof |\n|---|---|---|\n";
 
 /// A proof of a promise.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Proof {
-    /// The first word, or `test` or `issue`. Where a step of `ci` runs it, the step's name.
+    /// The first word, or `test`. Where a step of `ci` runs it, the step's name.
     pub(crate) kind: &'static str,
-    /// For an issue, its number.
     pub(crate) name: String,
 }
 
@@ -54,17 +60,10 @@ impl fmt::Display for Proof {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) id: String,
-    /// In the file, from 1.
-    pub(crate) line: usize,
     pub(crate) proofs: Vec<Proof>,
 }
 
 impl Row {
-    /// Returns true if it has no proof yet.
-    pub(crate) fn is_pending(&self) -> bool {
-        self.proofs.is_empty()
-    }
-
     /// Returns the cases of the benches among its proofs.
     pub(crate) fn cases(&self) -> Vec<&str> {
         let cases = self.proofs.iter().filter(|proof| proof.is_case());
@@ -72,90 +71,260 @@ impl Row {
     }
 }
 
-/// Reads the table.
-///
-/// # Errors
-/// When there is none, a row is duplicated, or a proof cannot be parsed.
-pub(crate) fn parse(text: &str) -> Result<Vec<Row>, String> {
-    let mut rows: Vec<Row> = Vec::new();
-    for (line, cells) in table(text, "Row") {
-        let [id, _, proof] = cells[..] else {
-            return Err(format!("line {line}: a row has three columns"));
-        };
-        if rows.iter().any(|row| row.id == id) {
-            return Err(format!("line {line}: row {id} is there twice"));
-        }
-        rows.push(Row {
-            id: id.to_owned(),
-            line,
-            proofs: proofs(proof).map_err(|e| format!("line {line}: {e}"))?,
-        });
-    }
-    if rows.is_empty() {
-        return Err("no table with the column `Row`".to_owned());
-    }
-    Ok(rows)
+/// The promises, the page, and the errors in its sources.
+#[derive(Debug)]
+pub(crate) struct Features {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) page: String,
+    pub(crate) wrong: Vec<Finding>,
 }
 
-fn proofs(cell: &str) -> Result<Vec<Proof>, String> {
-    let proof = |kind, name: &str| Proof {
+/// Reads the promises and the comments of tests.
+pub(crate) fn read(files: &[File]) -> Features {
+    let (mut rows, mut page) = (Vec::<Row>::new(), String::new());
+    let (mut wrong, mut claims) = (Vec::new(), Vec::new());
+    for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
+        for (at, line) in file.text.lines().enumerate() {
+            let Some(list) = line.trim_start().strip_prefix(MARK) else {
+                continue;
+            };
+            match claims_at(files, file, at, list) {
+                Some(found) => {
+                    claims.extend(found.into_iter().map(|c| (c, &file.path, at + 1)))
+                }
+                None => wrong.push(Finding::new(
+                    &file.path,
+                    at + 1,
+                    "write `// Proves: A3, B5 (free).` right above a test",
+                )),
+            }
+        }
+    }
+    let promises = files.iter().find(|file| file.path == PROMISES);
+    let mut is_inside = false;
+    for (at, line) in promises.map_or("", |file| &file.text).lines().enumerate() {
+        let Some((id, text)) = line.split_once(" | ").filter(|_| !line.starts_with('|'))
+        else {
+            page += &format!("{line}\n");
+            is_inside = false;
+            continue;
+        };
+        let (text, others) = text.split_once(" | ").unwrap_or((text, ""));
+        let mut proofs: Vec<_> = claims
+            .extract_if(.., |((row, _), ..)| row == id)
+            .map(|((_, proof), ..)| proof)
+            .collect();
+        proofs.extend(quoted(others).into_iter().map(proof));
+        let mut fail =
+            |said| wrong.push(Finding::new(PROMISES, at + 1, format!("{id}: {said}")));
+        if proofs.is_empty() {
+            fail("no proof: no test has the comment `// Proves: …`");
+        }
+        if rows.iter().any(|row| row.id == id) {
+            fail("is there twice");
+        }
+        if !is_inside {
+            page += HEAD;
+        }
+        is_inside = true;
+        let names: Vec<_> = proofs.iter().map(Proof::to_string).collect();
+        page += &format!("| {id} | {text} | {} |\n", names.join(", "));
+        let id = id.to_owned();
+        rows.push(Row { id, proofs });
+    }
+    wrong.extend(claims.into_iter().map(|((row, _), path, line)| {
+        Finding::new(path, line, format!("no row {row} in {PROMISES}"))
+    }));
+    Features { rows, page, wrong }
+}
+
+/// Writes the page.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn save(files: &[File]) -> Result<(), String> {
+    repo::write(PATH, &read(files).page)
+}
+
+/// Reads a proof of the third column.
+fn proof(text: &str) -> Proof {
+    let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let kind = KINDS.iter().find(|kind| **kind == first);
+    let (kind, name) = kind.map_or(("test", text), |kind| (kind, rest));
+    Proof {
         kind,
         name: name.to_owned(),
-    };
-    let mut found = Vec::new();
-    for quoted in quoted(cell) {
-        let Some((first, rest)) = quoted.split_once(' ') else {
-            return Err(format!("`{quoted}` names no binary"));
+    }
+}
+
+/// Returns the rows of the list in a comment, each with the test below the comment; none if the
+/// list cannot be read, or no test follows.
+fn claims_at(
+    files: &[File],
+    file: &File,
+    at: usize,
+    list: &str,
+) -> Option<Vec<(String, Proof)>> {
+    let mut below = file
+        .text
+        .lines()
+        .skip(at + 1)
+        .take_while(|line| !line.is_empty());
+    let name = below
+        .find_map(|line| line.trim_start().strip_prefix("fn ")?.split_once('('))?
+        .0;
+    let (binary, mut path) = module(files, &file.path)?;
+    // At the beginning of a line there is no module around it.
+    let is_inside = file.text.lines().nth(at)?.starts_with(' ');
+    let before = file.text.lines().take(if is_inside { at } else { 0 });
+    let inline = before.filter(|line| !line.starts_with([' ', '/']));
+    path.extend(
+        inline
+            .filter_map(|line| Some(line.strip_suffix(" {")?.split_once("mod ")?.1))
+            .last(),
+    );
+    path.push(name);
+    let (path, is_model) = (path.join("::"), name.starts_with("model_"));
+    let claim = |word: &str| {
+        let (row, build) = word.split_once(" (").unwrap_or((word, ""));
+        let text = match build.strip_suffix(')') {
+            Some(build) => format!("{build} {path}"),
+            None if is_model => format!("model {name}"),
+            None if binary == "pirn::model" => format!("model {path}"),
+            None if binary.starts_with("bench") => format!("bench {path}"),
+            None => format!("{binary} {path}"),
         };
-        found.push(match KINDS.iter().find(|kind| **kind == first) {
-            Some(kind) => proof(*kind, rest),
-            None => proof("test", quoted),
-        });
+        let proof = proof(&text);
+        let is_known = build.is_empty() || proof.kind != "test";
+        is_known.then(|| (row.to_owned(), proof))
+    };
+    list.strip_suffix('.')?.split(", ").map(claim).collect()
+}
+
+/// Returns the binary with the tests of a file, and the path of the file's module in it.
+fn module<'a>(files: &'a [File], path: &'a str) -> Option<(String, Vec<&'a str>)> {
+    let inside = path
+        .strip_prefix("crates/")
+        .unwrap_or(path)
+        .strip_suffix(".rs")?;
+    let parts: Vec<_> = inside.split('/').collect();
+    let (binary, rest) = match &parts[..] {
+        [package, "tests", name, rest @ ..] => (format!("{package}::{name}"), rest),
+        [package, "src", "bin", name, rest @ ..] => {
+            (format!("{package}::bin/{name}"), rest)
+        }
+        ["xtask", "src", rest @ ..] => ("xtask::bin/xtask".to_owned(), rest),
+        [package, "src", rest @ ..] => ((*package).to_owned(), rest),
+        _ => return None,
+    };
+    let mut module = rest.to_vec();
+    if let Some(name) = renamed(files, path) {
+        module.pop();
+        module.push(name);
     }
-    if let Some((_, number)) = cell.split_once("issue ") {
-        let end = number.find(|c: char| !c.is_ascii_digit());
-        found.push(proof("issue", &number[..end.unwrap_or(number.len())]));
-    }
-    let is_unread = found.iter().any(|proof| proof.name.is_empty());
-    if is_unread || found.is_empty() && cell != "pending" {
-        return Err(format!("`{cell}` is no proof"));
-    }
-    Ok(found)
+    module.pop_if(|last| matches!(*last, "mod" | "lib" | "main"));
+    Some((binary, module))
+}
+
+/// Returns the name of a module, if an attribute in the `mod.rs` beside its file names the file.
+fn renamed<'a>(files: &'a [File], path: &str) -> Option<&'a str> {
+    let (folder, name) = path.rsplit_once('/')?;
+    let facade = files
+        .iter()
+        .find(|file| file.path == format!("{folder}/mod.rs"))?;
+    let (_, rest) = facade
+        .text
+        .split_once(&format!("#[path = \"{name}\"]\nmod "))?;
+    rest.split(';').next()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn row(proof: &str) -> Result<Vec<Proof>, String> {
-        let text =
-            format!("| Row | Promise | Proof |\n|--|--|--|\n| A1 | p | {proof} |\n");
-        parse(&text).map(|rows| rows[0].proofs.clone())
+    fn read(promises: &str, path: &str, test: &str) -> Features {
+        let file = |(path, text): (&str, &str)| File {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        };
+        let facade = "#[cfg(x)]\n#[path = \"c_linux.rs\"]\nmod c;\n";
+        let files = [
+            (PROMISES, promises),
+            (path, test),
+            ("crates/a/src/b/mod.rs", facade),
+        ];
+        super::read(&files.map(file))
     }
+
+    fn proofs(promises: &str, path: &str, test: &str) -> Vec<String> {
+        let read = read(promises, path, test);
+        assert_eq!(read.wrong, []);
+        read.rows[0].proofs.iter().map(Proof::to_string).collect()
+    }
+
+    const TEST: &str = "/// T.\n// Proves: A1.\n#[test]\nfn t() {}\n";
 
     #[test]
     fn reads_every_kind_of_proof() {
-        let read = row("`pirn::it a::b`, `model c`, `bench d`, issue 7, later").unwrap();
-        let found: Vec<_> = read.iter().map(|p| (p.kind, p.name.as_str())).collect();
-        let expected = [
-            ("test", "pirn::it a::b"),
-            ("model", "c"),
-            ("bench", "d"),
-            ("issue", "7"),
-        ];
-        assert_eq!(found, expected);
-        assert_eq!(read[1].to_string(), "`model c`");
-        assert_eq!(row("pending").unwrap(), []);
+        for (path, name) in [
+            ("crates/a/tests/it/b.rs", "`a::it b::t`"),
+            ("crates/a/tests/idle.rs", "`a::idle t`"),
+            ("crates/a/src/b/tests/mod.rs", "`a b::tests::t`"),
+            ("crates/a/src/b/c_linux.rs", "`a b::c::t`"),
+            ("programs/src/bin/kv/main.rs", "`programs::bin/kv t`"),
+            ("crates/pirn/tests/model/m.rs", "`model m::t`"),
+            ("bench/src/m.rs", "`bench m::t`"),
+        ] {
+            assert_eq!(proofs("A1 | p\n", path, TEST), [name]);
+        }
+        let inline =
+            "mod tests {\n    // Proves: A1 (free).\n    #[test]\n    fn t() {}\n}\n";
+        let found = proofs(
+            "A1 | p | `mutant d`, `a::b c`\n",
+            "crates/a/src/b.rs",
+            inline,
+        );
+        assert_eq!(found, ["`free b::tests::t`", "`mutant d`", "`a::b c`"]);
+        let model = "// Proves: A1.\nfn model_t() {}\n";
+        assert_eq!(
+            proofs("A1 | p\n", "crates/a/src/b.rs", model),
+            ["`model model_t`"]
+        );
+    }
+
+    #[test]
+    fn writes_the_page() {
+        let text = "# Page\n\n| a | b |\n\nA1 | one | `bench d`\nA2 | two | `bench e::f`\n\nEnd.\n";
+        let read = read(text, "crates/a/tests/it.rs", TEST);
+        let rows = "| A1 | one | `a::it t`, `bench d` |\n| A2 | two | `bench e::f` |\n";
+        assert_eq!(
+            read.page,
+            format!("# Page\n\n| a | b |\n\n{HEAD}{rows}\nEnd.\n")
+        );
+        let cases: Vec<_> = read.rows.iter().map(Row::cases).collect();
+        assert_eq!(cases, [vec!["d"], vec![]]);
     }
 
     #[test]
     fn refuses_what_it_cannot_read() {
-        for unreadable in ["some day", "`no_binary`", "issue", "issue which"] {
-            assert!(row(unreadable).is_err(), "{unreadable}");
+        let wrong = |promises: &str, test: &str| {
+            let wrong = read(promises, "crates/a/tests/it.rs", test).wrong;
+            wrong.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(wrong("A1 | p\n", TEST), [""; 0]);
+        let said = "crates/a/tests/it.rs:2: no row A1 in docs/promises.txt";
+        assert_eq!(wrong("A2 | p | `mutant d`\n", TEST), [said]);
+        let said =
+            "docs/promises.txt:1: A2: no proof: no test has the comment `// Proves: …`";
+        assert_eq!(wrong("A2 | p\nA1 | p\n", TEST), [said]);
+        assert_eq!(
+            wrong("A1 | p | `mutant d`\nA1 | p | `mutant d`\n", "").len(),
+            1
+        );
+        for comment in ["A1", "A1 (some day).", "A1.\n", "A1.\nstruct S;"] {
+            let test = format!("// Proves: {comment}\nfn t() {{}}\n");
+            let test = test.replace("S;\nfn t() {}", "S;");
+            assert_eq!(wrong("A1 | p | `mutant d`\n", &test).len(), 1, "{comment}");
         }
-        assert!(parse("text").is_err());
-        let twice =
-            "| Row | P | T |\n|-|-|-|\n| A1 | p | pending |\n| A1 | p | pending |\n";
-        assert!(parse(twice).is_err());
     }
 }

@@ -28,7 +28,8 @@ const FAT: [&str; 2] = ["pirn::thread_locals ", "pirn::rmw "];
 /// When the table cannot be read or something does not build.
 pub(crate) fn rows(options: &Options) -> Result<Tally, String> {
     let only_names = options.has("names");
-    let mut rows = features::parse(&repo::read(features::PATH)?)?;
+    let features = features::read(&repo::files()?);
+    let (mut rows, wrong) = (features.rows, features.wrong);
     let bounds = bounds::read()?;
     let mut tally = Tally::default();
     let mut fail = |said: Vec<String>| {
@@ -36,9 +37,13 @@ pub(crate) fn rows(options: &Options) -> Result<Tally, String> {
             tally += Tally::printed(false, said);
         }
     };
+    fail(wrong.iter().map(ToString::to_string).collect());
     fail(orphans(&rows, &bounds));
     let open = bounds::open(&bounds, &bounds::history()?);
     fail(bounds::docs(&bounds, &open, options.has("write"))?);
+    if options.has("write") {
+        features::save(&repo::files()?)?;
+    }
     rows.retain(|row| options.words.is_empty() || options.words.contains(&row.id));
     let named: BTreeSet<_> = rows.iter().flat_map(|row| &row.proofs).collect();
     let tests = Tests::build(&named, only_names)?;
@@ -68,12 +73,11 @@ pub(crate) fn rows(options: &Options) -> Result<Tally, String> {
             ids.join(", ")
         );
     }
-    let waits = |row: &&Row| {
-        !row.is_pending() && row.proofs.iter().all(|proof| proof.kind == "issue")
-    };
-    let (all, waiting) = (rows.len(), rows.iter().filter(waits).count());
-    println!("    {all} rows, {waiting} of them wait for an issue alone");
-    println!("    {} rows are open by their bounds", open.len());
+    println!(
+        "    {} rows; open by their bounds: {}",
+        rows.len(),
+        open.len()
+    );
     for (row, why) in open {
         println!("    open    {row}: {}", why.join("; "));
     }
@@ -88,7 +92,7 @@ fn orphans(rows: &[Row], bounds: &[Bound]) -> Vec<String> {
         let (path, line, row) = (bounds::PATH, bound.line, &bound.row);
         format!(
             "{path}:{line}: no row {row}: name one of {}",
-            features::PATH
+            features::PROMISES
         )
     };
     unknown.map(said).collect()
@@ -117,9 +121,6 @@ fn unmeasured(row: &Row, seen: &Outcomes) -> Vec<String> {
 
 /// Returns the failure of a row; none when it holds, or is open because a tool is missing.
 fn verdict(row: &Row, seen: &Outcomes) -> Vec<String> {
-    if row.is_pending() {
-        return vec!["pending".to_owned()];
-    }
     let failure = |proof: &Proof| match seen.get(proof) {
         Some(Seen::Green | Seen::Skipped(_)) => None,
         Some(Seen::Red) => Some(format!("{proof} is red")),
@@ -166,7 +167,7 @@ impl Tests {
             "test" if is_in(&FAT) => Some("fat"),
             "test" if is_in(&[programs::NAMES]) => Some("programs"),
             "test" if is_in(&[STORMS]) && !self.only_names => Some("stress"),
-            "mutant" | "compiles" | "issue" => None,
+            "mutant" | "compiles" => None,
             kind => Some(kind).filter(|_| !proof.is_case()),
         }
     }
@@ -189,7 +190,7 @@ impl Tests {
         match proof.kind {
             "mutant" => self.mutants.contains(&proof.name),
             // The target is known only by compiling, which `run` does.
-            "issue" | "compiles" => true,
+            "compiles" => true,
             // The bounds of a case are in the table of bounds.
             _ => proof.is_case() || self.case(proof).is_some(),
         }
@@ -252,7 +253,6 @@ mod tests {
     fn row(proofs: Vec<Proof>) -> Row {
         Row {
             id: "A1".into(),
-            line: 1,
             proofs,
         }
     }
@@ -263,7 +263,6 @@ mod tests {
         let seen =
             BTreeMap::from([(good.clone(), Seen::Green), (bad.clone(), Seen::Red)]);
         assert!(verdict(&row(vec![good.clone()]), &seen).is_empty());
-        assert_eq!(verdict(&row(vec![]), &seen), ["pending"]);
         assert_eq!(verdict(&row(vec![good, bad]), &seen), ["`a c` is red"]);
         let said = verdict(&row(vec![proof("model", "m")]), &seen);
         assert_eq!(said, ["`model m` does not exist"]);
@@ -283,7 +282,7 @@ mod tests {
     #[test]
     fn only_tests_need_a_case() {
         let tests = Tests::default();
-        assert!(tests.exists(&proof("issue", "3")));
+        assert!(tests.exists(&proof("compiles", "x86")));
         assert!(tests.exists(&proof("bench", "steal")));
         assert!(!tests.exists(&proof("bench", "base::steal")));
         assert!(!tests.exists(&proof("test", "a b")));
@@ -298,7 +297,7 @@ mod tests {
         let said = orphans(&[row(vec![])], &bound("A2"));
         assert_eq!(
             said,
-            ["bench/BOUNDS.md:3: no row A2: name one of docs/features.md"]
+            ["bench/BOUNDS.md:3: no row A2: name one of docs/promises.txt"]
         );
         assert!(orphans(&[row(vec![])], &bound("A1")).is_empty());
     }

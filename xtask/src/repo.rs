@@ -60,9 +60,17 @@ pub(crate) fn read(path: &str) -> Result<String, String> {
     fs::read_to_string(root().join(path)).map_err(|e| format!("{path}: {e}"))
 }
 
+/// Writes one file by its path from the root.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn write(path: &str, text: &str) -> Result<(), String> {
+    fs::write(root().join(path), text).map_err(|e| format!("{path}: {e}"))
+}
+
 fn is_text(path: &str) -> bool {
     const KINDS: &[&str] = &[
-        "rs", "md", "toml", "stderr", "pml", "json", "py", "yml", "c", "go", "h",
+        "rs", "md", "toml", "stderr", "pml", "json", "py", "yml", "c", "go", "h", "txt",
     ];
     let name = path.rsplit('/').next().unwrap_or(path);
     let kind = name.rsplit_once('.').map_or("", |(_, kind)| kind);

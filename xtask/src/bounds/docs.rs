@@ -1,15 +1,14 @@
 //! The line about open rows in two documents.
 
 use std::collections::BTreeSet;
-use std::fs;
 
-use crate::repo;
+use crate::{features, repo};
 
 use super::open::{OLD, Open};
 use super::table::{Bound, PATH, Verdict};
 
 /// The documents with a line about open rows, and the beginning of that line.
-const DOCS: [&str; 2] = ["README.md", "docs/features.md"];
+const DOCS: [&str; 2] = ["README.md", features::PROMISES];
 const BEGINS: &str = "Open rows: ";
 
 /// Returns the line about open rows for the documents.
@@ -51,7 +50,7 @@ pub(crate) fn docs(
         match stale(&text, &line) {
             None => {}
             Some((_, Some(text))) if write => {
-                fs::write(repo::root().join(path), text).map_err(|e| format!("{path}: {e}"))?;
+                repo::write(path, &text)?;
             }
             Some((at, _)) => said.push(format!(
                 "{path}:{at}: a line should be `{line}`: run `cargo xtask rows --names --write`"

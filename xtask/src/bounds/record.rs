@@ -1,7 +1,5 @@
 //! Writes verdicts into the table.
 
-use std::fs;
-
 use crate::{command, repo};
 
 use super::table::{Bound, PATH, Verdict, parse};
@@ -46,7 +44,7 @@ pub(crate) fn record(verdicts: &str) -> Result<(), String> {
     for line in said {
         println!("    {line}");
     }
-    fs::write(repo::root().join(PATH), text).map_err(|e| format!("{PATH}: {e}"))
+    repo::write(PATH, &text)
 }
 
 impl Bound {

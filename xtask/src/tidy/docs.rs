@@ -1,6 +1,5 @@
 //! Documents match the tree: every example is in README.md, every chapter of docs/design in its
-//! index, every seeded bug in docs/models.md, and every promise in docs/features.md has a test or
-//! an issue.
+//! index, every seeded bug in docs/models.md, and docs/features.md is what its sources say.
 
 use super::tree::{Finding, Tree};
 use crate::{features, model};
@@ -34,14 +33,12 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mutants = model::check_mutants(tree.text(model::MUTANTS), tree.library());
     let said = mutants.into_iter();
     findings.extend(said.map(|said| Finding::new(model::MUTANTS, 0, said)));
-    match features::parse(tree.text(features::PATH)) {
-        Ok(rows) => {
-            for row in rows.iter().filter(|row| row.is_pending()) {
-                let said = format!("{}: `pending`: neither a test nor an issue", row.id);
-                findings.push(Finding::new(features::PATH, row.line, said));
-            }
-        }
-        Err(said) => findings.push(Finding::new(features::PATH, 0, said)),
+    let features = features::read(&tree.files);
+    findings.extend(features.wrong);
+    if tree.text(features::PATH) != features.page {
+        let said =
+            "not what is written from the promises and tests: `cargo xtask tidy --save`";
+        findings.push(Finding::new(features::PATH, 0, said));
     }
     findings
 }
@@ -57,12 +54,7 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
-        let mut all = vec![(
-            features::PATH,
-            "| Row | Promise | Proof |\n|--|--|--|\n| A1 | p | issue 3 |\n",
-        )];
-        all.extend_from_slice(files);
-        check(&Tree::of(&all))
+        check(&Tree::of(files))
             .iter()
             .map(ToString::to_string)
             .collect()
@@ -77,8 +69,8 @@ mod tests {
         assert_eq!(found(&[("docs/design/01-a.md", "x")]).len(), 1);
         let index = (INDEX, "[a](01-a.md)");
         assert!(found(&[("docs/design/01-a.md", "x"), index]).is_empty());
-        let pending = "| Row | Promise | Proof |\n|--|--|--|\n| A1 | p | pending |\n";
-        assert_eq!(check(&Tree::of(&[(features::PATH, pending)])).len(), 1);
-        assert_eq!(check(&Tree::of(&[])).len(), 1);
+        assert_eq!(found(&[(features::PATH, "Text.\n")]).len(), 1);
+        let text = (features::PROMISES, "Text.\n");
+        assert!(found(&[(features::PATH, "Text.\n"), text]).is_empty());
     }
 }

@@ -20,6 +20,7 @@ mod unsafe_list;
 mod words;
 
 pub(crate) use rules::tidy;
+pub(crate) use tree::Finding;
 
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@ use super::report::report;
 use super::tree::{Finding, Tree};
 use super::{budget, comments, docs, facade, layers, reasons, unsafe_list, words};
 use crate::options::Options;
-use crate::repo;
 use crate::tally::Tally;
+use crate::{features, repo};
 
 /// A rule: its title and its function.
 type Rule = fn(&Tree) -> Vec<Finding>;
@@ -24,15 +24,20 @@ const RULES: &[(&str, Rule)] = &[
     ("documents keep up", docs::check),
 ];
 
-/// Runs every rule and prints the findings; with `--report`, prints figures instead.
+/// Runs every rule and prints the findings; with `--report`, prints figures instead. With `--save`,
+/// writes docs/features.md before.
 ///
 /// # Errors
-/// When the files cannot be read or parsed.
+/// When the files cannot be read or parsed, or written.
 pub(crate) fn tidy(options: &Options) -> Result<Tally, String> {
     if options.has("report") {
         return report();
     }
-    let tree = Tree::new(repo::files()?)?;
+    let mut tree = Tree::new(repo::files()?)?;
+    if options.has("save") {
+        features::save(&tree.files)?;
+        tree.files = repo::files()?;
+    }
     println!(
         "    {} files, {} of them Rust",
         tree.files.len(),
