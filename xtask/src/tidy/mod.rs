@@ -9,6 +9,7 @@ mod comments;
 mod docs;
 mod facade;
 mod graph;
+mod guide;
 mod layers;
 mod paths;
 mod reasons;

@@ -2,7 +2,7 @@
 
 use super::report::report;
 use super::tree::{Finding, Tree};
-use super::{budget, comments, docs, facade, layers, reasons, unsafe_list, words};
+use super::{budget, comments, docs, facade, guide, layers, reasons, unsafe_list, words};
 use crate::options::Options;
 use crate::tally::Tally;
 use crate::{features, repo};
@@ -22,6 +22,7 @@ const RULES: &[(&str, Rule)] = &[
         comments::check,
     ),
     ("documents keep up", docs::check),
+    ("chapters of the guide have a place", guide::check),
 ];
 
 /// Runs every rule and prints the findings; with `--report`, prints figures instead. With `--save`,
