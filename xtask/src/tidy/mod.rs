@@ -12,6 +12,7 @@ mod graph;
 mod guide;
 mod layers;
 mod paths;
+mod public;
 mod reasons;
 mod report;
 mod rings;

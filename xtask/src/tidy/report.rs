@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use syn::{Attribute, ImplItem, Item, TraitItem, Visibility};
+use syn::{Attribute, Item};
 
 use super::rings::{production, rings};
 use super::tree::{LIBRARY, Tree};
-use super::{attributes, docs, layers, unsafe_list};
+use super::{attributes, docs, public, unsafe_list};
 use crate::repo::{self, File};
 use crate::source::{Source, is_word};
 use crate::tally::Tally;
@@ -168,16 +168,11 @@ fn density<'a>(texts: impl Iterator<Item = &'a str>) -> String {
 fn examples(tree: &Tree) -> Vec<Figure> {
     // All, and those with an example.
     let mut modules: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    let interface =
-        production(tree).filter(|s| !s.path.starts_with("crates/pirn/src/dev"));
-    for source in interface {
-        let name = layers::top_module(source).unwrap_or_else(|| "lib.rs".to_owned());
-        for item in source.items.iter().flat_map(public) {
-            for name in [name.as_str(), "all modules"] {
-                let (all, shown) = modules.entry(name.to_owned()).or_default();
-                *all += 1;
-                *shown += usize::from(has_example(item));
-            }
+    for item in public::items(tree) {
+        for name in [item.module.as_str(), "all modules"] {
+            let (all, shown) = modules.entry(name.to_owned()).or_default();
+            *all += 1;
+            *shown += usize::from(has_example(item.attributes));
         }
     }
     let figure = |(name, (all, shown)): (String, (usize, usize))| {
@@ -185,48 +180,6 @@ fn examples(tree: &Tree) -> Vec<Figure> {
         (format!("public items with example, {name}"), value)
     };
     modules.into_iter().map(figure).collect()
-}
-
-/// Returns the attributes of the public functions and types in an item. `pub` alone is public: the
-/// lint `unreachable_pub` has the others written otherwise.
-fn public(item: &Item) -> Vec<&[Attribute]> {
-    let mut found: Vec<(&Visibility, &[Attribute])> = Vec::new();
-    match item {
-        Item::Fn(item) => found.push((&item.vis, &item.attrs)),
-        Item::Struct(item) => found.push((&item.vis, &item.attrs)),
-        Item::Enum(item) => found.push((&item.vis, &item.attrs)),
-        Item::Type(item) => found.push((&item.vis, &item.attrs)),
-        Item::Trait(item) => {
-            found.push((&item.vis, &item.attrs));
-            // Its functions are as public as it is.
-            found.extend(item.items.iter().filter_map(|function| match function {
-                TraitItem::Fn(function) => Some((&item.vis, function.attrs.as_slice())),
-                _ => None,
-            }));
-        }
-        Item::Impl(item) => {
-            found.extend(item.items.iter().filter_map(|function| match function {
-                ImplItem::Fn(function) => {
-                    Some((&function.vis, function.attrs.as_slice()))
-                }
-                _ => None,
-            }));
-        }
-        _ => {}
-    }
-    let is_hidden = |attribute: &Attribute| {
-        let list = attribute.meta.require_list();
-        list.is_ok_and(|list| {
-            list.path.is_ident("doc") && list.tokens.to_string() == "hidden"
-        })
-    };
-    found.retain(|(vis, attributes)| {
-        matches!(vis, Visibility::Public(_)) && !attributes.iter().any(is_hidden)
-    });
-    found
-        .into_iter()
-        .map(|(_, attributes)| attributes)
-        .collect()
 }
 
 /// Returns true if the first block in the documentation is code.
