@@ -4,7 +4,8 @@
 //! `compare` prints pirn and its peers side by side, `echo` only their servers, `fork` only
 //! fork-join, `tails` only the cases of tails; `guard` compares instruction counts
 //! with the baseline in the repository; `cost` compares them with those of a build without the code
-//! for reports. Both are built without the peers. `redis` measures a program, and is in `redis.rs`.
+//! for reports. `redis` compares the program `kv` with redis-server. These three are built without
+//! the peers.
 //!
 //! Each writes its verdicts into bench/BOUNDS.md; a timed one needs seven repetitions for that, all peers
 //! of the bound, and a quiet machine. The steps `guard` and `cost` of `ci` judge by the same rules
@@ -17,7 +18,7 @@ use std::process::Command;
 use crate::harness::{Run, cases, run};
 use crate::options::Options;
 use crate::tally::Tally;
-use crate::{bounds, command, jobs, redis, repo, skips};
+use crate::{bounds, command, jobs, repo, skips};
 
 /// Names for `compare` with its first arguments.
 const COMPARISONS: [(&str, &[&str]); 4] = [
@@ -38,7 +39,7 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
     match name {
         "guard" => return judged_unless_asked(guard()?.args(args), args),
         "cost" => return judged(cost()?.args(args)),
-        "redis" => return redis::compare(args),
+        "redis" => return judged(redis()?.args(args)),
         _ => {}
     }
     let Some((_, first)) = COMPARISONS.iter().find(|(known, _)| *known == name) else {
@@ -132,35 +133,57 @@ fn tally(name: &str, ended: Result<(), String>, lines: &str) -> Result<Tally, St
     }
 }
 
-/// Returns the command of the built guard.
 fn guard() -> Result<Command, String> {
-    Ok(command::program(build_guard(false)?))
+    build_guard(false)
 }
 
 /// Builds the guard twice, so that it compares itself with the build without code for reports.
 fn cost() -> Result<Command, String> {
     let mut compare = guard()?;
-    compare.arg("--against").arg(build_guard(true)?);
+    compare
+        .arg("--against")
+        .arg(build_guard(true)?.get_program());
     Ok(compare)
 }
 
-/// Builds the guard without the peers and, if it is `bare`, without the code for reports; returns
-/// its path.
+/// Builds the program `kv`, and the comparison with redis-server.
+fn redis() -> Result<Command, String> {
+    let target = repo::target(Some("programs"));
+    let kv = release("programs", "kv", target, "", "")?;
+    let mut compare = release("bench", "redis", repo::target(None), ALONE, "")?;
+    compare.arg("--kv").arg(kv.get_program());
+    Ok(compare)
+}
+
+/// For a program without the peers.
+const ALONE: &str = "--no-default-features";
+
+/// Builds the guard and, if it is `bare`, without the code for reports; returns its command.
 ///
 /// # Errors
 /// When it does not build.
-pub(crate) fn build_guard(bare: bool) -> Result<PathBuf, String> {
+pub(crate) fn build_guard(bare: bool) -> Result<Command, String> {
     let (folder, flags) = match bare {
         false => (None, ""),
         true => (Some("bare"), "-Awarnings --cfg pirn_bare"),
     };
-    let target = repo::target(folder);
-    let mut cargo =
-        command::cargo("build --quiet --release --bin guard --no-default-features");
-    cargo.args(["--manifest-path", "bench/Cargo.toml"]);
+    release("bench", "guard", repo::target(folder), ALONE, flags)
+}
+
+/// Builds a program of another workspace, optimised; returns its command.
+fn release(
+    workspace: &str,
+    name: &str,
+    target: PathBuf,
+    features: &str,
+    flags: &str,
+) -> Result<Command, String> {
+    let mut cargo = command::cargo("build --quiet --release --bin");
+    cargo.arg(name).args(features.split_whitespace());
+    cargo.args(["--manifest-path", &format!("{workspace}/Cargo.toml")]);
     cargo.env("CARGO_TARGET_DIR", &target);
     command::run(cargo.env("RUSTFLAGS", flags))?;
-    Ok(target.join("release/guard"))
+    Ok(command::program(target.join("release").join(name)))
 }
 
 /// Runs the benches' own tests: statistics, verdicts, the guard's judgement.

@@ -26,9 +26,6 @@ mod prebuild;
 mod processor;
 mod programs;
 mod promises;
-#[path = "../../bench/src/harness/quiet.rs"]
-mod quiet;
-mod redis;
 mod repo;
 mod rust_src;
 mod sanitize;

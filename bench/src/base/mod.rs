@@ -8,6 +8,7 @@ mod answer;
 mod launch;
 mod machine;
 mod pin;
+mod quiet;
 mod random;
 mod stats;
 
@@ -17,5 +18,6 @@ pub(crate) use launch::tests::strays;
 pub use launch::{Complaint, clear_environment, launch, step};
 pub use machine::{Machine, target_directory};
 pub use pin::{Processors, pin};
+pub use quiet::{is_quiet, others};
 pub use random::{Random, mix};
 pub use stats::{Summary, gives};

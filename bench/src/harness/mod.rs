@@ -4,7 +4,6 @@
 //! the start, the peers rotated by one. So a slow minute of the machine affects all equally.
 
 mod bootstrap;
-mod quiet;
 mod results;
 mod rounds;
 
@@ -12,9 +11,8 @@ mod rounds;
 pub(crate) use crate::base::strays;
 pub use crate::base::{
     Answer, Complaint, Machine, Processors, Status, Summary, clear_environment, gives,
-    launch, pin,
+    is_quiet, launch, pin,
 };
 pub use bootstrap::sure_ratio;
-pub(crate) use quiet::is_quiet;
 pub use results::{Cell, Results};
 pub use rounds::{Plan, Programs, run};

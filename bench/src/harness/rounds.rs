@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use crate::base::{is_quiet, others};
 use crate::case::{Case, Kind};
 use crate::child::Job;
 use crate::gzip;
 use crate::net;
 use crate::peers::{Peer, Program};
 
-use super::quiet::{self, is_quiet};
 use super::{Answer, Processors, Results, launch};
 
 /// Cases, peers and repetitions.
@@ -67,7 +67,7 @@ pub fn run(plan: &Plan, programs: &Programs, progress: impl Fn(&str)) -> Results
                 repetition + 1,
                 case.name
             ));
-            let others = quiet::others();
+            let others = others();
             if let Some(others) = others.filter(|others| !is_quiet(*others)) {
                 progress(&format!(
                     "NOT QUIET: other processes use {others:.2} processors"

@@ -1,8 +1,8 @@
 //! Measures the processor time of other processes, so that figures of a busy machine are marked as
 //! such.
 //!
-//! Uses the standard library alone: `cargo xtask bench redis` includes this file. The load in
-//! /proc/loadavg is useless between cases: it covers the last minute, and so the case before.
+//! The load in /proc/loadavg is useless between cases: it covers the last minute, and so the case
+//! before.
 
 use std::fs;
 use std::thread;

@@ -4,16 +4,36 @@
 //! that other work on the machine affects both. The answers are checked afterwards: a server that
 //! loses increments has no figures.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::options::Options;
-use crate::tally::Tally;
-use crate::{bounds, command, quiet, repo};
+use clap::Parser;
+use pirn_bench::base::{Summary, is_quiet, others, verdict_line};
+
+/// Measures kv and redis-server in turns.
+#[derive(Debug, Parser)]
+struct Options {
+    /// The built program `kv`.
+    #[arg(long)]
+    kv: PathBuf,
+    /// A tenth of the requests, and two rounds.
+    #[arg(long)]
+    quick: bool,
+    /// Number of rounds.
+    #[arg(long)]
+    reps: Option<usize>,
+    /// Number of workers of `kv`.
+    #[arg(long)]
+    workers: Option<String>,
+    /// Writes the verdicts to this file.
+    #[arg(long, value_name = "FILE")]
+    verdicts: Option<PathBuf>,
+}
 
 /// A running server; killed when dropped.
 struct Server {
@@ -42,33 +62,36 @@ const CLIENTS: &str = "50";
 /// Number of rounds that a verdict needs.
 const ENOUGH: usize = 7;
 
+fn main() -> ExitCode {
+    match compare(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("redis: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// Measures, and prints a table: medians of the rounds, and the ratio of kv's to Redis's.
-///
-/// # Errors
-/// When a program is missing or fails, or a value is wrong.
-pub(crate) fn compare(args: &[String]) -> Result<Tally, String> {
-    let options = Options::parse(args, "[--quick] [--reps N] [--workers N]")?;
-    let quick = options.has("quick");
-    let rounds = options.value("reps")?.unwrap_or(if quick { 2 } else { 5 });
+fn compare(options: &Options) -> Result<(), String> {
+    let quick = options.quick;
+    let rounds = options.reps.unwrap_or(if quick { 2 } else { 5 });
     let requests = if quick { 100_000 } else { 1_000_000 };
-    bounds::read()?;
-    let kv = build()?;
-    let mut ours = command::program(kv);
+    let mut ours = Command::new(&options.kv);
     ours.args(["--listen", "127.0.0.1:0"]);
-    if let Some(workers) = options.value::<String>("workers")? {
-        ours.args(["--workers", &workers]);
+    if let Some(workers) = &options.workers {
+        ours.args(["--workers", workers]);
     }
     let mut servers = [redis()?, Server::started(ours, None)?];
-    let version = command::output(command::program("redis-server").arg("--version"))?;
+    let version = output(Command::new("redis-server").arg("--version"))?;
     println!("{}", version.trim());
     println!("{rounds} rounds of {requests} requests, {CLIENTS} clients");
     println!("| load | redis-server | kv | quotient | of rounds |");
     println!("|---|--:|--:|--:|---|");
-    let mut tally = Tally::default();
     let mut verdicts = Vec::new();
     for load in LOADS {
-        let others = quiet::others();
-        let is_quiet = others.is_some_and(quiet::is_quiet);
+        let others = others();
+        let is_quiet = others.is_some_and(is_quiet);
         if !is_quiet {
             println!("NOT QUIET: other processes use {others:?} processors; no verdict");
         }
@@ -83,28 +106,31 @@ pub(crate) fn compare(args: &[String]) -> Result<Tally, String> {
         if is_quiet && !quick && rounds >= ENOUGH {
             verdicts.push(verdict(load, quotient));
         }
-        tally += Tally::check(true);
     }
     for server in &servers {
         server.check()?;
     }
-    bounds::record(&verdicts.join("\n"))?;
-    Ok(tally)
+    let Some(path) = &options.verdicts else {
+        return Ok(());
+    };
+    fs::write(path, verdicts.join("\n")).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Returns the verdict on a load, as a line for [`bounds::record`].
+/// Returns the verdict on a load.
 fn verdict(load: &str, quotient: f64) -> String {
-    let kept = if quotient >= 1.0 { "KEPT" } else { "MISSED" };
-    format!("{load}\trequests answered\t≥ 1 × redis-server\t{kept}\t{quotient:.3}")
+    let bound = "≥ 1 × redis-server";
+    verdict_line(load, "requests answered", bound, quotient >= 1.0, quotient)
 }
 
-/// Builds kv; returns its path.
-fn build() -> Result<PathBuf, String> {
-    let target = repo::target(Some("programs"));
-    let mut cargo = command::cargo("build --quiet --release --bin kv");
-    cargo.args(["--manifest-path", "programs/Cargo.toml"]);
-    command::run(cargo.env("CARGO_TARGET_DIR", &target))?;
-    Ok(target.join("release/kv"))
+/// Runs to the end and returns what it wrote to its standard output.
+fn output(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().display().to_string();
+    let out = command.stderr(Stdio::inherit()).output();
+    let out = out.map_err(|e| format!("{name}: {e}"))?;
+    if !out.status.success() {
+        return Err(format!("{name}: {}", out.status));
+    }
+    Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
 /// Starts redis-server without persistence, like kv.
@@ -112,7 +138,7 @@ fn redis() -> Result<Server, String> {
     // It cannot choose a free port itself: take one that was free a moment ago.
     let free = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr());
     let port = free.map_err(|e| format!("no free port: {e}"))?.port();
-    let mut redis = command::program("redis-server");
+    let mut redis = Command::new("redis-server");
     redis.args(["--save", "", "--appendonly", "no"]);
     redis.args(["--port", &port.to_string()]);
     Server::started(redis, Some(port))
@@ -152,10 +178,10 @@ impl Server {
 
     /// Returns the requests a second under a load.
     fn loaded(&mut self, load: &str, requests: u64) -> Result<f64, String> {
-        let mut benchmark = command::program("redis-benchmark");
+        let mut benchmark = Command::new("redis-benchmark");
         benchmark.args(["-p", &self.port.to_string(), "--csv", "-c", CLIENTS]);
         benchmark.args(["-n", &requests.to_string(), "-t"]);
-        let said = command::output(benchmark.args(load.split(' ')))?;
+        let said = output(benchmark.args(load.split(' ')))?;
         let size = load.rsplit(' ').next().and_then(|size| size.parse().ok());
         if load.starts_with("incr") {
             self.increments += requests;
@@ -171,9 +197,9 @@ impl Server {
     }
 
     fn asked(&self, command: &str, key: &str) -> Result<String, String> {
-        let mut cli = command::program("redis-cli");
+        let mut cli = Command::new("redis-cli");
         cli.args(["-p", &self.port.to_string(), command, key]);
-        Ok(command::output(&mut cli)?.trim_end().to_owned())
+        Ok(output(&mut cli)?.trim_end().to_owned())
     }
 
     /// # Errors
@@ -211,16 +237,8 @@ fn print_row(load: &str, rates: &[Vec<f64>; 2]) -> f64 {
     quotient
 }
 
-/// Returns the middle one, or the mean of the two in the middle.
 fn median(numbers: &[f64]) -> f64 {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => f64::NAN,
-        n if n % 2 == 1 => sorted[middle],
-        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
-    }
+    Summary::of(numbers).map_or(f64::NAN, |summary| summary.median)
 }
 
 #[cfg(test)]
@@ -235,7 +253,8 @@ mod tests {
             line,
             "get -P 1 -d 3\trequests answered\t≥ 1 × redis-server\tMISSED\t1.000"
         );
-        let table = repo::read(bounds::PATH).unwrap();
+        let table = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/BOUNDS.md"));
+        let table = table.unwrap();
         assert!(
             table.contains("| get -P 1 -d 3 | requests answered | ≥ 1 × redis-server |")
         );
@@ -244,6 +263,6 @@ mod tests {
     #[test]
     fn medians() {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.0);
     }
 }
