@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{features, repo};
 
 use super::open::{OLD, Open};
-use super::table::{Bound, PATH, Verdict};
+use super::table::{Bound, PATH};
 
 /// The documents with a line about open rows, and the beginning of that line.
 const DOCS: [&str; 2] = ["README.md", features::PROMISES];
@@ -14,12 +14,10 @@ const BEGINS: &str = "Open rows: ";
 /// Returns the line about open rows for the documents.
 pub(super) fn summary(bounds: &[Bound], open: &Open) -> String {
     let rows: BTreeSet<_> = bounds.iter().map(|bound| &bound.row).collect();
-    let is_missed = |row: &String| {
-        let mut missed = bounds.iter().filter(|b| b.verdict == Verdict::Missed);
-        missed.any(|bound| bound.row == *row)
-    };
+    let missed = bounds.iter().filter(|bound| bound.is_missed());
+    let missed: BTreeSet<_> = missed.map(|bound| &bound.row).collect();
     let (missed, old): (Vec<&String>, Vec<_>) =
-        open.keys().partition(|row| is_missed(row));
+        open.keys().partition(|row| missed.contains(row));
     let names = |rows: Vec<&String>| match rows.len() {
         0 => "none".to_owned(),
         _ => rows.into_iter().cloned().collect::<Vec<_>>().join(", "),

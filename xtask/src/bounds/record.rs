@@ -2,7 +2,7 @@
 
 use crate::{command, repo};
 
-use super::table::{Bound, PATH, Verdict, parse};
+use super::table::{Bound, PATH, parse};
 
 /// Returns the table with these verdicts, one a line in the benches' format, and the changes.
 pub(super) fn updated(
@@ -57,10 +57,9 @@ impl Bound {
         if (case, figure, bound) != (&*self.case, &*self.figure, &*self.bound) {
             return false;
         }
-        self.verdict = Verdict::Missed;
         (self.ratio, self.commit, self.date) = (ratio.into(), commit.into(), date.into());
+        self.verdict = kept.to_owned();
         if kept == "KEPT" {
-            self.verdict = Verdict::Kept;
             self.last_kept = commit.into();
         }
         true

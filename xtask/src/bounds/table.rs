@@ -10,21 +10,8 @@ pub(crate) const PATH: &str = "bench/BOUNDS.md";
 pub(crate) const HEAD: &str = "| Row | Case | Figure | Bound | Verdict | Ratio | Commit | Date | Last kept |\n\
     |---|---|---|---|---|---:|---|---|---|\n";
 
-/// The verdict of a measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Kept,
-    Missed,
-    /// There is none yet.
-    None,
-}
-
-/// The verdicts as the table has them.
-const VERDICTS: [(&str, Verdict); 3] = [
-    ("KEPT", Verdict::Kept),
-    ("MISSED", Verdict::Missed),
-    ("none", Verdict::None),
-];
+/// The verdicts on a measurement; `none` if there is none yet.
+const VERDICTS: [&str; 3] = ["KEPT", "MISSED", "none"];
 
 /// One line of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +24,8 @@ pub(crate) struct Bound {
     /// The figure of the case, and its bound, in the benches' words.
     pub(super) figure: String,
     pub(super) bound: String,
-    pub(super) verdict: Verdict,
+    /// One of [`VERDICTS`].
+    pub(super) verdict: String,
     /// The figure as a multiple of the bound.
     pub(super) ratio: String,
     pub(super) commit: String,
@@ -73,6 +61,10 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Bound>, String> {
 
 /// Reads one line, or returns its error with the remedy.
 fn entry(line: usize, cells: &[&str]) -> Result<Bound, (String, &'static str)> {
+    let Ok(cells) = <[&str; 9]>::try_from(cells) else {
+        let wrong = format!("{} columns", cells.len());
+        return Err((wrong, "a line has the nine of the table's head"));
+    };
     let [
         row,
         case,
@@ -83,28 +75,22 @@ fn entry(line: usize, cells: &[&str]) -> Result<Bound, (String, &'static str)> {
         commit,
         date,
         last_kept,
-    ] = cells
-    else {
-        let wrong = format!("{} columns", cells.len());
-        return Err((wrong, "a line has the nine of the table's head"));
-    };
-    let known = VERDICTS.iter().find(|(name, _)| name == verdict);
-    let Some((_, verdict)) = known else {
+    ] = cells.map(str::to_owned);
+    if !VERDICTS.contains(&&*verdict) {
         let wrong = format!("the verdict `{verdict}`");
         return Err((wrong, "write KEPT, MISSED or none"));
-    };
-    let own = |cell: &&str| (*cell).to_owned();
+    }
     let bound = Bound {
         line,
-        row: own(row),
-        case: own(case),
-        figure: own(figure),
-        bound: own(bound),
-        verdict: *verdict,
-        ratio: own(ratio),
-        commit: own(commit),
-        date: own(date),
-        last_kept: own(last_kept),
+        row,
+        case,
+        figure,
+        bound,
+        verdict,
+        ratio,
+        commit,
+        date,
+        last_kept,
     };
     bound.check().map(|()| bound)
 }
@@ -124,36 +110,24 @@ fn is_commit(word: &str) -> bool {
 impl Bound {
     /// Returns the verdict's error, with the remedy.
     fn check(&self) -> Result<(), (String, &'static str)> {
-        let Bound {
-            bound,
-            ratio,
-            commit,
-            ..
-        } = self;
+        let (bound, ratio, commit) = (&self.bound, &self.ratio, &self.commit);
         if self.last_kept != "-" && !is_commit(&self.last_kept) {
             let wrong = format!("`{}` as the commit that last kept it", self.last_kept);
             return Err((wrong, "name a commit, or `-` if there is none"));
         }
-        if self.verdict == Verdict::None && [ratio, commit, &self.date] == ["-"; 3] {
+        let has_none = self.verdict == "none";
+        if has_none && [ratio, commit, &self.date] == ["-"; 3] {
             return Ok(());
         }
         let times = ratio.parse::<f64>().ok().filter(|times| times.is_finite());
-        let Some(times) =
-            times.filter(|_| self.verdict != Verdict::None && is_commit(commit))
-        else {
+        let Some(times) = times.filter(|_| !has_none && is_commit(commit)) else {
             let wrong = format!("the ratio `{ratio}` at the commit `{commit}`");
             return Err((wrong, ANEW));
         };
-        let beyond = if bound.contains('≥') {
-            1.0 - times
-        } else {
-            times - 1.0
-        };
-        let is_off = match self.verdict {
-            Verdict::Kept => beyond > ROUNDED,
-            _ => beyond < -ROUNDED,
-        };
-        if is_off {
+        let is_least = bound.contains('≥');
+        let beyond = if is_least { 1.0 - times } else { times - 1.0 };
+        let missed = if self.is_missed() { -beyond } else { beyond };
+        if missed > ROUNDED {
             let wrong = format!("the ratio {ratio} is not that verdict on `{bound}`");
             return Err((wrong, ANEW));
         }
@@ -162,25 +136,19 @@ impl Bound {
 
     /// Returns the line of the table.
     pub(super) fn text(&self) -> String {
-        let known = VERDICTS
-            .iter()
-            .find(|(_, verdict)| *verdict == self.verdict);
-        let cells = [
-            self.row.as_str(),
-            &self.case,
-            &self.figure,
-            &self.bound,
-            known.map_or("", |(name, _)| *name),
-            &self.ratio,
-            &self.commit,
-            &self.date,
-            &self.last_kept,
-        ];
+        let (row, case, figure) = (&*self.row, &*self.case, &*self.figure);
+        let (bound, verdict, ratio) = (&*self.bound, &*self.verdict, &*self.ratio);
+        let (commit, date, kept) = (&*self.commit, &*self.date, &*self.last_kept);
+        let cells = [row, case, figure, bound, verdict, ratio, commit, date, kept];
         format!("| {} |", cells.join(" | "))
+    }
+
+    pub(super) fn is_missed(&self) -> bool {
+        self.verdict == "MISSED"
     }
 
     /// Returns true if the bound was kept once and is missed now.
     pub(super) fn is_lost(&self) -> bool {
-        self.verdict == Verdict::Missed && self.last_kept != "-"
+        self.is_missed() && self.last_kept != "-"
     }
 }
