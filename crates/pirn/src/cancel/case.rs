@@ -32,14 +32,38 @@ pin_project! {
     }
 }
 
-impl<'a> CancelCase<'a> {
-    pub(super) fn new(token: &'a Token) -> Self {
+impl Token {
+    /// Returns a select case that wins when this token is cancelled.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::Token;
+    /// use std::time::Duration;
+    ///
+    /// let token = Token::new();
+    /// let other = token.clone();
+    /// pirn::spawn(move || other.cancel());
+    /// let stopped = pirn::select! {
+    ///     case(token.case()) -> () => true,
+    ///     after(Duration::from_secs(60)) => false,
+    ///     cancelled(_) => false,
+    /// };
+    /// assert!(stopped);
+    /// ```
+    #[doc(alias = "Done")]
+    #[doc(alias = "cancelled")]
+    pub fn case(&self) -> CancelCase<'_> {
         CancelCase {
-            token,
+            token: self,
             slot: WaiterSlot::new(),
         }
     }
+}
 
+impl CancelCase<'_> {
     /// Does nothing: a cancellation has no value to take.
     pub fn take(&mut self) {}
 }

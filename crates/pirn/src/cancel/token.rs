@@ -10,8 +10,6 @@ use crate::runtime::Handle;
 use crate::sched::worker::enqueue;
 use crate::wait::{Attempt, Reason, Spec, consume_budget, deadline, wait_in};
 
-use super::case::CancelCase;
-
 /// A cancellation token: a node in a tree. A clone is the same token.
 ///
 /// Dropping a token cancels nothing.
@@ -232,32 +230,6 @@ impl Token {
             );
         }
         consume_budget();
-    }
-
-    /// Returns a select case that wins when this token is cancelled.
-    ///
-    /// # Cancellation
-    /// Not an interruption point; never suspends.
-    ///
-    /// # Examples
-    /// ```
-    /// use pirn::cancel::Token;
-    /// use std::time::Duration;
-    ///
-    /// let token = Token::new();
-    /// let other = token.clone();
-    /// pirn::spawn(move || other.cancel());
-    /// let stopped = pirn::select! {
-    ///     case(token.case()) -> () => true,
-    ///     after(Duration::from_secs(60)) => false,
-    ///     cancelled(_) => false,
-    /// };
-    /// assert!(stopped);
-    /// ```
-    #[doc(alias = "Done")]
-    #[doc(alias = "cancelled")]
-    pub fn case(&self) -> CancelCase<'_> {
-        CancelCase::new(self)
     }
 
     /// Registers `f` to be called once when this token is cancelled, on the stack of the party that
