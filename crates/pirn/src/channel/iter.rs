@@ -58,14 +58,78 @@ pub struct IntoIter<T> {
     interrupted: Option<Interrupt>,
 }
 
-impl<'a, T> Iter<'a, T> {
-    pub(super) fn new(receiver: &'a Receiver<T>) -> Self {
+impl<T> Receiver<T> {
+    /// Returns an iterator that receives values, waiting as [`recv`](Receiver::recv) does.
+    ///
+    /// The iteration ends when the channel is closed and drained, *or* when the caller is
+    /// interrupted. [`Iter::interrupted`] distinguishes the two.
+    ///
+    /// # Panics
+    /// A step panics as [`recv`](Receiver::recv) does.
+    ///
+    /// # Cancellation
+    /// Each step is an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(2);
+    /// let sender = pirn::spawn(move || (1..=3).for_each(|n| tx.send(n).unwrap()));
+    /// let mut sum = 0;
+    /// for n in rx.iter() {
+    ///     sum += n;
+    /// }
+    /// assert_eq!(sum, 6);
+    /// sender.join().unwrap();
+    /// ```
+    #[doc(alias = "range")]
+    pub fn iter(&self) -> Iter<'_, T> {
         Iter {
-            receiver,
+            receiver: self,
             interrupted: None,
         }
     }
 
+    /// Returns an iterator that receives values until a receive would wait.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(8);
+    /// tx.send(1).unwrap();
+    /// tx.send(2).unwrap();
+    /// // `tx` still exists: `iter` would wait for more values.
+    /// assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1, 2]);
+    /// assert_eq!(rx.try_iter().next(), None);
+    /// ```
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter { receiver: self }
+    }
+}
+
+impl<T> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter {
+            receiver: self,
+            interrupted: None,
+        }
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T> Iter<'_, T> {
     /// Returns the interrupt that ended the iteration. `None` if the iteration has not ended, or
     /// ended because the channel is closed and drained.
     ///
@@ -90,20 +154,7 @@ impl<'a, T> Iter<'a, T> {
     }
 }
 
-impl<'a, T> TryIter<'a, T> {
-    pub(super) fn new(receiver: &'a Receiver<T>) -> Self {
-        TryIter { receiver }
-    }
-}
-
 impl<T> IntoIter<T> {
-    pub(super) fn new(receiver: Receiver<T>) -> Self {
-        IntoIter {
-            receiver,
-            interrupted: None,
-        }
-    }
-
     /// Returns the interrupt that ended the iteration. `None` if the iteration has not ended, or
     /// ended because the channel is closed and drained.
     ///

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use super::case::{ReadyCase, RecvCase};
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::futures::RecvFuture;
-use super::iter::{IntoIter, Iter, TryIter};
 use super::shared::Pipe;
 use super::state::Side;
 use crate::wait::deadline_in;
@@ -295,51 +294,6 @@ impl<T> Receiver<T> {
         self.channel.close(Some(Arc::from(reason.into())))
     }
 
-    /// Returns an iterator that receives values, waiting as [`recv`](Receiver::recv) does.
-    ///
-    /// The iteration ends when the channel is closed and drained, *or* when the caller is
-    /// interrupted. [`Iter::interrupted`] distinguishes the two.
-    ///
-    /// # Panics
-    /// A step panics as [`recv`](Receiver::recv) does.
-    ///
-    /// # Cancellation
-    /// Each step is an interruption point. Parks a fiber, blocks a plain thread.
-    ///
-    /// # Examples
-    /// ```
-    /// let (tx, rx) = pirn::channel::bounded(2);
-    /// let sender = pirn::spawn(move || (1..=3).for_each(|n| tx.send(n).unwrap()));
-    /// let mut sum = 0;
-    /// for n in rx.iter() {
-    ///     sum += n;
-    /// }
-    /// assert_eq!(sum, 6);
-    /// sender.join().unwrap();
-    /// ```
-    #[doc(alias = "range")]
-    pub fn iter(&self) -> Iter<'_, T> {
-        Iter::new(self)
-    }
-
-    /// Returns an iterator that receives values until a receive would wait.
-    ///
-    /// # Cancellation
-    /// Not an interruption point; never suspends.
-    ///
-    /// # Examples
-    /// ```
-    /// let (tx, rx) = pirn::channel::bounded(8);
-    /// tx.send(1).unwrap();
-    /// tx.send(2).unwrap();
-    /// // `tx` still exists: `iter` would wait for more values.
-    /// assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1, 2]);
-    /// assert_eq!(rx.try_iter().next(), None);
-    /// ```
-    pub fn try_iter(&self) -> TryIter<'_, T> {
-        TryIter::new(self)
-    }
-
     /// Closes the channel for all senders and receivers. Returns true for the one call that closed
     /// it.
     ///
@@ -465,24 +419,6 @@ impl<T> Clone for Receiver<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.channel.remove_receiver();
-    }
-}
-
-impl<T> IntoIterator for Receiver<T> {
-    type Item = T;
-    type IntoIter = IntoIter<T>;
-
-    fn into_iter(self) -> IntoIter<T> {
-        IntoIter::new(self)
-    }
-}
-
-impl<'a, T> IntoIterator for &'a Receiver<T> {
-    type Item = T;
-    type IntoIter = Iter<'a, T>;
-
-    fn into_iter(self) -> Iter<'a, T> {
-        self.iter()
     }
 }
 
