@@ -52,15 +52,6 @@ pub(in crate::context) unsafe fn install_guard(
     }
 }
 
-/// Asks for small pages only. A kernel without huge pages refuses, which does no harm.
-///
-/// # Safety
-/// 1. `start..start + len` is a mapping that only the caller uses.
-pub(super) unsafe fn no_huge_pages(start: *mut u8, len: usize) {
-    // SAFETY: 1; advice changes no contents.
-    unsafe { libc::madvise(start.cast(), len, libc::MADV_NOHUGEPAGE) };
-}
-
 /// Returns whether a system call fails to write into a page with a guard.
 fn trial() -> io::Result<bool> {
     let len = map::page_size();

@@ -30,9 +30,3 @@ pub(in crate::context) unsafe fn install_guard(
 ) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
-
-/// Does nothing: there are no huge pages to avoid.
-///
-/// # Safety
-/// None; the other implementation has a contract.
-pub(super) unsafe fn no_huge_pages(_start: *mut u8, _len: usize) {}

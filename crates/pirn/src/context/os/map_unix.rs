@@ -4,8 +4,6 @@ use std::io;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 
-use super::guard;
-
 /// Returns the size of a page.
 pub(in crate::context) fn page_size() -> usize {
     // SAFETY: asks for a constant of the system.
@@ -27,7 +25,7 @@ pub(in crate::context) fn reserve(len: usize) -> io::Result<NonNull<u8>> {
     }
     // A huge page would make every stack of the page resident.
     // SAFETY: advice on a mapping that no other code knows.
-    unsafe { guard::no_huge_pages(start.cast(), len) };
+    unsafe { no_huge_pages(start.cast(), len) };
     NonNull::new(start.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
 }
 
@@ -110,3 +108,20 @@ unsafe fn protect(start: NonNull<u8>, len: usize, rights: i32) -> io::Result<()>
         Err(io::Error::last_os_error())
     }
 }
+
+/// Asks for small pages only. A kernel without huge pages refuses, which does no harm.
+///
+/// # Safety
+/// 1. `start..start + len` is a mapping that only the caller uses.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+unsafe fn no_huge_pages(start: *mut u8, len: usize) {
+    // SAFETY: 1; advice changes no contents.
+    unsafe { libc::madvise(start.cast(), len, libc::MADV_NOHUGEPAGE) };
+}
+
+/// Does nothing: there are no huge pages to avoid.
+///
+/// # Safety
+/// None; the other implementation has a contract.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+unsafe fn no_huge_pages(_start: *mut u8, _len: usize) {}
