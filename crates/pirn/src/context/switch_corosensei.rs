@@ -10,7 +10,7 @@
 //! * CO1. `fiber` is null for a worker's own side; else it points to the record that
 //!   `prepare` put at the top of the fiber's stack, valid until the fiber is left.
 
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, offset_of};
 use std::num::NonZeroUsize;
 use std::ptr;
 
@@ -26,7 +26,7 @@ use super::stack::Stack;
 pub(crate) struct Context {
     fiber: *mut Fiber,
     #[allow(dead_code, reason = "read by the sanitizers, where there is one")]
-    pub(super) side: Side,
+    side: Side,
 }
 
 // SAFETY: CO1: any thread may resume a suspended context; the code that lets it migrate answers for
@@ -74,6 +74,12 @@ impl Context {
         }
     }
 
+    /// Returns the sanitizer's data of a context.
+    #[inline(always)]
+    fn side_of(context: *mut Context) -> *mut Side {
+        context.wrapping_byte_add(offset_of!(Context, side)).cast()
+    }
+
     /// Makes the first switch to this context call `entry(arg)` on `stack`.
     ///
     /// # Safety
@@ -82,7 +88,7 @@ impl Context {
     /// 2. The context stays where it is until then.
     /// 3. `entry` may be called with `arg`, once, on any thread that switches here first.
     pub(crate) unsafe fn prepare(&mut self, stack: &Stack, entry: Entry, arg: *mut ()) {
-        let (entry, arg) = sanitizer::prepare(self, stack, entry, arg);
+        let (entry, arg) = sanitizer::prepare(&mut self.side, stack, entry, arg);
         // SAFETY: 1: the top of an unused stack; a record is far smaller.
         let fiber = unsafe { stack.base().cast::<Fiber>().sub(1) };
         // The lowest page is not used: if the stack starts at 0 there is none.
@@ -125,7 +131,7 @@ impl Context {
 #[inline]
 pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
     // SAFETY: 1.
-    unsafe { sanitizer::leave(save, to) };
+    unsafe { sanitizer::leave(Context::side_of(save), Context::side_of(to)) };
     // SAFETY: 1.
     let fiber = unsafe { (*to).fiber };
     if fiber.is_null() {
@@ -145,7 +151,7 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
         }
     }
     // SAFETY: 1.
-    unsafe { sanitizer::arrive(save) };
+    unsafe { sanitizer::arrive(Context::side_of(save)) };
 }
 
 /// Leaves the running context for good and resumes `to`; `save` may be prepared again. Nothing on
@@ -156,7 +162,7 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
 /// 2. The stack is given back only by code that runs on `to`.
 pub(crate) unsafe fn exit(save: *mut Context, to: *mut Context) -> ! {
     // SAFETY: 1.
-    unsafe { sanitizer::leave_for_good(save, to) };
+    unsafe { sanitizer::leave_for_good(Context::side_of(save), Context::side_of(to)) };
     // SAFETY: 1: a left context is empty.
     let fiber = unsafe { std::mem::replace(&mut (*save).fiber, ptr::null_mut()) };
     // SAFETY: CO1.

@@ -32,6 +32,7 @@
 //!   runs on that stack. While it runs, `sp` is stale.
 
 use std::arch::{asm, naked_asm};
+use std::mem::offset_of;
 use std::ptr;
 
 use super::frame::{Entry, Frame};
@@ -77,6 +78,12 @@ impl Context {
         }
     }
 
+    /// Returns the sanitizer's data of a context.
+    #[inline(always)]
+    pub(super) fn side_of(context: *mut Context) -> *mut Side {
+        context.wrapping_byte_add(offset_of!(Context, side)).cast()
+    }
+
     /// Makes the first switch to this context call `entry(arg)` on `stack`.
     ///
     /// # Safety
@@ -86,7 +93,7 @@ impl Context {
     /// 3. `entry` may be called with `arg`, once, on any thread that switches here first.
     #[inline]
     pub(crate) unsafe fn prepare(&mut self, stack: &Stack, entry: Entry, arg: *mut ()) {
-        let (entry, arg) = sanitizer::prepare(self, stack, entry, arg);
+        let (entry, arg) = sanitizer::prepare(&mut self.side, stack, entry, arg);
         let top = stack.base().cast::<Word>();
         // SAFETY: 1: the top of an unused stack; far more than 8 words are there.
         let sp = unsafe { top.sub(SAVED + 2) };
@@ -175,7 +182,7 @@ impl Context {
 #[inline(always)]
 pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
     // SAFETY: 1.
-    unsafe { sanitizer::leave(save, to) };
+    unsafe { sanitizer::leave(Context::side_of(save), Context::side_of(to)) };
     // SAFETY: SX1, 1, 2. All registers but rsp, rbx, rbp and the control words are declared
     // as changed; those are pushed here and restored by the switch back.
     unsafe {
@@ -206,7 +213,7 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
         );
     }
     // SAFETY: 1.
-    unsafe { sanitizer::arrive(save) };
+    unsafe { sanitizer::arrive(Context::side_of(save)) };
 }
 
 /// Leaves the running context for good and resumes `to`; `save` may be prepared again. Nothing on
@@ -218,7 +225,7 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
 #[inline(always)]
 pub(crate) unsafe fn exit(save: *mut Context, to: *mut Context) -> ! {
     // SAFETY: 1.
-    unsafe { sanitizer::leave_for_good(save, to) };
+    unsafe { sanitizer::leave_for_good(Context::side_of(save), Context::side_of(to)) };
     // SAFETY: 1: a left context is empty.
     unsafe { (*save).sp = ptr::null_mut() };
     // SAFETY: SX1, 1: resumes where `to` was suspended, with the values saved there.

@@ -73,7 +73,7 @@ pub(crate) unsafe fn visit(
         home: Context::empty(),
         f,
     };
-    sanitizer::prepare_guest(&mut visit.context, &stack);
+    sanitizer::prepare_guest(&mut visit.context.side, &stack);
     let visit = &raw mut visit;
     // SAFETY: the visit stays in this frame until it is over.
     let home = unsafe { &raw mut (*visit).home };
@@ -156,7 +156,7 @@ unsafe extern "C" fn landing() -> ! {
 /// `visit` points to a visit under way.
 unsafe extern "C" fn received(visit: *mut Visit<'_>) -> ! {
     // SAFETY: the visit begins with its context, which runs.
-    unsafe { sanitizer::arrive(visit.cast::<Context>()) };
+    unsafe { sanitizer::arrive(Context::side_of(visit.cast::<Context>())) };
     // SAFETY: the caller's promise; the code that started the visit waits for the switch back.
     let f = unsafe { &mut *(*visit).f };
     // UNWIND: this function may not be unwound, so a panic ends the process.

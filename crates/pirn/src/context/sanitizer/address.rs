@@ -7,8 +7,8 @@
 //!
 //! # Invariants
 //! * A1. Between a switch and the `arrive` that follows it, `came_from` of the context that runs is
-//!   the one that switched to it, or null if that one was left for good. No other context runs in
-//!   between, so it is still where it was.
+//!   the data of the one that switched to it, or null if that one was left for good. No other
+//!   context runs in between, so it is still where it was.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -17,7 +17,6 @@ use std::ptr;
 
 use crate::context::frame::Entry;
 use crate::context::stack::Stack;
-use crate::context::switch::Context;
 
 /// A stack returns to the pool after each fiber, so that the sanitizer's shadow follows.
 pub(crate) const INHERITS: bool = false;
@@ -47,7 +46,7 @@ pub(in crate::context) struct Side {
     fake_stack: *mut c_void,
     bottom: *const c_void,
     size: usize,
-    came_from: *mut Context,
+    came_from: *mut Side,
     /// The entry that a prepared context calls once the sanitizer knows about the switch.
     start: Option<(Entry, *mut ())>,
 }
@@ -64,32 +63,32 @@ impl Side {
     }
 }
 
-/// Prepares the side data of a context that will start `entry` on `stack`; returns the function to
+/// Prepares `side` for a context that will start `entry` on `stack`; returns the function to
 /// start in its place.
 pub(in crate::context) fn prepare(
-    context: &mut Context,
+    side: &mut Side,
     stack: &Stack,
     entry: Entry,
     arg: *mut (),
 ) -> (Entry, *mut ()) {
     let range = stack.range();
-    context.side = Side {
+    *side = Side {
         fake_stack: ptr::null_mut(),
         bottom: ptr::with_exposed_provenance(range.start),
         size: range.len(),
         came_from: ptr::null_mut(),
         start: Some((entry, arg)),
     };
-    (start, ptr::from_mut(context).cast())
+    (start, ptr::from_mut(side).cast())
 }
 
 /// The entry of every fiber: completes the switch to it, then calls the actual entry.
-unsafe extern "C" fn start(context: *mut ()) -> ! {
-    let context = context.cast::<Context>();
+unsafe extern "C" fn start(side: *mut ()) -> ! {
+    let side = side.cast::<Side>();
     // SAFETY: the context stays where it was prepared, and runs.
-    unsafe { arrive(context) };
+    unsafe { arrive(side) };
     // SAFETY: as above.
-    let start = unsafe { (*context).side.start.take() };
+    let start = unsafe { (*side).start.take() };
     let Some((entry, arg)) = start else {
         std::process::abort()
     };
@@ -100,14 +99,14 @@ unsafe extern "C" fn start(context: *mut ()) -> ! {
 /// Called before a switch from `from` to `to`.
 ///
 /// # Safety
-/// 1. Both point to contexts that are the caller's until the switch back.
+/// 1. Both point into contexts that are the caller's until the switch back.
 #[inline(always)]
-pub(in crate::context) unsafe fn leave(from: *mut Context, to: *mut Context) {
+pub(in crate::context) unsafe fn leave(from: *mut Side, to: *mut Side) {
     // SAFETY: 1.
-    let to = unsafe { &mut (*to).side };
+    let to = unsafe { &mut *to };
     to.came_from = from;
     // SAFETY: 1.
-    let fake_stack = unsafe { &raw mut (*from).side.fake_stack };
+    let fake_stack = unsafe { &raw mut (*from).fake_stack };
     // SAFETY: 1, and the bounds are those of the stack that runs next.
     unsafe { __sanitizer_start_switch_fiber(fake_stack, to.bottom, to.size) };
 }
@@ -117,9 +116,9 @@ pub(in crate::context) unsafe fn leave(from: *mut Context, to: *mut Context) {
 /// # Safety
 /// As [`leave`].
 #[inline(always)]
-pub(in crate::context) unsafe fn leave_for_good(_from: *mut Context, to: *mut Context) {
+pub(in crate::context) unsafe fn leave_for_good(_from: *mut Side, to: *mut Side) {
     // SAFETY: 1.
-    let to = unsafe { &mut (*to).side };
+    let to = unsafe { &mut *to };
     to.came_from = ptr::null_mut();
     // SAFETY: as for `leave`; null means that this stack will not run again.
     unsafe { __sanitizer_start_switch_fiber(ptr::null_mut(), to.bottom, to.size) };
@@ -128,27 +127,27 @@ pub(in crate::context) unsafe fn leave_for_good(_from: *mut Context, to: *mut Co
 /// Called when a switch has come back to `here`.
 ///
 /// # Safety
-/// 1. `here` is the context that runs.
+/// 1. `here` is of the context that runs.
 #[inline(always)]
-pub(in crate::context) unsafe fn arrive(here: *mut Context) {
+pub(in crate::context) unsafe fn arrive(here: *mut Side) {
     let (mut bottom, mut size) = (ptr::null(), 0);
     // SAFETY: 1.
-    let here = unsafe { &mut (*here).side };
+    let here = unsafe { &mut *here };
     // SAFETY: the value that `leave` stored when this context was left, or null at its start.
     unsafe {
         __sanitizer_finish_switch_fiber(here.fake_stack, &raw mut bottom, &raw mut size);
     }
     if !here.came_from.is_null() {
         // SAFETY: A1.
-        let from = unsafe { &mut (*here.came_from).side };
+        let from = unsafe { &mut *here.came_from };
         (from.bottom, from.size) = (bottom, size);
     }
 }
 
-/// Prepares the side data of a context that visits the frames on `stack`.
-pub(in crate::context) fn prepare_guest(context: &mut Context, stack: &Range<usize>) {
-    context.side.bottom = ptr::with_exposed_provenance(stack.start);
-    context.side.size = stack.len();
+/// Prepares `side` for a context that visits the frames on `stack`.
+pub(in crate::context) fn prepare_guest(side: &mut Side, stack: &Range<usize>) {
+    side.bottom = ptr::with_exposed_provenance(stack.start);
+    side.size = stack.len();
 }
 
 /// Called when a visitor has left the free part `stack` of a stack. Its frames were left, not

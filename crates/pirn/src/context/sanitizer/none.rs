@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::context::frame::Entry;
 use crate::context::stack::Stack;
-use crate::context::switch::Context;
 
 /// A fiber that has ended may leave its stack to the next one.
 pub(crate) const INHERITS: bool = true;
@@ -23,7 +22,7 @@ impl Side {
 /// start in its place.
 #[inline(always)]
 pub(in crate::context) fn prepare(
-    _context: &mut Context,
+    _side: &mut Side,
     _stack: &Stack,
     entry: Entry,
     arg: *mut (),
@@ -36,26 +35,26 @@ pub(in crate::context) fn prepare(
 /// # Safety
 /// None here; the other implementations access both contexts.
 #[inline(always)]
-pub(in crate::context) unsafe fn leave(_from: *mut Context, _to: *mut Context) {}
+pub(in crate::context) unsafe fn leave(_from: *mut Side, _to: *mut Side) {}
 
 /// Called before the last switch away from `_from`.
 ///
 /// # Safety
 /// None here; the other implementations access both contexts.
 #[inline(always)]
-pub(in crate::context) unsafe fn leave_for_good(_from: *mut Context, _to: *mut Context) {}
+pub(in crate::context) unsafe fn leave_for_good(_from: *mut Side, _to: *mut Side) {}
 
 /// Called when a switch has come back to `_here`.
 ///
 /// # Safety
 /// None here; the other implementations access the context.
 #[inline(always)]
-pub(in crate::context) unsafe fn arrive(_here: *mut Context) {}
+pub(in crate::context) unsafe fn arrive(_here: *mut Side) {}
 
 /// Prepares the side data of a context that visits the frames on `_stack`.
 #[allow(dead_code, reason = "the corosensei backend has no visits")]
 #[inline(always)]
-pub(in crate::context) fn prepare_guest(_context: &mut Context, _stack: &Range<usize>) {}
+pub(in crate::context) fn prepare_guest(_side: &mut Side, _stack: &Range<usize>) {}
 
 /// Called when a visitor has left the free part `_stack` of a stack.
 #[allow(dead_code, reason = "the corosensei backend has no visits")]

@@ -17,7 +17,6 @@ use std::ptr;
 
 use crate::context::frame::Entry;
 use crate::context::stack::Stack;
-use crate::context::switch::Context;
 
 /// Each fiber has a shadow state of its own.
 pub(crate) const INHERITS: bool = false;
@@ -50,31 +49,31 @@ impl Side {
     }
 }
 
-/// Prepares the side data of a context that will start `entry` on `stack`; returns the function to
+/// Prepares `side` for a context that will start `entry` on `stack`; returns the function to
 /// start in its place.
 pub(in crate::context) fn prepare(
-    context: &mut Context,
+    side: &mut Side,
     _stack: &Stack,
     entry: Entry,
     arg: *mut (),
 ) -> (Entry, *mut ()) {
     // SAFETY: the call only creates a handle.
     let fiber = unsafe { __tsan_create_fiber(0) };
-    context.side = Side {
+    *side = Side {
         fiber,
         left: ptr::null_mut(),
         start: Some((entry, arg)),
     };
-    (start, ptr::from_mut(context).cast())
+    (start, ptr::from_mut(side).cast())
 }
 
 /// The entry of every fiber: arrives, then calls the actual entry.
-unsafe extern "C" fn start(context: *mut ()) -> ! {
-    let context = context.cast::<Context>();
+unsafe extern "C" fn start(side: *mut ()) -> ! {
+    let side = side.cast::<Side>();
     // SAFETY: the context stays where it was prepared, and runs.
-    unsafe { arrive(context) };
+    unsafe { arrive(side) };
     // SAFETY: as above.
-    let start = unsafe { (*context).side.start.take() };
+    let start = unsafe { (*side).start.take() };
     let Some((entry, arg)) = start else {
         std::process::abort()
     };
@@ -85,26 +84,26 @@ unsafe extern "C" fn start(context: *mut ()) -> ! {
 /// Called before a switch from `from` to `_to`.
 ///
 /// # Safety
-/// 1. `from` is the context that runs.
+/// 1. `from` is of the context that runs.
 #[inline(always)]
-pub(in crate::context) unsafe fn leave(from: *mut Context, _to: *mut Context) {
+pub(in crate::context) unsafe fn leave(from: *mut Side, _to: *mut Side) {
     // Read each time: a side that was never prepared may serve several threads in turn. SAFETY: the
     // call only reads.
     let fiber = unsafe { __tsan_get_current_fiber() };
     // SAFETY: 1.
-    unsafe { (*from).side.fiber = fiber };
+    unsafe { (*from).fiber = fiber };
 }
 
 /// Called before the last switch away from `from`.
 ///
 /// # Safety
-/// 1. Both point to contexts that are the caller's until the switch.
+/// 1. Both point into contexts that are the caller's until the switch.
 #[inline(always)]
-pub(in crate::context) unsafe fn leave_for_good(from: *mut Context, to: *mut Context) {
+pub(in crate::context) unsafe fn leave_for_good(from: *mut Side, to: *mut Side) {
     // SAFETY: 1.
-    let from = unsafe { &mut (*from).side };
+    let from = unsafe { &mut *from };
     // SAFETY: 1.
-    let to = unsafe { &mut (*to).side };
+    let to = unsafe { &mut *to };
     to.left = from.fiber;
     from.fiber = ptr::null_mut();
 }
@@ -112,11 +111,11 @@ pub(in crate::context) unsafe fn leave_for_good(from: *mut Context, to: *mut Con
 /// Called when a switch has come back to `here`.
 ///
 /// # Safety
-/// 1. `here` is the context that runs.
+/// 1. `here` is of the context that runs.
 #[inline(always)]
-pub(in crate::context) unsafe fn arrive(here: *mut Context) {
+pub(in crate::context) unsafe fn arrive(here: *mut Side) {
     // SAFETY: 1.
-    let here = unsafe { &mut (*here).side };
+    let here = unsafe { &mut *here };
     if !here.left.is_null() {
         // SAFETY: TS1, TS2.
         unsafe { __tsan_destroy_fiber(here.left) };
@@ -124,11 +123,11 @@ pub(in crate::context) unsafe fn arrive(here: *mut Context) {
     }
 }
 
-/// Prepares the side data of a context that visits the frames on `_stack`: its calls do not count
+/// Prepares `side` for a context that visits the frames on `_stack`: its calls do not count
 /// as calls of the visited fiber.
-pub(in crate::context) fn prepare_guest(context: &mut Context, _stack: &Range<usize>) {
+pub(in crate::context) fn prepare_guest(side: &mut Side, _stack: &Range<usize>) {
     // SAFETY: the call only creates a handle, which the visited side destroys (TS2).
-    context.side.fiber = unsafe { __tsan_create_fiber(0) };
+    side.fiber = unsafe { __tsan_create_fiber(0) };
 }
 
 /// Called when a visitor has left the free part `_stack` of a stack.
