@@ -6,10 +6,9 @@
 use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
-use std::path::Path;
 use std::time::SystemTime;
 
-use super::{FileTimes, Metadata, OpenOptions, Permissions};
+use super::{FileTimes, Metadata, Permissions};
 use crate::blocking::{file_call, file_read, file_read_exact};
 use crate::sys::may_be_cached;
 use crate::wait::begin;
@@ -51,108 +50,6 @@ pub struct File {
 }
 
 impl File {
-    /// Opens a file for reading, like [`std::fs::File::open`].
-    ///
-    /// # Errors
-    /// The errors of the `std` function, or the caller's interrupt.
-    ///
-    /// # Cancellation
-    /// An interruption point before the call is made; see [the module](crate::fs).
-    ///
-    /// # Examples
-    /// ```
-    /// use std::io::Read;
-    ///
-    /// use pirn::fs::{self, File};
-    ///
-    /// let name = format!("pirn-doc-file-open-{}", std::process::id());
-    /// let path = std::env::temp_dir().join(name);
-    /// fs::write(&path, "some text")?;
-    /// let mut text = String::new();
-    /// File::open(&path)?.read_to_string(&mut text)?;
-    /// assert_eq!(text, "some text");
-    /// fs::remove_file(&path)?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
-        OpenOptions::new().read(true).open(path)
-    }
-
-    /// Opens a file for writing, like [`std::fs::File::create`]: it is created if missing, else
-    /// truncated.
-    ///
-    /// # Errors
-    /// The errors of the `std` function, or the caller's interrupt.
-    ///
-    /// # Cancellation
-    /// An interruption point before the call is made; see [the module](crate::fs).
-    ///
-    /// # Examples
-    /// ```
-    /// use std::io::Write;
-    ///
-    /// use pirn::fs::{self, File};
-    ///
-    /// let name = format!("pirn-doc-file-create-{}", std::process::id());
-    /// let path = std::env::temp_dir().join(name);
-    /// File::create(&path)?.write_all(b"some text")?;
-    /// assert_eq!(fs::read(&path)?, b"some text");
-    /// fs::remove_file(&path)?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn create(path: impl AsRef<Path>) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).open(path)
-    }
-
-    /// Creates a new file for reading and writing, like [`std::fs::File::create_new`].
-    ///
-    /// # Errors
-    /// The errors of the `std` function (`AlreadyExists`), or the caller's interrupt.
-    ///
-    /// # Cancellation
-    /// An interruption point before the call is made; see [the module](crate::fs).
-    ///
-    /// # Examples
-    /// ```
-    /// use std::io::ErrorKind;
-    ///
-    /// use pirn::fs::{self, File};
-    ///
-    /// let name = format!("pirn-doc-file-create-new-{}", std::process::id());
-    /// let path = std::env::temp_dir().join(name);
-    /// File::create_new(&path)?;
-    /// assert_eq!(File::create_new(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
-    /// fs::remove_file(&path)?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn create_new(path: impl AsRef<Path>) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true).open(path)
-    }
-
-    /// Returns options for opening a file, like [`OpenOptions::new`].
-    ///
-    /// # Examples
-    /// ```
-    /// use pirn::fs::{self, File};
-    ///
-    /// let name = format!("pirn-doc-file-options-{}", std::process::id());
-    /// let path = std::env::temp_dir().join(name);
-    /// let file = File::options().append(true).create(true).open(&path)?;
-    /// assert_eq!(file.metadata()?.len(), 0);
-    /// fs::remove_file(&path)?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[doc(alias = "OpenFile")]
-    #[must_use]
-    pub fn options() -> OpenOptions {
-        OpenOptions::new()
-    }
-
     /// Waits until all written data and metadata are on the disk, like [`std::fs::File::sync_all`].
     ///
     /// # Errors
