@@ -54,21 +54,47 @@ pub struct UnixIncoming<'a> {
     accepting: Accepting,
 }
 
-impl<'a> Incoming<'a> {
-    pub(super) fn new(listener: &'a TcpListener) -> Incoming<'a> {
+impl TcpListener {
+    /// Returns an iterator over incoming connections, without end.
+    ///
+    /// Skips connections that ended before they could be accepted, and other errors of one
+    /// connection ([`accept`](Self::accept) lists them). While descriptors or memory are exhausted,
+    /// the iterator waits and tries 200 times a second, less often if many listeners wait. An
+    /// interrupt is yielded once, as an error, and ends the iterator.
+    ///
+    /// # Errors
+    /// Only errors that concern the listener are yielded. A loop that continues after one should
+    /// pause first, since such an error usually persists.
+    ///
+    /// # Cancellation
+    /// Each step is an interruption point.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let client = TcpStream::connect(listener.local_addr()?)?;
+    /// for stream in listener.incoming().take(1) {
+    ///     assert_eq!(stream?.peer_addr()?, client.local_addr()?);
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "TcpListenerStream")]
+    pub fn incoming(&self) -> Incoming<'_> {
         Incoming {
-            listener,
+            listener: self,
             accepting: Accepting::default(),
         }
     }
 }
 
-impl<'a> UnixIncoming<'a> {
-    pub(super) fn new(listener: &'a UnixListener) -> UnixIncoming<'a> {
-        UnixIncoming {
-            listener,
-            accepting: Accepting::default(),
-        }
+impl<'a> IntoIterator for &'a TcpListener {
+    type Item = io::Result<TcpStream>;
+    type IntoIter = Incoming<'a>;
+
+    fn into_iter(self) -> Incoming<'a> {
+        self.incoming()
     }
 }
 
@@ -86,6 +112,48 @@ impl Iterator for Incoming<'_> {
             }
         }
         None
+    }
+}
+
+impl UnixListener {
+    /// Returns an iterator over incoming connections, like
+    /// [`TcpListener::incoming`](super::TcpListener::incoming).
+    ///
+    /// # Errors
+    /// As for [`TcpListener::incoming`](super::TcpListener::incoming).
+    ///
+    /// # Cancellation
+    /// Each step is an interruption point.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{UnixListener, UnixStream};
+    ///
+    /// let name = format!("pirn-doc-incoming-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let listener = UnixListener::bind(&path)?;
+    /// let _client = UnixStream::connect(&path)?;
+    /// for stream in listener.incoming().take(1) {
+    ///     assert!(stream?.peer_addr()?.is_unnamed());
+    /// }
+    /// pirn::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "UnixListenerStream")]
+    pub fn incoming(&self) -> UnixIncoming<'_> {
+        UnixIncoming {
+            listener: self,
+            accepting: Accepting::default(),
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a UnixListener {
+    type Item = io::Result<UnixStream>;
+    type IntoIter = UnixIncoming<'a>;
+
+    fn into_iter(self) -> UnixIncoming<'a> {
+        self.incoming()
     }
 }
 

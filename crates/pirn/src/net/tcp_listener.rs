@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use super::address::{ToSocketAddrs, first_of, resolve};
 use super::case::{Accept, AcceptCase};
-use super::incoming::Incoming;
 use super::options::ListenOptions;
 use super::socket::{Socket, handle};
 use super::tcp_stream::TcpStream;
@@ -166,36 +165,6 @@ impl TcpListener {
         AcceptCase::new(self.socket.source(), self)
     }
 
-    /// Returns an iterator over incoming connections, without end.
-    ///
-    /// Skips connections that ended before they could be accepted, and other errors of one
-    /// connection ([`accept`](Self::accept) lists them). While descriptors or memory are exhausted,
-    /// the iterator waits and tries 200 times a second, less often if many listeners wait. An
-    /// interrupt is yielded once, as an error, and ends the iterator.
-    ///
-    /// # Errors
-    /// Only errors that concern the listener are yielded. A loop that continues after one should
-    /// pause first, since such an error usually persists.
-    ///
-    /// # Cancellation
-    /// Each step is an interruption point.
-    ///
-    /// # Examples
-    /// ```
-    /// use pirn::net::{TcpListener, TcpStream};
-    ///
-    /// let listener = TcpListener::bind("127.0.0.1:0")?;
-    /// let client = TcpStream::connect(listener.local_addr()?)?;
-    /// for stream in listener.incoming().take(1) {
-    ///     assert_eq!(stream?.peer_addr()?, client.local_addr()?);
-    /// }
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[doc(alias = "TcpListenerStream")]
-    pub fn incoming(&self) -> Incoming<'_> {
-        Incoming::new(self)
-    }
-
     /// Returns the address that the listener is bound to.
     ///
     /// # Errors
@@ -258,15 +227,6 @@ impl TcpListener {
     /// ```
     pub fn ttl(&self) -> io::Result<u32> {
         self.socket.inner().ttl()
-    }
-}
-
-impl<'a> IntoIterator for &'a TcpListener {
-    type Item = io::Result<TcpStream>;
-    type IntoIter = Incoming<'a>;
-
-    fn into_iter(self) -> Incoming<'a> {
-        self.incoming()
     }
 }
 

@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::case::{Accept, AcceptCase};
-use super::incoming::UnixIncoming;
 use super::socket::{Socket, handle};
 use super::unix_stream::UnixStream;
 
@@ -152,34 +151,6 @@ impl UnixListener {
         AcceptCase::new(self.socket.source(), self)
     }
 
-    /// Returns an iterator over incoming connections, like
-    /// [`TcpListener::incoming`](super::TcpListener::incoming).
-    ///
-    /// # Errors
-    /// As for [`TcpListener::incoming`](super::TcpListener::incoming).
-    ///
-    /// # Cancellation
-    /// Each step is an interruption point.
-    ///
-    /// # Examples
-    /// ```
-    /// use pirn::net::{UnixListener, UnixStream};
-    ///
-    /// let name = format!("pirn-doc-incoming-{}", std::process::id());
-    /// let path = std::env::temp_dir().join(name);
-    /// let listener = UnixListener::bind(&path)?;
-    /// let _client = UnixStream::connect(&path)?;
-    /// for stream in listener.incoming().take(1) {
-    ///     assert!(stream?.peer_addr()?.is_unnamed());
-    /// }
-    /// pirn::fs::remove_file(&path)?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[doc(alias = "UnixListenerStream")]
-    pub fn incoming(&self) -> UnixIncoming<'_> {
-        UnixIncoming::new(self)
-    }
-
     /// Returns the address that the listener is bound to.
     ///
     /// # Errors
@@ -202,15 +173,6 @@ impl UnixListener {
     #[doc(alias = "getsockname")]
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().local_addr()
-    }
-}
-
-impl<'a> IntoIterator for &'a UnixListener {
-    type Item = io::Result<UnixStream>;
-    type IntoIter = UnixIncoming<'a>;
-
-    fn into_iter(self) -> UnixIncoming<'a> {
-        self.incoming()
     }
 }
 
