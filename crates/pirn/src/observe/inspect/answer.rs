@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::super::json::Line;
 use super::super::metrics::Metrics;
-use super::inspector::{Why, refuse};
 use super::request::Request;
 use crate::fiber::state_names::State;
 use crate::report::fiber_info::FiberInfo;
@@ -28,6 +27,17 @@ const WALK: Duration = Duration::from_secs(8);
 
 /// The longest time that output stays in a buffer while more is collected. Arbitrary.
 const FLUSH: Duration = Duration::from_millis(100);
+
+/// The reason why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// The client has no permission.
+    Refused,
+    /// The request is malformed.
+    Request,
+    /// There is no such fiber.
+    Fiber,
+}
 
 /// Answers `request` about `pool`, which exists since `began`.
 ///
@@ -191,6 +201,17 @@ fn fiber(pool: &Arc<Pool>, id: u64, out: &mut dyn Write) -> io::Result<()> {
     };
     describe(fiber).texts("frames", &fiber.frames()).end(out)?;
     Line::of("end").end(out)
+}
+
+/// Answers with a refusal.
+pub(super) fn refuse(why: Why, said: &str, out: &mut dyn Write) -> io::Result<()> {
+    let why = match why {
+        Why::Refused => "refused",
+        Why::Request => "request",
+        Why::Fiber => "fiber",
+    };
+    let line = Line::of("error").text("why", why);
+    line.text("message", said).end(out)
 }
 
 fn describe(fiber: &FiberInfo) -> Line {

@@ -17,8 +17,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use super::super::json::Line;
-use super::answer::answer;
+use super::answer::{Why, answer, refuse};
 use super::request::{self, Request};
 use crate::fiber::thread_registry;
 use crate::sched::pool::shared::Pool;
@@ -37,17 +36,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// The request socket of a runtime.
 pub(crate) struct Inspector(Mutex<Stage>);
-
-/// The reason why there is no answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
-    /// The client has no permission.
-    Refused,
-    /// The request is malformed.
-    Request,
-    /// There is no such fiber.
-    Fiber,
-}
 
 enum Stage {
     /// The socket exists, but no thread answers yet.
@@ -155,15 +143,4 @@ fn attend(
         let _ = out.into_parts();
     }
     flushed
-}
-
-/// Answers with a refusal.
-pub(super) fn refuse(why: Why, said: &str, out: &mut dyn Write) -> io::Result<()> {
-    let why = match why {
-        Why::Refused => "refused",
-        Why::Request => "request",
-        Why::Fiber => "fiber",
-    };
-    let line = Line::of("error").text("why", why);
-    line.text("message", said).end(out)
 }
