@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use super::nodes::NodeId;
+use super::node_id::NodeId;
 
 /// A declaration of the resources that a node reads and writes, and of the nodes it comes
 /// after; see [`Graph`](super::Graph).

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
-use super::nodes::NodeId;
+use super::node_id::NodeId;
 
 /// The error of [`run`](super::Graph::run) and [`line`](super::Graph::line): explicit
 /// orders form a cycle, so that none of its nodes can be the first. It names one cycle;

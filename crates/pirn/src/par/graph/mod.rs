@@ -84,13 +84,15 @@ mod access;
 mod countdown;
 mod cycle;
 mod line;
+mod node_id;
 mod nodes;
 mod plan;
 mod run;
 
 pub use access::Access;
 pub use cycle::Cycle;
-pub use nodes::{Graph, NodeId};
+pub use node_id::NodeId;
+pub use nodes::Graph;
 
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use std::thread::Result as Caught;
 use super::access::Access;
 use super::countdown::Countdown;
 use super::cycle::Cycle;
+use super::node_id::NodeId;
 use super::plan::Plan;
 use crate::shim::Lock;
 
@@ -41,24 +42,6 @@ pub struct Graph<'env> {
     /// made.
     ready: Option<(Plan, Countdown)>,
 }
-
-/// An identifier of a node of one graph.
-///
-/// Identifiers ascend in the order in which nodes were added. One of another graph causes
-/// a panic if this graph has too few nodes for it, and else names a node of this graph.
-///
-/// # Examples
-/// ```
-/// use pirn::par::graph::{Access, Graph, NodeId};
-///
-/// let mut graph = Graph::new();
-/// let load: NodeId = graph.add("load", Access::new(), || {});
-/// let draw: NodeId = graph.add("draw", Access::new().after(load), || {});
-/// assert!(graph.line()?.eq([load, draw]));
-/// # Ok::<(), pirn::par::graph::Cycle>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeId(pub(super) u32);
 
 /// The closure of a node. Taken out while it runs.
 pub(super) struct Node<'env>(Lock<Option<Box<dyn FnMut() + Send + 'env>>>);

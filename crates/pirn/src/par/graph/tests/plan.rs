@@ -2,7 +2,7 @@
 
 use crate::base::rng::Rng;
 use crate::par::graph::access::{Access, Use};
-use crate::par::graph::nodes::NodeId;
+use crate::par::graph::node_id::NodeId;
 use crate::par::graph::plan::Plan;
 
 struct Declared {
