@@ -62,6 +62,8 @@
 #[cfg_attr(loom, path = "common_loom.rs")]
 #[cfg_attr(shuttle, path = "common_modelled.rs")]
 mod common;
+mod driver_sources;
+mod interest;
 mod site;
 #[cfg_attr(loom, path = "sites_loom.rs")]
 mod sites;
@@ -73,10 +75,11 @@ mod watching;
 
 #[cfg(shuttle)]
 pub(crate) use common::{ask as ask_common, ring as ring_common};
+pub(crate) use driver_sources::{awaits, evacuate};
+pub use interest::Interest;
 pub(crate) use sites::ever;
-pub use source::Interest;
 pub(crate) use source::Source;
-pub(crate) use table::{awaits, evacuate, has_waiters, tell_all};
+pub(crate) use table::{has_waiters, tell_all};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use watching::Watching;
 

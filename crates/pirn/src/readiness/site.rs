@@ -3,7 +3,7 @@
 use std::ptr;
 use std::task::Waker;
 
-use super::source::Interest;
+use super::interest::Interest;
 use crate::base::drop_guard::drop_caught;
 use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;

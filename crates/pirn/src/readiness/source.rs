@@ -8,6 +8,7 @@ use std::thread::panicking;
 use std::time::Duration;
 
 use super::common;
+use super::interest::Interest;
 use super::site::{Home, Seen, Site, Waits};
 use super::sites;
 use super::table::token;
@@ -19,28 +20,6 @@ use crate::sys::poller::{Driver, RawSource, TELLS_CLOSED};
 #[cfg(any(feature = "futures", shuttle))]
 use crate::wait::polling::is_spent;
 use crate::wait::{Attempt, How, Reason, Spec, Waited, begin, deadline_in, wait_in};
-
-/// The readiness of a socket to wait for: readable or writable.
-///
-/// # Examples
-/// ```
-/// use pirn::net::{Interest, UnixStream};
-///
-/// let (one, _other) = UnixStream::pair()?;
-/// pirn::select! {
-///     case(one.ready_case(Interest::Readable)) -> _ => panic!("nothing was written"),
-///     case(one.ready_case(Interest::Writable)) -> _ => {},
-///     cancelled(interrupt) => panic!("{interrupt}"),
-/// }
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub enum Interest {
-    /// Data to read, a connection to accept, or the end.
-    Readable,
-    /// Space in the send buffer.
-    Writable,
-}
 
 /// The known readiness of an object that the system reports on, and its waiters.
 ///

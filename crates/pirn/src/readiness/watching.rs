@@ -6,7 +6,8 @@ use std::pin::Pin;
 
 use pin_project_lite::pin_project;
 
-use super::source::{Interest, Source};
+use super::interest::Interest;
+use super::source::Source;
 use crate::fiber::state::Code;
 use crate::sys::poller::RawSource;
 use crate::wait::choice::Call;
