@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::tick_case::TickCase;
 use crate::wait::park::{park, ticket};
 use crate::wait::{self, Interrupt, Reason, Spec, consume_budget, interrupted};
 
@@ -159,25 +158,6 @@ impl Interval {
         let due = self.next.expect("a wait without a limit has ended");
         self.next = self.after(due, wait::now());
         Ok(due)
-    }
-
-    /// Returns a select case that takes the next tick. A case that does not win leaves the tick to
-    /// the next call.
-    ///
-    /// # Examples
-    /// ```
-    /// use std::time::Duration;
-    /// use pirn::{channel, time};
-    ///
-    /// let mut ticks = time::interval(Duration::from_millis(1));
-    /// let due = pirn::select! {
-    ///     recv(channel::never::<()>()) -> _ => unreachable!(),
-    ///     case(ticks.case()) -> due => due,
-    /// };
-    /// assert!(due <= time::now());
-    /// ```
-    pub fn case(&mut self) -> TickCase<'_> {
-        TickCase::new(self)
     }
 
     /// Takes the next tick if it is due at `now`.

@@ -31,14 +31,31 @@ pub struct TickCase<'a> {
     output: CaseOutput<Instant>,
 }
 
-impl<'a> TickCase<'a> {
-    pub(super) fn new(interval: &'a mut Interval) -> Self {
+impl Interval {
+    /// Returns a select case that takes the next tick. A case that does not win leaves the tick to
+    /// the next call.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use pirn::{channel, time};
+    ///
+    /// let mut ticks = time::interval(Duration::from_millis(1));
+    /// let due = pirn::select! {
+    ///     recv(channel::never::<()>()) -> _ => unreachable!(),
+    ///     case(ticks.case()) -> due => due,
+    /// };
+    /// assert!(due <= time::now());
+    /// ```
+    pub fn case(&mut self) -> TickCase<'_> {
         TickCase {
-            interval: Cell::new(Some(interval)),
+            interval: Cell::new(Some(self)),
             output: CaseOutput::new(),
         }
     }
+}
 
+impl TickCase<'_> {
     /// Returns the moment at which the tick was due.
     ///
     /// # Panics
