@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::case::{Case, Needs};
 use super::published::{Published, needed};
-use super::sequence::Sequence;
+use super::sequence::{Order, Sequence};
 use crate::base::mutant::mutant;
 use crate::fiber::state::Code;
 use crate::wait::clock::{now, random_below};
@@ -13,13 +13,6 @@ use crate::wait::interrupt::Interrupt;
 use crate::wait::park::{How, Spec, has_token, yield_now};
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::reason::Reason;
-
-/// The preference when several cases are possible.
-#[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub(crate) enum Order {
-    Random,
-    First,
-}
 
 /// The result of a choice.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]

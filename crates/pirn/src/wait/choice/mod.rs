@@ -41,4 +41,5 @@ mod published;
 mod sequence;
 
 pub(crate) use case::{Call, Case, Handed, Needs, Outcome};
-pub(crate) use engine::{Choice, MOST, Order, choose, choose_now};
+pub(crate) use engine::{Choice, MOST, choose, choose_now};
+pub(crate) use sequence::Order;

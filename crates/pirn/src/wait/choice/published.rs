@@ -3,8 +3,7 @@
 use std::pin::Pin;
 
 use super::case::{Call, Case, Handed, Needs, Outcome};
-use super::engine::Order;
-use super::sequence::Sequence;
+use super::sequence::{Order, Sequence};
 use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
 use crate::fiber::current;

@@ -1,7 +1,13 @@
 //! The order in which the cases of a choice are visited.
 
-use super::engine::Order;
 use crate::wait::clock::random_below;
+
+/// The preference when several cases are possible.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Order {
+    Random,
+    First,
+}
 
 /// The order of a pass: as given, or shuffled lazily.
 pub(super) struct Sequence {
