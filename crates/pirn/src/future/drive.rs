@@ -5,9 +5,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use crate::wait::poll_timers::PollTimersSlot;
+use crate::wait::poll_timers::{PollTimersSlot, within_own};
 use crate::wait::poll_waker::PollWaker;
-use crate::wait::polling::{refuse_in_poll, within_own};
+use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Interrupt, Reason, Spec, consume_budget, interrupted, now};
 
 /// Waits for `future` and returns its output.

@@ -5,17 +5,17 @@
 //! the timer that its own wait has anyway, and calls the wakers of all due notes. The clock is the
 //! party's, so virtual time is exact.
 //!
-//! Owns: the notes, and how a poll finds the agenda of the polling party. Does not own: the timer
-//! (`park`), nor the future (`future::sleep`).
+//! Owns: the notes, the polls by a party with an agenda, and how a poll finds the agenda. Does not
+//! own: the timer (`park`), nor the future (`future::sleep`).
 //!
 //! A note is removed by the party when it is due or when the party stops polling, or by the future
 //! when it is dropped or polled elsewhere; whichever is first.
 //!
 //! # Invariant
 //! * DE1. The pointer in a thread's record is null, or that of a fiber with a poll in progress on
-//!   the stack that the thread runs. `polling` sets it for the poll and restores the previous value
-//!   on every path out. A fiber that leaves its stack in a poll, because it unwinds, sets it to
-//!   null (`park`). A thread that drives fibers by hand does so with none (`polling::apart`).
+//!   the stack that the thread runs. `within_own` sets it for the poll and restores the previous
+//!   value on every path out. A fiber that leaves its stack in a poll, because it unwinds, sets it
+//!   to null (`yielding::unwinds`). A thread that drives fibers by hand does so with none (`polling::apart`).
 //!
 //! LIVENESS: no note is missed. A note is made inside a poll, and checked after it, by the same
 //! party. A party that ends calls all remaining wakers: the future may be part of one that others
@@ -28,9 +28,11 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-use super::polling::call;
+use super::poll_stack;
+use super::polling::{Inside, call};
 use crate::base::mutant::mutant;
-use crate::fiber::current::Local;
+use crate::fiber::current::{self, Local, Polling};
+use crate::fiber::jobs::promote_all;
 use crate::shim::Lock;
 
 /// The notes of one party.
@@ -128,11 +130,22 @@ impl PollTimersSlot {
         let agenda = poll_timers.0.get_or_init(|| Arc::new(PollTimers::new()));
         Some(Arc::clone(agenda))
     }
+}
 
-    /// Returns the address for `Local::set_poll_timers`.
-    pub(super) fn address(&self) -> *const () {
-        ptr::from_ref(self).cast()
-    }
+/// Runs `poll`, in which the calling fiber does not wait, and then yields if its budget is spent.
+/// Futures register their timers at `poll_timers`. (Not on a plain thread: it may block inside a
+/// poll, and would not check its timers meanwhile.)
+pub(crate) fn within_own<T>(poll_timers: &PollTimersSlot, poll: impl FnOnce() -> T) -> T {
+    let local = current::local();
+    let Some(fiber) = local.fiber() else {
+        return poll();
+    };
+    // JO1: the frames of the poll are on another stack, and nothing is promoted in it.
+    promote_all(local);
+    let _inside = Inside::outer(local);
+    local.set_polling(Polling::Ours);
+    local.set_poll_timers(ptr::from_ref(poll_timers).cast());
+    poll_stack::run(local, fiber, poll)
 }
 
 impl Drop for PollTimersSlot {

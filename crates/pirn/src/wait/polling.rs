@@ -1,7 +1,7 @@
 //! Polls: code in which a fiber must not leave its stack.
 //!
 //! Owns: the mark on a thread with a fiber that polls a future, and the handling of waits
-//! meanwhile. Does not own: polling (`future`).
+//! meanwhile. Does not own: polling (`future`), nor the timers of a poll (`poll_timers`).
 //!
 //! A poll may have entered a context that belongs to the thread, such as a runtime's, and its
 //! author assumes that nothing else runs on the thread before it returns. Blocking the thread in
@@ -26,27 +26,8 @@ use std::ptr;
 use std::task::Waker;
 use std::thread::panicking;
 
-use super::poll_stack;
-use super::poll_timers::PollTimersSlot;
 use crate::base::drop_guard::end_caught;
 use crate::fiber::current::{self, Local, Polling};
-use crate::fiber::jobs::promote_all;
-
-/// Runs `poll`, in which the calling fiber does not wait, and then yields if its budget is spent.
-/// Futures register their timers at `poll_timers`. (Not on a plain thread: it may block inside a
-/// poll, and would not check its timers meanwhile.)
-pub(crate) fn within_own<T>(poll_timers: &PollTimersSlot, poll: impl FnOnce() -> T) -> T {
-    let local = current::local();
-    let Some(fiber) = local.fiber() else {
-        return poll();
-    };
-    // JO1: the frames of the poll are on another stack, and nothing is promoted in it.
-    promote_all(local);
-    let _inside = Inside::outer(local);
-    local.set_polling(Polling::Ours);
-    local.set_poll_timers(poll_timers.address());
-    poll_stack::run(local, fiber, poll)
-}
 
 /// Runs code that is in no poll, even if the caller is: fibers, for the thread that drives them.
 pub(crate) fn apart<T>(f: impl FnOnce() -> T) -> T {
@@ -123,13 +104,14 @@ pub(crate) fn is_spent() -> bool {
 }
 
 /// A poll in progress; dropping this leaves it.
-struct Inside {
+pub(super) struct Inside {
     outer: Polling,
     poll_timers: *const (),
 }
 
 impl Inside {
-    fn outer(local: &Local) -> Inside {
+    /// Records the poll that is in progress on this thread, if any.
+    pub(super) fn outer(local: &Local) -> Inside {
         Inside {
             outer: local.polling(),
             poll_timers: local.poll_timers(),

@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 use crate::channel::{Receiver, bounded};
 use crate::fiber::current;
 use crate::time::now;
-use crate::wait::poll_timers::{Key, PollTimers, PollTimersSlot};
-use crate::wait::polling::within_own;
+use crate::wait::poll_timers::{Key, PollTimers, PollTimersSlot, within_own};
 use crate::{Runtime, run, spawn};
 
 #[derive(Default)]
