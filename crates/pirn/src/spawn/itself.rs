@@ -5,8 +5,9 @@ use std::time::Duration;
 use crate::fiber::FiberRef;
 use crate::fiber::current;
 use crate::join::Fiber;
-use crate::wait::park::{park_on, take_token, ticket_on, yield_if_allowed};
+use crate::wait::park::{park_on, take_token, ticket_on};
 use crate::wait::polling::{forbids_waiting, refuse};
+use crate::wait::yielding::yield_if_allowed;
 use crate::wait::{
     How, Interrupt, Reason, Spec, consume_budget, deadline_in, interrupted,
 };

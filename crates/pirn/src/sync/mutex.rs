@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::turns::Turns;
 use crate::wait::object::Nameable;
-use crate::wait::park::consume_budget_here;
+use crate::wait::yielding::consume_budget_here;
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 
 /// A mutual exclusion lock; waiting for it parks a fiber and blocks a plain thread.

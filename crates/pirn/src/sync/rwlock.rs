@@ -19,7 +19,7 @@ use super::shared_turns::{Kind, SharedTurns};
 use crate::fiber::current;
 use crate::shim::Lock;
 use crate::wait::object::Nameable;
-use crate::wait::park::consume_budget_here;
+use crate::wait::yielding::consume_budget_here;
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 
 /// A lock that many readers share or one writer holds; waiting for it parks a fiber and blocks a

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use super::clock::now;
 use super::interrupt::Interrupt;
-use super::park::yield_now;
+use super::yielding::yield_now;
 use crate::fiber::cancel_scope::{CancelScope, LimitRef, RegionRef};
 use crate::fiber::current::{self, Local};
 use crate::fiber::deadline::Limit;
@@ -50,7 +50,7 @@ fn interrupt_in(fiber: FiberPtr) -> Option<Interrupt> {
     is_over(limit.get()).then(|| report(fiber, limit.get()))
 }
 
-/// Begins an operation that may wait: counts it (`park::consume_budget`), and then fails if the
+/// Begins an operation that may wait: counts it (`yielding::consume_budget`), and then fails if the
 /// caller is [`interrupted`]. Reads the thread's record once instead of twice.
 #[inline]
 pub(crate) fn begin() -> Result<(), Interrupt> {

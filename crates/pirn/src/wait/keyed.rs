@@ -19,9 +19,10 @@
 use super::deadline::interrupted;
 use super::interrupt::Interrupt;
 use super::object::{Describe, ObjectKind};
-use super::park::{Spec, consume_budget};
 use super::queue::{Attempt, Waited, wait_in};
 use super::reason::Reason;
+use super::spec::Spec;
+use super::yielding::consume_budget;
 use crate::base::pad::CachePadded;
 use crate::fiber::release::wake_all;
 use crate::fiber::waiter::WaitQueue;

@@ -66,12 +66,12 @@ pub(crate) mod deadline;
 #[cfg(not(loom))]
 mod keyed;
 pub(crate) mod object;
-#[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 pub(crate) mod park;
 pub(crate) mod polling;
 #[expect(unsafe_code, reason = "links a waiter that lives in its own frame")]
 pub(crate) mod queue;
 pub(crate) mod reason;
+pub(crate) mod spec;
 pub(crate) mod spin;
 mod stack_borrow;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
@@ -80,14 +80,17 @@ mod wait_case;
 #[expect(unsafe_code, reason = "a notice lies in the frame that waits")]
 pub(crate) mod wait_info;
 pub(crate) mod waitable;
+#[expect(unsafe_code, reason = "jobs that a fiber keeps over its yield")]
+pub(crate) mod yielding;
 
 pub(crate) use crate::fiber::release::wake_all;
 pub(crate) use clock::{deadline_in, now};
 pub(crate) use deadline::{begin, interrupted};
-pub(crate) use park::{How, Spec, consume_budget, give_way_if_slow, yield_now};
 pub(crate) use queue::{Attempt, Waited, wait_for, wait_held, wait_in};
+pub(crate) use spec::{How, Spec};
 pub(crate) use spin::{may_spin, spin_before_park};
 pub(crate) use stack_borrow::lend;
+pub(crate) use yielding::{consume_budget, give_way_if_slow, yield_now};
 
 pub use crate::fiber::Ticket;
 pub use interrupt::Interrupt;

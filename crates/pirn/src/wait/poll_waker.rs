@@ -17,8 +17,8 @@ use std::task::Wake;
 
 use super::interrupt::Interrupt;
 use super::object::{Describe, ObjectKind};
-use super::park::Spec;
 use super::queue::{Attempt, Waited, wait_in};
+use super::spec::Spec;
 use crate::base::mutant::mutant;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;

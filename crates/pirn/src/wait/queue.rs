@@ -8,9 +8,11 @@
 use std::ptr::NonNull;
 
 use super::object::Describe;
-use super::park::{End, How, Spec, consume_budget, park_on, ticket_to_park};
+use super::park::{park_on, ticket_to_park};
 use super::polling;
+use super::spec::{End, How, Spec};
 use super::wait_info::Subject;
+use super::yielding::consume_budget;
 use crate::base::mutant::mutant;
 use crate::fiber::current;
 use crate::fiber::state::Code;

@@ -7,8 +7,8 @@
 //! A wait with a deadline lends nothing: when it expired, the waiter would continue, and the stack
 //! would remain in use beyond the bound. A wait that is already interrupted does not lend either.
 
-use super::park::Spec;
 use super::queue::{Attempt, wait_for};
+use super::spec::Spec;
 use super::wait_info::Subject;
 use crate::fiber::stackless::{BorrowTarget, StackOwner};
 use crate::fiber::{current, token_registration};

@@ -17,7 +17,7 @@
 use std::pin::pin;
 use std::ptr::NonNull;
 
-use super::park::{End, Spec};
+use super::spec::{End, Spec};
 use crate::base::clock;
 use crate::fiber::current::Local;
 use crate::fiber::state::Parked;

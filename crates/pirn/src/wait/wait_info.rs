@@ -23,8 +23,8 @@ use std::ptr::NonNull;
 use std::time::Instant;
 
 use super::object::{Describe, Object, ObjectKind};
-use super::park::Spec;
 use super::reason::Reason;
+use super::spec::Spec;
 use crate::base::backoff::Backoff;
 use crate::base::diagnostics_enabled::TELLS;
 use crate::fiber::current;

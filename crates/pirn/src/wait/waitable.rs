@@ -2,8 +2,10 @@
 
 use super::deadline::interrupted;
 use super::interrupt::Interrupt;
-use super::park::{Spec, call_in, consume_budget, lend_ticket, park};
+use super::park::{call_in, lend_ticket, park};
 use super::reason::Reason;
+use super::spec::Spec;
+use super::yielding::consume_budget;
 use crate::fiber::Ticket;
 
 /// An object that fibers and threads can wait for, with [`on`].

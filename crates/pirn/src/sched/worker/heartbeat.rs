@@ -44,7 +44,7 @@ use crate::sched::worker::intervals::ASK;
 use crate::sched::worker::park::SPIN;
 use crate::sched::worker::run::Worker;
 use crate::sched::worker::steal_payoff::StealPayoff;
-use crate::wait::park::yield_joining;
+use crate::wait::yielding::yield_joining;
 
 /// Where a seed decides, one join in this many yields. Arbitrary: often enough for short
 /// works to do it.

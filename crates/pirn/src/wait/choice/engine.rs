@@ -10,9 +10,11 @@ use crate::fiber::state::Code;
 use crate::wait::clock::{now, random_below};
 use crate::wait::deadline::{begin, interrupted};
 use crate::wait::interrupt::Interrupt;
-use crate::wait::park::{How, Spec, has_token, yield_now};
+use crate::wait::park::has_token;
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::reason::Reason;
+use crate::wait::spec::{How, Spec};
+use crate::wait::yielding::yield_now;
 
 /// The result of a choice.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]

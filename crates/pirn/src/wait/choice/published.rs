@@ -10,7 +10,8 @@ use crate::fiber::current;
 use crate::fiber::state::Code;
 use crate::fiber::ticket::Wake;
 use crate::wait::object::{Describe, ObjectKind};
-use crate::wait::park::{End, How, Spec, call_in, lend_ticket, park_on, ticket};
+use crate::wait::park::{call_in, lend_ticket, park_on, ticket};
+use crate::wait::spec::{End, How, Spec};
 use crate::wait::wait_info::Subject;
 
 /// Cases that are published with a ticket; dropping this withdraws them, also when user code

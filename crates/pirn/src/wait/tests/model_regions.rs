@@ -10,7 +10,8 @@ use crate::fiber::tests::stage::Block;
 use crate::fiber::token::Node;
 use crate::shim::thread::{self, JoinHandle};
 use crate::wait::deadline::within;
-use crate::wait::park::{Spec, park, ticket};
+use crate::wait::park::{park, ticket};
+use crate::wait::spec::Spec;
 use crate::wait::{How, Interrupt, Reason, interrupted};
 
 fn fiber() -> Arc<Block> {

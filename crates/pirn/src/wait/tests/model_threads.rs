@@ -7,8 +7,9 @@ use crate::base::tests::explore::explore;
 use crate::fiber::state::Code;
 use crate::fiber::tests::stage::Block;
 use crate::shim::{self, thread};
-use crate::wait::park::{How, Spec, park, ticket};
+use crate::wait::park::{park, ticket};
 use crate::wait::reason::Reason;
+use crate::wait::spec::{How, Spec};
 
 /// A thread's wait by `spec`, with one waker.
 fn thread_waits(spec: Spec) -> How {

@@ -14,7 +14,8 @@ use crate::fiber::state::{Code, Parked};
 use crate::fiber::ticket::Wake;
 use crate::time::now;
 use crate::wait::Reason;
-use crate::wait::park::{End, How, Spec, park, ticket};
+use crate::wait::park::{park, ticket};
+use crate::wait::spec::{End, How, Spec};
 use crate::{Runtime, sleep, spawn};
 
 /// The code with which the tests claim.

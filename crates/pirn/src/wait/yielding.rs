@@ -1,0 +1,202 @@
+//! Yields: a fiber lets others run first, because it asks to, or because its budget is spent.
+//!
+//! Owns: the budget of operations that do not wait, and the rule by which a fiber that unwinds stays
+//! on its thread. Does not own: how a fiber leaves its stack (`suspend`), nor waits (`park`, whose
+//! header has the reasons for that rule).
+
+use std::num::NonZero;
+use std::ptr;
+use std::thread::panicking;
+use std::time::Duration;
+
+use super::interrupt::Interrupt;
+use super::polling;
+use super::spec::How;
+use super::suspend::{requeue, requeue_pinned, requeue_settled};
+use crate::base::clock;
+use crate::fiber::FiberPtr;
+use crate::fiber::current::{self, Local, Polling};
+use crate::fiber::jobs::promote_all;
+use crate::shim;
+
+/// The time that an unwinding fiber blocks its thread while others wait behind it. Arbitrary:
+/// unwinding takes microseconds, and a waiting destructor should be done by then.
+pub(super) const PATIENCE: Duration = Duration::from_millis(10);
+
+/// Like [`yield_now`], for a fiber that runs joins while others want its thread: its pending jobs
+/// stay its own. (Otherwise they would become fibers, and each time more fibers would want the
+/// thread.)
+#[cold]
+pub(crate) fn yield_joining() {
+    let local = current::local();
+    let jobs = local.jobs();
+    let Some(fiber) = local.fiber().filter(|_| !local.is_free() && !panicking()) else {
+        return yield_on(local);
+    };
+    let along = jobs.take_along();
+    local.set_left_unwinding(false);
+    requeue(local, fiber);
+    if let Some(along) = along {
+        // SAFETY: taken above, by this fiber, which stays on its worker.
+        unsafe { jobs.bring_back(along) };
+    }
+}
+
+/// Lets all other ready fibers run first. A plain thread yields its core. Does nothing inside a
+/// poll.
+#[inline]
+pub(crate) fn yield_now() {
+    yield_on(current::local());
+}
+
+/// Like [`yield_now`], for a caller that asked for a yield.
+///
+/// # Panics
+/// Inside a poll (`polling`).
+#[inline(always)]
+#[track_caller]
+pub(crate) fn yield_if_allowed() {
+    let local = current::local();
+    match local.fiber() {
+        Some(fiber) if yields_as_usual(local) => yield_usually(local, fiber),
+        _ => {
+            if polling::forbids_waiting(local) {
+                polling::refuse();
+            }
+            yield_on(local);
+        }
+    }
+}
+
+#[inline(never)]
+fn yield_on(local: &Local) {
+    match local.fiber() {
+        Some(fiber) if yields_as_usual(local) => yield_usually(local, fiber),
+        Some(fiber) => yield_unusually(local, fiber),
+        None => shim::thread::yield_now(),
+    }
+}
+
+/// Returns true if the fiber that runs here does not poll, unwind or migrate, and none is left
+/// unwinding.
+#[inline(always)]
+pub(super) fn yields_as_usual(local: &Local) -> bool {
+    local.is_usual() && !panicking()
+}
+
+#[inline(always)]
+fn yield_usually(local: &Local, fiber: FiberPtr) {
+    promote_all(local);
+    requeue_settled(local, fiber);
+}
+
+/// Yields if not [`yields_as_usual`].
+fn yield_unusually(local: &Local, fiber: FiberPtr) {
+    if local.is_polling() {
+        // The next operation after the poll yields.
+        local.spend_with_next();
+    } else if panicking() {
+        yield_while_unwinding(local, fiber);
+    } else {
+        local.set_left_unwinding(false);
+        promote_all(local);
+        requeue(local, fiber);
+    }
+}
+
+/// Returns true if the running fiber has to stay on its thread because it unwinds. While another
+/// fiber of this thread is suspended in the middle of unwinding, `std` cannot distinguish them, and
+/// no fiber stays. That lasts until no fiber on this thread unwinds.
+#[inline]
+pub(super) fn unwinds(local: &Local) -> bool {
+    if !panicking() {
+        local.set_left_unwinding(false);
+        return false;
+    }
+    // If a poll unwinds, the fibers that run here meanwhile are not in it.
+    local.set_polling(Polling::Nothing);
+    local.set_poll_timers(ptr::null());
+    !local.left_unwinding() && !leaves_at_once(local)
+}
+
+/// Returns true where time is virtual: it stands still while the thread is blocked, so no fiber
+/// waits in place.
+#[cold]
+fn leaves_at_once(local: &Local) -> bool {
+    let header = local.fiber().map(|fiber| fiber.header());
+    header.is_some_and(|header| header.home().time_is_virtual())
+}
+
+/// Yields in place, until others have waited behind this fiber for [`PATIENCE`].
+#[cold]
+fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
+    promote_all(local);
+    if local.left_unwinding() || leaves_at_once(local) {
+        return requeue_pinned(local, fiber);
+    }
+    // Zero, once in 71 minutes, is replaced by one.
+    let now = NonZero::new((clock::now() / 1_000) as u32).unwrap_or(NonZero::<u32>::MIN);
+    let since = local.stalled_since(now);
+    let patient = u128::from(now.get().wrapping_sub(since.get())) < PATIENCE.as_micros();
+    let home = fiber.header().home();
+    if !patient && home.others_wait() {
+        local.set_left_unwinding(true);
+        requeue_pinned(local, fiber);
+    } else {
+        shim::thread::yield_now();
+        local.renew_budget();
+    }
+}
+
+/// Counts one completed operation. The last one of a fiber's budget yields, so that a fiber with
+/// operations that never wait cannot keep its worker indefinitely.
+#[inline]
+pub(crate) fn consume_budget() {
+    consume_budget_here();
+}
+
+/// Like [`consume_budget`]; returns the record of the thread that the caller then runs on.
+#[inline]
+pub(crate) fn consume_budget_here() -> &'static Local {
+    let local = current::local();
+    if !local.consume_budget() {
+        return local;
+    }
+    spent(local)
+}
+
+/// Yields if the budget is spent.
+#[cold]
+#[inline(never)]
+fn spent(local: &'static Local) -> &'static Local {
+    if !local.is_to_give_way() {
+        return local;
+    }
+    yield_now();
+    current::local()
+}
+
+/// Yields if the fibers of this worker compute for long between two operations: fibers that the
+/// caller has woken here would wait as long.
+#[inline]
+pub(crate) fn give_way_if_slow() {
+    let local = current::local();
+    if local.is_slow() {
+        yield_on(local);
+    }
+}
+
+impl How {
+    /// Converts the result of a wait for an end: true if that has come, false if the wait's own
+    /// limit expired. Counts the operation if it is complete.
+    pub(crate) fn ended(self) -> Result<bool, Interrupt> {
+        match self {
+            How::Interrupted(interrupt) => Err(interrupt),
+            How::TimedOut => Ok(false),
+            How::Woken(_) | How::Token => {
+                consume_budget();
+                Ok(true)
+            }
+        }
+    }
+}
