@@ -1,18 +1,16 @@
 //! Configuring a runtime.
 
 use std::any::Any;
-use std::error::Error;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::diagnostics::{self, Diagnostics};
 use super::environment::{self, Environment};
-use super::global;
 use super::instance::Runtime;
 use super::overflow;
-use super::testing::Testing;
-use super::watching::{self, Watching};
+use super::settings::{Stacks, Testing, Threads};
 use crate::context::{self, StackConfig};
 use crate::fiber::panic_payload::{PanicInfo, Witness};
 use crate::observe;
@@ -25,10 +23,6 @@ use crate::sys;
 /// it is touched. Arbitrary: ordinary work fits (`tests/machine/stacks.rs`), and more would cost
 /// address space only.
 const STACK_SIZE: usize = 256 << 10;
-
-/// How many idle stacks keep their memory before it is released. Arbitrary: a few MiB when each has
-/// touched some pages; not measured yet.
-const STACK_CACHE: usize = 256;
 
 /// The default limit of a runtime's threads. The same as Tokio's for blocking work.
 const MOST_THREADS: usize = 512;
@@ -48,13 +42,8 @@ const MOST_THREADS: usize = 512;
 #[must_use]
 pub struct Builder {
     name: String,
-    workers: Option<usize>,
-    max_threads: Option<usize>,
-    pinned: bool,
-    prewarm: Option<usize>,
-    stack_size: Option<usize>,
-    stack_cache: usize,
-    max_stacks: usize,
+    threads: Threads,
+    stacks: Stacks,
     scheduler: Scheduler,
     pub(super) seed: Option<u64>,
     pub(super) testing: Testing,
@@ -62,35 +51,10 @@ pub struct Builder {
     free: bool,
     spread: Spread,
     io_uring: Option<bool>,
-    /// If set, each worker has one fiber at a time, and its thread ends after this time without
-    /// one.
-    one_fiber_each: Option<Duration>,
-    on_thread_start: Option<Arc<dyn Fn() + Send + Sync>>,
-    on_thread_stop: Option<Arc<dyn Fn() + Send + Sync>>,
     on_panic: Option<Witness>,
     /// The user's value attached to the runtime's handle.
     pub(super) attached: Option<Arc<dyn Any + Send + Sync>>,
-    pub(super) watching: Watching,
-}
-
-/// The error of [`Builder::install`]: why the runtime was not installed as the default one.
-///
-/// # Examples
-/// ```
-/// use pirn::runtime::{Builder, InstallError};
-///
-/// // There is a default runtime since the first use.
-/// pirn::run(|| {});
-/// let error = Builder::new().install().unwrap_err();
-/// assert!(matches!(error, InstallError::Exists));
-/// ```
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum InstallError {
-    /// There is a default runtime already, installed or created on first use.
-    Exists,
-    /// The runtime could not be created.
-    Io(io::Error),
+    pub(super) diagnostics: Diagnostics,
 }
 
 impl Builder {
@@ -107,13 +71,8 @@ impl Builder {
     pub fn new() -> Builder {
         Builder {
             name: "pirn".to_owned(),
-            workers: None,
-            max_threads: None,
-            pinned: false,
-            prewarm: None,
-            stack_size: None,
-            stack_cache: STACK_CACHE,
-            max_stacks: usize::MAX,
+            threads: Threads::default(),
+            stacks: Stacks::default(),
             scheduler: Scheduler::default(),
             seed: None,
             testing: Testing::default(),
@@ -121,12 +80,9 @@ impl Builder {
             free: cfg!(pirn_free),
             spread: Spread::default(),
             io_uring: None,
-            one_fiber_each: None,
-            on_thread_start: None,
-            on_thread_stop: None,
             on_panic: None,
             attached: None,
-            watching: Watching::default(),
+            diagnostics: Diagnostics::default(),
         }
     }
 
@@ -188,7 +144,7 @@ impl Builder {
     #[doc(alias = "num_threads")]
     #[doc(alias = "GOMAXPROCS")]
     pub fn workers(mut self, workers: usize) -> Builder {
-        self.workers = Some(workers);
+        self.threads.workers = Some(workers);
         self
     }
 
@@ -220,7 +176,7 @@ impl Builder {
     #[doc(alias = "max_blocking_threads")]
     #[doc(alias = "SetMaxThreads")]
     pub fn max_threads(mut self, threads: usize) -> Builder {
-        self.max_threads = Some(threads);
+        self.threads.most = Some(threads);
         self
     }
 
@@ -261,7 +217,7 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn pin_workers(mut self, pinned: bool) -> Builder {
-        self.pinned = pinned;
+        self.threads.pinned = pinned;
         self
     }
 
@@ -279,7 +235,7 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn prewarm(mut self, stacks: usize) -> Builder {
-        self.prewarm = Some(stacks);
+        self.stacks.prewarm = Some(stacks);
         self
     }
 
@@ -299,7 +255,7 @@ impl Builder {
     #[doc(alias = "thread_stack_size")]
     #[doc(alias = "SetMaxStack")]
     pub fn stack_size(mut self, bytes: usize) -> Builder {
-        self.stack_size = Some(bytes);
+        self.stacks.size = Some(bytes);
         self
     }
 
@@ -313,7 +269,7 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn stack_cache(mut self, stacks: usize) -> Builder {
-        self.stack_cache = stacks;
+        self.stacks.cache = stacks;
         self
     }
 
@@ -341,7 +297,7 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn max_stacks(mut self, stacks: usize) -> Builder {
-        self.max_stacks = stacks;
+        self.stacks.most = stacks;
         self
     }
 
@@ -512,7 +468,7 @@ impl Builder {
     /// ```
     #[doc(alias = "start_handler")]
     pub fn on_thread_start(mut self, hook: impl Fn() + Send + Sync + 'static) -> Builder {
-        self.on_thread_start = Some(Arc::new(hook));
+        self.threads.on_start = Some(Arc::new(hook));
         self
     }
 
@@ -538,7 +494,7 @@ impl Builder {
     /// ```
     #[doc(alias = "exit_handler")]
     pub fn on_thread_stop(mut self, hook: impl Fn() + Send + Sync + 'static) -> Builder {
-        self.on_thread_stop = Some(Arc::new(hook));
+        self.threads.on_stop = Some(Arc::new(hook));
         self
     }
 
@@ -612,7 +568,7 @@ impl Builder {
     /// for `keep`.
     pub(crate) fn one_fiber_each(mut self, keep: Duration) -> Builder {
         self.scheduler = Scheduler::SingleQueue;
-        self.one_fiber_each = Some(keep);
+        self.threads.one_fiber_each = Some(keep);
         self
     }
 
@@ -623,30 +579,33 @@ impl Builder {
     pub(crate) fn pool(self) -> io::Result<Arc<Pool>> {
         let environment = Environment::read()?;
         environment::check_name(&self.name)?;
-        environment::check_max_stacks(self.max_stacks)?;
+        environment::check_max_stacks(self.stacks.most)?;
         context::check_shadow_stack()?;
         overflow::install();
-        let workers = match self.workers.or(environment.workers) {
-            _ if self.seed.is_some() => environment::check_deterministic(self.workers)?,
-            Some(0) if self.workers == Some(0) => 1,
+        let workers = match self.threads.workers.or(environment.workers) {
+            _ if self.seed.is_some() => {
+                environment::check_deterministic(self.threads.workers)?
+            }
+            Some(0) if self.threads.workers == Some(0) => 1,
             Some(workers) => environment::check_workers("workers", workers)?,
             None => std::thread::available_parallelism()?
                 .get()
                 .min(environment::MOST_WORKERS),
         };
-        let size = match self.stack_size {
+        let size = match self.stacks.size {
             Some(size) => environment::check_stack_size("stack_size", size)?,
             None => environment.stack_size.unwrap_or(STACK_SIZE),
         };
-        let by_hand = self.workers == Some(0);
-        let fixed = by_hand || self.seed.is_some() || self.one_fiber_each.is_some();
-        let max_threads = match self.max_threads {
+        let by_hand = self.threads.workers == Some(0);
+        let fixed =
+            by_hand || self.seed.is_some() || self.threads.one_fiber_each.is_some();
+        let max_threads = match self.threads.most {
             _ if fixed => workers,
             Some(threads) => threads.min(MOST_THREADS).max(workers),
             None if workers == 1 => 1,
             None => MOST_THREADS.max(workers),
         };
-        let (watch, ending) = self.watching.decide(&environment)?;
+        let (watch, ending) = self.diagnostics.decide(&environment)?;
         if ending.verbose {
             let decided = format!(
                 "{workers} workers, at most {max_threads} threads, stacks of {} KiB, {:?}{}",
@@ -655,7 +614,7 @@ impl Builder {
                 self.seed
                     .map_or(String::new(), |seed| format!(", seed {seed}")),
             );
-            watching::say_start(&self.name, &decided, &watch);
+            diagnostics::say_start(&self.name, &decided, &watch);
         }
         let inspector = ending.inspector.clone();
         let at_end = ending.into_hook();
@@ -668,25 +627,25 @@ impl Builder {
             outside: self.testing.outside_limit,
             trial: self.seed.and_then(|seed| self.testing.trial(seed)),
             deadlock: self.deadlock.or(environment.deadlock).unwrap_or_default(),
-            exclusive: self.one_fiber_each.is_some(),
-            keep: self.one_fiber_each,
+            exclusive: self.threads.one_fiber_each.is_some(),
+            keep: self.threads.one_fiber_each,
             max_threads,
             free: self.free && !fixed,
             spread: self.spread,
             io_uring: self.io_uring.or(environment.io_uring) != Some(false),
-            processors: match self.pinned {
+            processors: match self.threads.pinned {
                 true => sys::allowed_processors(),
                 false => Vec::new(),
             },
-            prewarm: self.prewarm,
+            prewarm: self.stacks.prewarm,
             by_hand,
             stacks: StackConfig {
                 size,
-                max_stacks: self.max_stacks,
-                cache: self.stack_cache,
+                max_stacks: self.stacks.most,
+                cache: self.stacks.cache,
             },
-            on_thread_start: self.on_thread_start,
-            on_thread_stop: self.on_thread_stop,
+            on_thread_start: self.threads.on_start,
+            on_thread_stop: self.threads.on_stop,
             on_panic: self.on_panic,
             attached: self.attached,
             watch,
@@ -703,28 +662,40 @@ impl Builder {
         }
         Ok(pool)
     }
+}
 
-    /// Creates the runtime and installs it as the default one of the process.
+impl Runtime {
+    /// Creates a runtime with default settings.
     ///
     /// # Errors
-    /// If there is a default runtime already, or as [`build`](Self::build).
+    /// As [`Builder::build`].
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
     ///
     /// # Blocking
-    /// As [`build`](Self::build). It first waits if another thread is creating the default runtime.
+    /// As [`Builder::build`].
     ///
     /// # Examples
     /// ```
-    /// use pirn::runtime::{Builder, Handle};
-    ///
-    /// Builder::new().workers(3).install().expect("the first use of the default runtime");
-    /// assert_eq!(pirn::run(|| Handle::current().workers()), 3);
+    /// let runtime = pirn::Runtime::new()?;
+    /// assert_eq!(runtime.spawn(|| 7).join().unwrap(), 7);
+    /// # Ok::<(), std::io::Error>(())
     /// ```
-    #[doc(alias = "build_global")]
-    pub fn install(self) -> Result<(), InstallError> {
-        global::install(self)
+    pub fn new() -> io::Result<Runtime> {
+        Builder::new().build()
+    }
+
+    /// Returns a builder of a runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(2).build()?;
+    /// assert_eq!(runtime.workers(), 2);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn builder() -> Builder {
+        Builder::new()
     }
 }
 
@@ -738,30 +709,10 @@ impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("name", &self.name)
-            .field("workers", &self.workers)
-            .field("stack_size", &self.stack_size)
+            .field("workers", &self.threads.workers)
+            .field("stack_size", &self.stacks.size)
             .field("scheduler", &self.scheduler)
             .field("seed", &self.seed)
             .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Display for InstallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InstallError::Exists => f.write_str("there is a default runtime already"),
-            InstallError::Io(error) => {
-                write!(f, "the default runtime could not be made: {error}")
-            }
-        }
-    }
-}
-
-impl Error for InstallError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            InstallError::Exists => None,
-            InstallError::Io(error) => Some(error),
-        }
     }
 }

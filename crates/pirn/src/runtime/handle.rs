@@ -6,7 +6,6 @@ use std::mem::ManuallyDrop;
 use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
-use super::global;
 use crate::fiber::cancel_scope::CurrentScope;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::{JoinError, Joined};
@@ -39,40 +38,6 @@ std::thread_local! {
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
-/// Runs `f` on a fiber and returns its result. On a fiber it calls `f` directly. A plain thread
-/// blocks while `f` runs on a fiber of the current runtime (see [`Handle::current`]); `f` then sees
-/// the thread-locals of a worker.
-///
-/// # Panics
-/// With the panic of `f`; or if there is no runtime and none can be created; or, on a plain thread,
-/// if the runtime has been shut down.
-///
-/// # Cancellation
-/// Not an interruption point: `f` may borrow, so this returns only when it has ended. Blocks a
-/// plain thread.
-///
-/// # Examples
-/// ```
-/// let mut sum = 0;
-/// pirn::run(|| {
-///     let half = pirn::spawn(|| (1..=50).sum::<i32>());
-///     sum = (51..=100).sum::<i32>() + half.join().unwrap();
-/// });
-/// assert_eq!(sum, 5050);
-/// ```
-#[doc(alias = "block_on")]
-#[track_caller]
-pub fn run<F, T>(f: F) -> T
-where
-    F: FnOnce() -> T + Send,
-    T: Send,
-{
-    if current::local().fiber().is_some() {
-        return f();
-    }
-    Handle::current().run(f)
-}
-
 impl Handle {
     pub(crate) fn of(pool: Arc<Pool>) -> Handle {
         Handle { pool }
@@ -80,29 +45,6 @@ impl Handle {
 
     pub(crate) fn pool(&self) -> &Arc<Pool> {
         &self.pool
-    }
-
-    /// Returns the runtime of the calling fiber; else the one that the thread has entered; else the
-    /// default one, which is created if necessary.
-    ///
-    /// # Panics
-    /// If the default runtime does not exist and cannot be created.
-    ///
-    /// # Cancellation
-    /// Not an interruption point; never suspends.
-    ///
-    /// # Examples
-    /// ```
-    /// use pirn::runtime::Handle;
-    ///
-    /// let runtime = pirn::Runtime::builder().workers(3).build()?;
-    /// assert_eq!(runtime.run(|| Handle::current().workers()), 3);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[must_use]
-    #[track_caller]
-    pub fn current() -> Handle {
-        Handle::try_current().unwrap_or_else(global::handle)
     }
 
     /// Returns the runtime of the calling fiber; else the one that the thread has entered; else

@@ -2,13 +2,11 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::thread::panicking;
 use std::time::Duration;
 
-use super::builder::Builder;
 use super::handle::Handle;
 use crate::fiber::current;
 use crate::report::fiber_info::FiberInfo;
@@ -26,7 +24,7 @@ use crate::wait;
 /// they wait for may never happen. If one of its own fibers drops it, it cancels all of them and
 /// does not wait.
 ///
-/// A runtime [without workers](Builder::workers) is driven by its drop, on the thread that has
+/// A runtime [without workers](super::Builder::workers) is driven by its drop, on the thread that has
 /// driven it, or on any thread if none has. On another thread the drop waits until the bound thread
 /// drives, or ends. A bound thread that ends first cancels the fibers that have started there.
 ///
@@ -80,39 +78,6 @@ pub struct Unfinished {
 }
 
 impl Runtime {
-    /// Creates a runtime with default settings.
-    ///
-    /// # Errors
-    /// As [`Builder::build`].
-    ///
-    /// # Cancellation
-    /// Not an interruption point; never suspends.
-    ///
-    /// # Blocking
-    /// As [`Builder::build`].
-    ///
-    /// # Examples
-    /// ```
-    /// let runtime = pirn::Runtime::new()?;
-    /// assert_eq!(runtime.spawn(|| 7).join().unwrap(), 7);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    pub fn new() -> io::Result<Runtime> {
-        Builder::new().build()
-    }
-
-    /// Returns a builder of a runtime.
-    ///
-    /// # Examples
-    /// ```
-    /// let runtime = pirn::Runtime::builder().workers(2).build()?;
-    /// assert_eq!(runtime.workers(), 2);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    pub fn builder() -> Builder {
-        Builder::new()
-    }
-
     pub(super) fn of(pool: Arc<Pool>) -> Runtime {
         Runtime {
             handle: Handle::of(pool),
@@ -142,7 +107,7 @@ impl Runtime {
     /// # Errors
     /// The fibers that have not ended. They continue, on threads that are not waited for. If the
     /// runtime has no workers, they continue when their thread drives it again, and must end before
-    /// that thread does (see [`Builder::workers`]).
+    /// that thread does (see [`Builder::workers`](super::Builder::workers)).
     ///
     /// One of the runtime's own fibers cannot wait for its own end: its call returns an error at
     /// once, without a list of fibers. The runtime ends by itself then.

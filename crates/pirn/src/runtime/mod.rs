@@ -18,6 +18,7 @@
 #[expect(unsafe_code, reason = "a method with a contract that the caller keeps")]
 mod builder;
 mod by_hand;
+mod diagnostics;
 mod environment;
 mod global;
 #[expect(
@@ -27,6 +28,7 @@ mod global;
 mod handle;
 mod instance;
 mod overflow;
+mod settings;
 mod size;
 mod testing;
 #[cfg(all(feature = "tokio", not(any(loom, shuttle))))]
@@ -36,9 +38,9 @@ mod watching;
 pub use crate::fiber::panic_payload::PanicInfo;
 pub use crate::sched::config::{Deadlock, Scheduler};
 pub use crate::sched::placement::lines::Spread;
-pub use builder::{Builder, InstallError};
-pub use global::shutdown_default;
+pub use builder::Builder;
+pub use global::{InstallError, run, shutdown_default};
+pub use handle::Handle;
 pub(crate) use handle::visit;
-pub use handle::{Handle, run};
 pub use instance::{Runtime, Unfinished};
 pub use testing::test;

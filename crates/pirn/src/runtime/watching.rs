@@ -1,31 +1,11 @@
 //! Diagnostics of a runtime: the methods of [`Builder`] that have a `PIRN_*` variable each. They do
 //! not change how a program's own work runs.
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::builder::Builder;
-use super::environment::{self, Environment};
-use crate::observe::{Ending, Inspector, TraceFile};
-use crate::sched::events::{LogMask, Watch};
-use crate::shim::StaticLock;
-
-/// The default threshold for stall reports: a tenth of a second is noticeable to users.
-const STALL: Duration = Duration::from_millis(100);
-
-/// Explicit settings; the environment provides the others.
-#[derive(Debug, Default)]
-pub(super) struct Watching {
-    stats: Option<bool>,
-    verbose: Option<bool>,
-    trace: Option<PathBuf>,
-    log: Option<LogMask>,
-    slow: Option<Option<Duration>>,
-    signals: Option<bool>,
-    assertions: Option<bool>,
-    inspect: Option<PathBuf>,
-}
+use crate::sched::events::LogMask;
 
 impl Builder {
     /// Sets whether the runtime's [counters](crate::diag::Metrics) are written to standard error
@@ -41,7 +21,7 @@ impl Builder {
     /// ```
     #[doc(alias = "RuntimeMetrics")]
     pub fn stats_at_exit(mut self, yes: bool) -> Builder {
-        self.watching.stats = Some(yes);
+        self.diagnostics.stats = Some(yes);
         self
     }
 
@@ -58,7 +38,7 @@ impl Builder {
     /// ```
     #[doc(alias = "schedtrace")]
     pub fn verbose(mut self, yes: bool) -> Builder {
-        self.watching.verbose = Some(yes);
+        self.diagnostics.verbose = Some(yes);
         self
     }
 
@@ -88,7 +68,7 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn trace(mut self, path: impl Into<PathBuf>) -> Builder {
-        self.watching.trace = Some(path.into());
+        self.diagnostics.trace = Some(path.into());
         self
     }
 
@@ -105,7 +85,7 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn log(mut self, categories: LogMask) -> Builder {
-        self.watching.log = Some(categories);
+        self.diagnostics.log = Some(categories);
         self
     }
 
@@ -137,7 +117,7 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn slow_fiber(mut self, threshold: Option<Duration>) -> Builder {
-        self.watching.slow = Some(threshold);
+        self.diagnostics.slow = Some(threshold);
         self
     }
 
@@ -158,7 +138,7 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn stall_signal(mut self, yes: bool) -> Builder {
-        self.watching.signals = Some(yes);
+        self.diagnostics.signals = Some(yes);
         self
     }
 
@@ -173,7 +153,7 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn assertions(mut self, yes: bool) -> Builder {
-        self.watching.assertions = Some(yes);
+        self.diagnostics.assertions = Some(yes);
         self
     }
 
@@ -203,99 +183,7 @@ impl Builder {
     /// ```
     #[doc(alias = "console_subscriber")]
     pub fn inspect(mut self, path: impl Into<PathBuf>) -> Builder {
-        self.watching.inspect = Some(path.into());
+        self.diagnostics.inspect = Some(path.into());
         self
     }
-}
-
-impl Watching {
-    /// Combines these settings with those of the environment into the diagnostics and the reports
-    /// at the end. Opens the file of a trace, and the socket of an inspector.
-    ///
-    /// # Errors
-    /// * Kind `InvalidInput`: an invalid threshold.
-    /// * The system's error for the file of a trace, or for the socket; the message names it.
-    pub(super) fn decide(self, environment: &Environment) -> io::Result<(Watch, Ending)> {
-        let slow = match self.slow {
-            Some(slow) => slow
-                .map(|threshold| environment::check_slow("slow_fiber", threshold))
-                .transpose()?,
-            None => environment.slow_fiber.flatten(),
-        };
-        let asked = self.slow.is_some() || environment.slow_fiber.is_some();
-        let stalls = if asked { slow } else { Some(STALL) };
-        let trace = match (&self.trace, &environment.trace) {
-            (Some(path), _) => Some(TraceFile::create("trace", path)?),
-            (None, Some(path)) => {
-                let create = |path: &Path| TraceFile::create("PIRN_TRACE", path);
-                Some(numbered(path, &TRACED, create)?)
-            }
-            (None, None) => None,
-        };
-        let inspector = match (&self.inspect, &environment.inspect) {
-            (Some(path), _) => Some(Inspector::bind("inspect", path)?),
-            (None, Some(path)) => {
-                let bind = |path: &Path| Inspector::bind("PIRN_INSPECT", path);
-                Some(numbered(path, &INSPECTED, bind)?)
-            }
-            (None, None) => None,
-        };
-        let watch = Watch {
-            trace: trace.is_some(),
-            log: self.log.or(environment.log).unwrap_or_default(),
-            slow,
-            stalls,
-            signals: self.signals.or(environment.signals) != Some(false),
-            assertions: self.assertions.or(environment.assertions) == Some(true),
-        };
-        let ending = Ending {
-            stats: self.stats.or(environment.stats) == Some(true),
-            verbose: self.verbose.or(environment.verbose) == Some(true),
-            trace,
-            inspector,
-        };
-        Ok((watch, ending))
-    }
-}
-
-/// The number of runtimes of the process that `PIRN_TRACE` has made write a trace.
-static TRACED: StaticLock<usize> = StaticLock::new(0);
-/// The number of runtimes of the process that `PIRN_INSPECT` has made listen.
-static INSPECTED: StaticLock<usize> = StaticLock::new(0);
-
-/// Calls `open` with the path for the next runtime, and returns the result. From the second runtime
-/// on, the path ends with the runtime's number.
-fn numbered<T>(
-    path: &Path,
-    runtimes: &StaticLock<usize>,
-    open: impl FnOnce(&Path) -> io::Result<T>,
-) -> io::Result<T> {
-    let mut runtimes = runtimes.lock();
-    let mut name = path.as_os_str().to_owned();
-    if *runtimes > 0 {
-        name.push(format!(".{}", *runtimes + 1));
-    }
-    let opened = open(Path::new(&name))?;
-    *runtimes += 1;
-    Ok(opened)
-}
-
-/// Reports the settings of a runtime that starts.
-pub(super) fn say_start(name: &str, decided: &str, watch: &Watch) {
-    let log = if watch.log.is_empty() {
-        "nothing".to_owned()
-    } else {
-        watch.log.to_string()
-    };
-    let slow = watch
-        .stalls
-        .map_or("off".to_owned(), |slow| format!("{slow:?}"));
-    let on = |yes| if yes { "on" } else { "off" };
-    let _ = writeln!(
-        io::stderr(),
-        "pirn: '{name}' starts: {decided}; trace {}, log {log}, stalls {slow}, \
-         assertions {}",
-        on(watch.trace),
-        on(watch.assertions),
-    );
 }
