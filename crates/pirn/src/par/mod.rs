@@ -51,23 +51,14 @@ pub mod graph;
 #[expect(unsafe_code, reason = "notes a job among those of its own worker")]
 mod join;
 mod map;
-#[expect(unsafe_code, reason = "copies items from one memory to another")]
-mod merge;
-#[expect(unsafe_code, reason = "items are in one of two memories")]
-mod merge_sort;
 #[expect(unsafe_code, reason = "writes results where they stay")]
 mod output;
-#[expect(unsafe_code, reason = "hands out shares of a buffer")]
-mod owned;
-mod pairs;
-mod ranges;
 mod reduce;
 mod scan;
 #[expect(unsafe_code, reason = "notes a job among those of its own worker")]
 mod scope;
-mod slices;
-mod sort;
-mod split;
+mod sorting;
+mod splits;
 #[expect(unsafe_code, reason = "a job lies in the frame of its join")]
 mod task;
 mod try_state;
@@ -79,8 +70,7 @@ pub use map::{map, try_map};
 pub use reduce::{map_reduce, reduce, sum};
 pub use scan::scan;
 pub use scope::{Scope, scope};
-pub use slices::{Chunks, ChunksMut, chunks, chunks_mut};
-pub use sort::{
+pub use sorting::{
     sort, sort_by, sort_by_key, sort_unstable, sort_unstable_by, sort_unstable_by_key,
 };
-pub use split::{Grain, Split};
+pub use splits::{Chunks, ChunksMut, Grain, Split, chunks, chunks_mut};

@@ -10,7 +10,7 @@
 use std::panic::Location;
 use std::ptr;
 
-use super::Scope;
+use crate::par::Scope;
 
 /// A part of the memory for items (PG1). Its user knows which places are initialized, and
 /// which code may access them.

@@ -4,7 +4,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::Split;
+use crate::par::Split;
 
 macro_rules! integers {
     ($($integer:ty)*) => {$(

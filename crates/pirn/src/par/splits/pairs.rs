@@ -3,7 +3,7 @@
 //! Owns: [`Split`] for pairs. The rest of the longer run is left out. The first
 //! incomplete pair lacks one side, and the caller never sees later items.
 
-use super::Split;
+use crate::par::Split;
 
 impl<A: Split, B: Split> Split for (A, B) {
     type Item = (A::Item, B::Item);

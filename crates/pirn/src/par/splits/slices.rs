@@ -3,7 +3,7 @@
 //! Owns: [`Split`] for slices, [`Chunks`] and [`ChunksMut`]. They use `std`'s functions
 //! for cutting and `std`'s iterators.
 
-use super::Split;
+use crate::par::Split;
 
 /// Returns the chunks of `items`, of `n` items each; the last one has the rest. For work
 /// on several neighbors at once.

@@ -8,15 +8,15 @@
 //! item costs as much as the sum of an item, and the optimizer cannot see through it.
 
 /// A run of items that can be cut in two repeatedly: the input of the functions of
-/// [`par`](super).
+/// [`par`](crate::par).
 ///
 /// Implemented for `&[T]` and `&mut [T]`; `Vec<T>`, by value; ranges of integers;
-/// [`Chunks`](super::Chunks) and [`ChunksMut`](super::ChunksMut); and pairs of runs,
-/// which are processed in lockstep and are as long as the shorter. Pass a vector `v` that
-/// is only read as `&v[..]`.
+/// [`Chunks`](crate::par::Chunks) and [`ChunksMut`](crate::par::ChunksMut); and pairs of
+/// runs, which are processed in lockstep and are as long as the shorter. Pass a vector
+/// `v` that is only read as `&v[..]`.
 ///
 /// Implementors provide three methods. If [`len`](Self::len) is wrong, results are
-/// unspecified, but safe: [`map`](super::map()) panics if there are fewer items, and
+/// unspecified, but safe: [`map`](crate::par::map()) panics if there are fewer items, and
 /// leaves out surplus ones.
 ///
 /// # Panics

@@ -23,8 +23,8 @@ use super::merge_sort::merge_sort;
 /// Not an interruption point, but comparisons may contain some.
 ///
 /// # Blocking
-/// Like [`for_each`](super::for_each). A run is sorted without a pause: its worker does
-/// nothing else meanwhile.
+/// Like [`for_each`](crate::par::for_each). A run is sorted without a pause: its worker
+/// does nothing else meanwhile.
 ///
 /// # Examples
 /// ```

@@ -13,7 +13,7 @@ use std::mem;
 use std::ptr;
 use std::sync::Arc;
 
-use super::Split;
+use crate::par::Split;
 
 impl<T: Send> Split for Vec<T> {
     type Item = T;

@@ -26,7 +26,7 @@ use std::cmp::Ordering;
 use std::panic::Location;
 
 use super::merge::{Stretch, merge};
-use super::{Scope, scope};
+use crate::par::{Scope, scope};
 use crate::runtime::Handle;
 
 /// Sorts `items`, with `sort` for runs, which must sort by `compare`.
