@@ -20,12 +20,9 @@ mod barrier;
 mod condvar;
 mod event;
 mod holder;
-mod lazy_lock;
+mod init;
 #[expect(unsafe_code, reason = "hands out the value under the lock")]
 mod mutex;
-mod once;
-#[expect(unsafe_code, reason = "writes the value once and hands it out")]
-mod once_lock;
 mod permits;
 mod pool;
 #[expect(unsafe_code, reason = "hands out the value under the lock")]
@@ -38,10 +35,8 @@ mod wait_group;
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use event::Event;
-pub use lazy_lock::LazyLock;
+pub use init::{LazyLock, Once, OnceLock};
 pub use mutex::{Mutex, MutexGuard};
-pub use once::Once;
-pub use once_lock::OnceLock;
 pub use pool::{Pool, Pooled};
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use semaphore::{AcquireError, OwnedPermit, Permit, Semaphore};

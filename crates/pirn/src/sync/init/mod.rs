@@ -1,0 +1,10 @@
+//! Initialization: code that runs once, and values that are written once.
+
+mod lazy_lock;
+mod once;
+#[expect(unsafe_code, reason = "writes the value once and hands it out")]
+mod once_lock;
+
+pub use lazy_lock::LazyLock;
+pub use once::Once;
+pub use once_lock::OnceLock;
