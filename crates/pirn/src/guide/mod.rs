@@ -30,12 +30,17 @@ pub mod channels;
 #[cfg(not(loom))]
 pub mod cpu;
 pub mod debugging;
+#[path = "from/crossbeam.rs"]
 pub mod from_crossbeam;
+#[path = "from/go.rs"]
 pub mod from_go;
 // Available with the module it describes.
 #[cfg(not(loom))]
+#[path = "from/rayon.rs"]
 pub mod from_rayon;
+#[path = "from/std.rs"]
 pub mod from_std;
+#[path = "from/tokio.rs"]
 pub mod from_tokio;
 pub mod migration;
 pub mod running;

@@ -8,4 +8,4 @@
 //! [running.md]: crate::guide::running
 //! [servers.md]: crate::guide::servers
 
-#![doc = include_str!("../../guide/from_go.md")]
+#![doc = include_str!("../../../guide/from_go.md")]

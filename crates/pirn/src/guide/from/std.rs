@@ -5,4 +5,4 @@
 //! [migration.md]: crate::guide::migration
 //! [servers.md]: crate::guide::servers
 
-#![doc = include_str!("../../guide/from_std.md")]
+#![doc = include_str!("../../../guide/from_std.md")]

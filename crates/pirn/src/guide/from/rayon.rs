@@ -6,4 +6,4 @@
 //! [cpu.md]: crate::guide::cpu
 //! [from_crossbeam.md]: crate::guide::from_crossbeam
 
-#![doc = include_str!("../../guide/from_rayon.md")]
+#![doc = include_str!("../../../guide/from_rayon.md")]

@@ -9,4 +9,4 @@
 //! [servers.md]: crate::guide::servers
 //! [structure.md]: crate::guide::structure
 
-#![doc = include_str!("../../guide/from_tokio.md")]
+#![doc = include_str!("../../../guide/from_tokio.md")]

@@ -4,4 +4,4 @@
 //! [from_rayon.md]: crate::guide::from_rayon
 //! [from_tokio.md]: crate::guide::from_tokio
 
-#![doc = include_str!("../../guide/from_crossbeam.md")]
+#![doc = include_str!("../../../guide/from_crossbeam.md")]
