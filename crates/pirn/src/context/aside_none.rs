@@ -1,6 +1,6 @@
 //! No other stack for the function: it runs on the caller's own.
 
-use super::stack::Stack;
+use super::stacks::Stack;
 
 /// Functions cannot run on another stack.
 pub(crate) const ASIDE: bool = false;

@@ -24,7 +24,7 @@
 use std::arch::naked_asm;
 
 use super::sanitizer::Detour;
-use super::stack::Stack;
+use super::stacks::Stack;
 
 /// Functions can run on another stack.
 pub(crate) const ASIDE: bool = true;

@@ -20,25 +20,9 @@ mod aside;
 #[cfg(not(all(target_arch = "x86_64", unix, not(feature = "corosensei"))))]
 #[path = "aside_none.rs"]
 mod aside;
-mod cache;
-#[cfg(feature = "diagnostics")]
-#[path = "canary_on.rs"]
-#[expect(unsafe_code, reason = "the lowest words of a stack")]
-mod canary;
-#[cfg(not(feature = "diagnostics"))]
-#[path = "canary_none.rs"]
-mod canary;
-mod class;
-#[expect(
-    unsafe_code,
-    reason = "opens, guards and gives back the memory of slots"
-)]
-mod extent;
 mod frame;
-mod layout;
 #[expect(unsafe_code, reason = "system calls on memory and signals")]
 mod os;
-mod out_of_stacks;
 mod overflow;
 #[cfg(target_arch = "x86_64")]
 #[path = "pointer_x86_64.rs"]
@@ -47,15 +31,10 @@ mod pointer;
 #[cfg(not(target_arch = "x86_64"))]
 #[path = "pointer_any.rs"]
 mod pointer;
-#[expect(unsafe_code, reason = "unmaps the reservations when no stack is out")]
-mod pool;
-#[expect(unsafe_code, reason = "a list that a signal handler reads")]
-mod region;
 #[expect(unsafe_code, reason = "calls into the sanitizers' runtime")]
 mod sanitizer;
-#[expect(unsafe_code, reason = "reaches the record at the top of a stack")]
-mod stack;
 
+mod stacks;
 #[cfg(all(target_arch = "x86_64", unix, not(feature = "corosensei")))]
 #[path = "switch_x86_64.rs"]
 #[expect(unsafe_code, reason = "assembly that changes stacks")]
@@ -83,15 +62,13 @@ mod visit;
 mod visit;
 
 pub(crate) use aside::{ASIDE, aside};
-pub(crate) use cache::StackCache;
 pub(crate) use os::check_shadow_stack;
-pub(crate) use out_of_stacks::OutOfStacks;
 pub(crate) use overflow::{SignalWriter, install_overflow_handler};
 pub(crate) use pointer::stack_pointer;
-pub(crate) use pool::{StackConfig, StackPool};
-pub(crate) use region::stack_at;
 pub(crate) use sanitizer::INHERITS;
-pub(crate) use stack::Stack;
+pub(crate) use stacks::{
+    OutOfStacks, Stack, StackCache, StackConfig, StackPool, stack_at,
+};
 pub(crate) use switch::{Context, DIRECT, exit, switch};
 pub(crate) use visit::{Stand, visit, visit_copy};
 

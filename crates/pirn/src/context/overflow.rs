@@ -7,7 +7,8 @@
 use std::fmt::{self, Write};
 use std::sync::OnceLock;
 
-use super::{os, region};
+use super::os;
+use super::stacks::region;
 
 /// Writes the name of `owner`, as in `fiber 'conn' (spawned at src/main.rs:10)`, without a full
 /// stop or a line break. Runs inside a signal handler.

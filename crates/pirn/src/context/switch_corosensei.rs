@@ -19,7 +19,7 @@ use corosensei::{Coroutine, Yielder};
 
 use super::frame::{Entry, Frame};
 use super::sanitizer::{self, Side};
-use super::stack::Stack;
+use super::stacks::Stack;
 
 /// A thread of execution that is not running: a fiber's or a worker's own.
 #[derive(Debug)]

@@ -37,7 +37,7 @@ use std::ptr;
 
 use super::frame::{Entry, Frame};
 use super::sanitizer::{self, Side};
-use super::stack::Stack;
+use super::stacks::Stack;
 
 /// A thread of execution that is not running: a fiber's or a worker's own.
 #[repr(C)]

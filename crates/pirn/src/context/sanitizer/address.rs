@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::ptr;
 
 use crate::context::frame::Entry;
-use crate::context::stack::Stack;
+use crate::context::stacks::Stack;
 
 /// A stack returns to the pool after each fiber, so that the sanitizer's shadow follows.
 pub(crate) const INHERITS: bool = false;

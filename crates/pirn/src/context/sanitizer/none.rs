@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::context::frame::Entry;
-use crate::context::stack::Stack;
+use crate::context::stacks::Stack;
 
 /// A fiber that has ended may leave its stack to the next one.
 pub(crate) const INHERITS: bool = true;

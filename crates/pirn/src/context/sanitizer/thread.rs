@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::ptr;
 
 use crate::context::frame::Entry;
-use crate::context::stack::Stack;
+use crate::context::stacks::Stack;
 
 /// Each fiber has a shadow state of its own.
 pub(crate) const INHERITS: bool = false;

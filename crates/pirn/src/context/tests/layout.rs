@@ -1,6 +1,6 @@
 //! The arithmetic of slots.
 
-use crate::context::layout::{Layout, MIN_SIZE};
+use crate::context::stacks::layout::{Layout, MIN_SIZE};
 
 const PAGE: usize = 4096;
 

@@ -21,10 +21,10 @@ use std::io;
 use std::ptr::NonNull;
 
 use super::layout::Layout;
-use super::os::{self, Guarding};
 use super::region::Region;
 use super::stack::{Place, Stack, StackTop};
-use super::valgrind;
+use crate::context::os::{self, Guarding};
+use crate::context::valgrind;
 
 /// The least number of slots that are opened at once; one system call then serves that many stacks.
 /// Arbitrary; no measurement yet.

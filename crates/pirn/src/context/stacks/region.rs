@@ -35,11 +35,11 @@ pub(super) struct Region {
 
 /// The handler's result for a fault in a guard.
 #[derive(Debug)]
-pub(super) struct Overflow {
+pub(in crate::context) struct Overflow {
     /// Null if the stack has none, or has been given back.
-    pub(super) owner: *const (),
+    pub(in crate::context) owner: *const (),
     /// Requested size of the stack in bytes.
-    pub(super) size: usize,
+    pub(in crate::context) size: usize,
 }
 
 impl Region {
@@ -114,7 +114,7 @@ impl Region {
 
 /// Returns the stack with `fault` in its guard; `None` if there is none. Takes no lock and calls no
 /// other code: allowed in a signal handler.
-pub(super) fn overflow_at(fault: usize) -> Option<Overflow> {
+pub(in crate::context) fn overflow_at(fault: usize) -> Option<Overflow> {
     // ORDERING: pairs with the Release exchange in `link_new`.
     let mut next = FIRST.load(Ordering::Acquire);
     loop {
@@ -132,7 +132,7 @@ pub(super) fn overflow_at(fault: usize) -> Option<Overflow> {
 pub(crate) struct StackAt {
     /// Where the stack ends.
     pub(crate) end: usize,
-    /// As set by [`Stack::set_owner`](super::Stack::set_owner).
+    /// As set by [`Stack::set_owner`](crate::context::Stack::set_owner).
     pub(crate) owner: *const (),
 }
 

@@ -16,7 +16,7 @@ use std::ptr::{self, NonNull};
 // Not from `shim`: a signal handler reads the word, which a model must never drive.
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::os;
+use crate::context::os;
 
 /// The record at the top of each stack. One cache line.
 #[repr(C, align(64))]
@@ -83,7 +83,7 @@ impl Stack {
     }
 
     /// Returns the end of the usable memory, with the right to write below it.
-    pub(super) fn base(&self) -> NonNull<u8> {
+    pub(in crate::context) fn base(&self) -> NonNull<u8> {
         self.0.cast()
     }
 

@@ -6,8 +6,8 @@
 
 use super::out_of_stacks::OutOfStacks;
 use super::pool::StackPool;
-use super::sanitizer;
 use super::stack::Stack;
+use crate::context::sanitizer;
 
 /// The stacks that one worker keeps; all of the default size and of one pool.
 #[derive(Debug)]

@@ -25,17 +25,17 @@ const STAGGERS: usize = 32;
 
 /// The layout of the slots of one size class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(in crate::context) struct Layout {
     /// Bytes from the end of the guard to the end of the slot.
-    pub(super) size: usize,
+    pub(in crate::context) size: usize,
     /// Bytes at the low end that trap.
-    pub(super) guard: usize,
+    pub(in crate::context) guard: usize,
 }
 
 impl Layout {
     /// Returns the layout for stacks of `size` bytes, rounded up to pages; `None` if no
     /// address space could hold one.
-    pub(super) fn new(size: usize, page: usize) -> Option<Layout> {
+    pub(in crate::context) fn new(size: usize, page: usize) -> Option<Layout> {
         let size = size.max(MIN_SIZE).checked_next_multiple_of(page)?;
         let mut pages = (size / 16).div_ceil(page).max(1);
         if (size / page + pages).is_multiple_of(2) {
@@ -46,17 +46,17 @@ impl Layout {
         fits.then_some(Layout { size, guard })
     }
 
-    pub(super) fn stride(self) -> usize {
+    pub(in crate::context) fn stride(self) -> usize {
         self.guard + self.size
     }
 
     /// Returns the lowest usable address of the slot that starts at `slot`.
-    pub(super) fn limit(self, slot: usize) -> usize {
+    pub(in crate::context) fn limit(self, slot: usize) -> usize {
         slot + self.guard
     }
 
     /// Returns the address of the record in slot number `index`, which starts at `slot`.
-    pub(super) fn top(self, slot: usize, index: usize) -> usize {
+    pub(in crate::context) fn top(self, slot: usize, index: usize) -> usize {
         slot + self.stride() - (index % STAGGERS + 1) * size_of::<StackTop>()
     }
 }

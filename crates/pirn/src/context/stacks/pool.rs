@@ -30,10 +30,10 @@ use std::io;
 use super::class::{COOLED_AT_ONCE, Claim, Class, Growth};
 use super::extent::{Extent, ReservedSlot, Slot};
 use super::layout::Layout;
-use super::os::{self, Guarding};
 use super::out_of_stacks::OutOfStacks;
-use super::sanitizer;
 use super::stack::Stack;
+use crate::context::os::{self, Guarding};
+use crate::context::sanitizer;
 use crate::shim::{Lock, Mutex};
 
 /// A cache holds at most `max_stacks` divided by this, so that few workers cannot keep all stacks
@@ -79,7 +79,7 @@ impl StackPool {
         StackPool::with_guarding(config, os::guarding())
     }
 
-    pub(super) fn with_guarding(
+    pub(in crate::context) fn with_guarding(
         config: StackConfig,
         guarding: Guarding,
     ) -> io::Result<StackPool> {
