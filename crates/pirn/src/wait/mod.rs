@@ -43,20 +43,11 @@
 //
 // Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
 
-pub(crate) mod awaiting;
 pub(crate) mod choice;
 pub(crate) mod clock;
-#[expect(unsafe_code, reason = "a header that stands for a future")]
-mod future_waiter;
 pub(crate) mod interrupt;
-#[expect(unsafe_code, reason = "reaches the header of the fiber that polls")]
-mod poll_stack;
-#[expect(
-    unsafe_code,
-    reason = "the timers of a poll are in the frame of the poller"
-)]
-pub(crate) mod poll_timers;
-pub(crate) mod poll_waker;
+mod parking;
+mod poll;
 #[expect(unsafe_code, reason = "links a waiter that lives in a case")]
 pub(crate) mod waiter_slot;
 // Needs a table in static memory, where loom's words cannot be.
@@ -66,30 +57,22 @@ pub(crate) mod deadline;
 #[cfg(not(loom))]
 mod keyed;
 pub(crate) mod object;
-pub(crate) mod park;
-pub(crate) mod polling;
 #[expect(unsafe_code, reason = "links a waiter that lives in its own frame")]
 pub(crate) mod queue;
 pub(crate) mod reason;
-pub(crate) mod spec;
-pub(crate) mod spin;
-mod stack_borrow;
-#[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
-mod suspend;
 mod wait_case;
 #[expect(unsafe_code, reason = "a notice lies in the frame that waits")]
 pub(crate) mod wait_info;
 pub(crate) mod waitable;
-#[expect(unsafe_code, reason = "jobs that a fiber keeps over its yield")]
-pub(crate) mod yielding;
 
 pub(crate) use crate::fiber::release::wake_all;
 pub(crate) use clock::{deadline_in, now};
 pub(crate) use deadline::{begin, interrupted};
+pub(crate) use parking::{lend, may_spin, spin_before_park};
+pub(crate) use parking::{park, spec, yielding};
+pub(crate) use poll::{awaiting, poll_timers, poll_waker, polling};
 pub(crate) use queue::{Attempt, Waited, wait_for, wait_held, wait_in};
 pub(crate) use spec::{How, Spec};
-pub(crate) use spin::{may_spin, spin_before_park};
-pub(crate) use stack_borrow::lend;
 pub(crate) use yielding::{consume_budget, give_way_if_slow, yield_now};
 
 pub use crate::fiber::Ticket;

@@ -1,16 +1,14 @@
 //! Yields: a fiber lets others run first, because it asks to, or because its budget is spent.
 //!
-//! Owns: the budget of operations that do not wait, and the rule by which a fiber that unwinds stays
-//! on its thread. Does not own: how a fiber leaves its stack (`suspend`), nor waits (`park`, whose
-//! header has the reasons for that rule).
+//! Owns: the budget of operations that do not wait, and the rule by which a fiber that unwinds
+//! stays on its thread. Does not own: how a fiber leaves its stack (`suspend`), nor waits (`park`,
+//! which has the reasons for that rule in its header).
 
 use std::num::NonZero;
 use std::ptr;
 use std::thread::panicking;
 use std::time::Duration;
 
-use super::interrupt::Interrupt;
-use super::polling;
 use super::spec::How;
 use super::suspend::{requeue, requeue_pinned, requeue_settled};
 use crate::base::clock;
@@ -18,6 +16,8 @@ use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local, Polling};
 use crate::fiber::jobs::promote_all;
 use crate::shim;
+use crate::wait::interrupt::Interrupt;
+use crate::wait::polling;
 
 /// The time that an unwinding fiber blocks its thread while others wait behind it. Arbitrary:
 /// unwinding takes microseconds, and a waiting destructor should be done by then.

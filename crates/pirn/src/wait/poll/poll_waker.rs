@@ -15,13 +15,13 @@ use std::mem;
 use std::sync::Arc;
 use std::task::Wake;
 
-use super::interrupt::Interrupt;
-use super::object::{Describe, ObjectKind};
-use super::queue::{Attempt, Waited, wait_in};
-use super::spec::Spec;
 use crate::base::mutant::mutant;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
+use crate::wait::interrupt::Interrupt;
+use crate::wait::object::{Describe, ObjectKind};
+use crate::wait::queue::{Attempt, Waited, wait_in};
+use crate::wait::spec::Spec;
 
 /// The target of a waker, and the wait of one party.
 pub(crate) struct PollWaker(Lock<State>);

@@ -3,9 +3,9 @@
 use std::panic::Location;
 use std::time::Instant;
 
-use super::interrupt::Interrupt;
-use super::reason::Reason;
 use crate::fiber::state::{Accepts, Code};
+use crate::wait::interrupt::Interrupt;
+use crate::wait::reason::Reason;
 
 /// The reason of a wait, and what may end it besides a wake.
 #[derive(Debug, Copy, Clone)]

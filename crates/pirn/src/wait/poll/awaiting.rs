@@ -21,12 +21,12 @@ use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
 
-use super::choice::{Call, Case, Outcome};
 use super::future_waiter::FutureWaiter;
 use super::polling::is_spent;
 use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
 use crate::fiber::state::Code;
+use crate::wait::choice::{Call, Case, Outcome};
 
 pin_project! {
     /// A case, and the agent that waits for it.

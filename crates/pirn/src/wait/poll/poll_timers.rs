@@ -15,7 +15,8 @@
 //! * DE1. The pointer in a thread's record is null, or that of a fiber with a poll in progress on
 //!   the stack that the thread runs. `within_own` sets it for the poll and restores the previous
 //!   value on every path out. A fiber that leaves its stack in a poll, because it unwinds, sets it
-//!   to null (`yielding::unwinds`). A thread that drives fibers by hand does so with none (`polling::apart`).
+//!   to null (`yielding::unwinds`). A thread that drives fibers by hand does so with none
+//!   (`polling::apart`).
 //!
 //! LIVENESS: no note is missed. A note is made inside a poll, and checked after it, by the same
 //! party. A party that ends calls all remaining wakers: the future may be part of one that others

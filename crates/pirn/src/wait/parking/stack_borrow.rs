@@ -7,11 +7,11 @@
 //! A wait with a deadline lends nothing: when it expired, the waiter would continue, and the stack
 //! would remain in use beyond the bound. A wait that is already interrupted does not lend either.
 
-use super::queue::{Attempt, wait_for};
 use super::spec::Spec;
-use super::wait_info::Subject;
 use crate::fiber::stackless::{BorrowTarget, StackOwner};
 use crate::fiber::{current, token_registration};
+use crate::wait::queue::{Attempt, wait_for};
+use crate::wait::wait_info::Subject;
 
 /// Starts a fresh fiber that is `wanted` and finds no stack, and waits for its end by `spec`. True:
 /// the fiber has ended, or an interrupt has come. False: nothing was done.

@@ -19,11 +19,8 @@
 
 use std::ptr;
 
-use super::deadline::{is_over, report};
-use super::polling;
 use super::spec::{End, How, Spec};
 use super::suspend::{end_of, suspend, suspend_free, suspend_pinned};
-use super::wait_info::{Notice, Subject};
 use super::yielding::{PATIENCE, unwinds, yields_as_usual};
 use crate::base::diagnostics_enabled::TELLS;
 use crate::base::mutant::mutant;
@@ -36,6 +33,9 @@ use crate::fiber::thread_registry;
 use crate::fiber::token_registration;
 use crate::fiber::{BlockInPlace, Header, Ticket};
 use crate::shim;
+use crate::wait::deadline::{is_over, report};
+use crate::wait::polling;
+use crate::wait::wait_info::{Notice, Subject};
 
 /// Returns the right to wake the caller from the wait that it is about to begin.
 #[inline]
@@ -55,7 +55,7 @@ pub(crate) fn ticket_on(local: &Local) -> Ticket {
 
 /// Like [`ticket_on`], for a caller that parks next; none inside a poll (`polling`).
 #[inline]
-pub(super) fn ticket_to_park(local: &Local) -> Option<Ticket> {
+pub(in crate::wait) fn ticket_to_park(local: &Local) -> Option<Ticket> {
     match polling::forbids_waiting(local) {
         true => None,
         false => Some(ticket_on(local)),
