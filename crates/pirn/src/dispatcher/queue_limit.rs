@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::base::list::Fifo;
-use crate::fiber::{FiberLocal, FiberPtr, Header, current};
+use crate::fiber::{FiberHead, FiberLocal, FiberPtr, current};
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
 use crate::shim::Lock;
@@ -31,7 +31,7 @@ pub(super) struct Line {
 
 struct Places {
     active: usize,
-    waiting: Fifo<Header>,
+    waiting: Fifo<FiberHead>,
 }
 
 /// The right of one fiber to be active. It lies in the fiber's closure, then in the fiber.

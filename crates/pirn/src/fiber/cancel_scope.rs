@@ -44,7 +44,8 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::deadline::Limit;
-use super::header::{FiberPtr, Header};
+use super::fiber_ptr::FiberPtr;
+use super::header::Header;
 use super::jobs::Job;
 use super::token::Node;
 use crate::base::mutant::mutant;

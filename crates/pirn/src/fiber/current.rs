@@ -17,7 +17,8 @@ use std::ptr;
 use std::thread::panicking;
 use std::time::Instant;
 
-use super::header::{FiberPtr, Header};
+use super::fiber_ptr::FiberPtr;
+use super::header::Header;
 use super::jobs::Jobs;
 use super::schedule::{AfterSwitch, BlockInPlace};
 use super::slab::{self, Magazines};
@@ -518,7 +519,7 @@ pub(crate) fn number(local: &Local) -> Option<u64> {
 
 #[cold]
 fn number_of_thread(local: &Local) -> Option<u64> {
-    local.plain_thread.get().map(|fiber| fiber.id())
+    local.plain_thread.get().map(|fiber| fiber.header().id())
 }
 
 /// Returns the fiber that runs here. On a thread's own stack, returns the header that stands for

@@ -23,7 +23,8 @@ use std::ptr::NonNull;
 
 use super::cancel_scope::{CancelScope, RegionRef};
 use super::current::{self, Local};
-use super::header::{EndHook, Ending, FiberPtr, Header, Join, Outcome};
+use super::fiber_ptr::FiberPtr;
+use super::header::{EndHook, Ending, Header, Join, Outcome};
 use super::panic_payload::{Panic, Unwound};
 use super::slab;
 use super::token_registration;
@@ -233,7 +234,7 @@ pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
 /// # Safety
 /// `arg` is a fresh fiber's header; the caller is a worker that has just switched here.
 pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
-    // SAFETY: the worker passes a header.
+    // SAFETY: the worker passes the pointer to a header.
     let header = unsafe { NonNull::new_unchecked(arg.cast()) };
     // SAFETY: H1: it comes from the slab.
     let mut fiber = unsafe { FiberPtr::new(header) };

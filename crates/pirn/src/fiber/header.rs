@@ -4,7 +4,7 @@
 //! word (`state`), allocation (`slab`), the closure's types (`entry`).
 //!
 //! ```text
-//! line 0  state · link · context · stack · home · vtable · refs   every dispatch and wake
+//! line 0  head (state · link) · context · stack · home · vtable · refs   every dispatch and wake
 //! line 1  join lock, joiners · end hook · spawn location · label   spawn, end, join
 //! line 2  started links · locals · region · notice · class         start, end, diagnostics
 //! line 3… payload: the closure, later the outcome                  64 B in the least class
@@ -26,24 +26,22 @@
 
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, offset_of};
+use std::ops::Deref;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::cancel_scope::CurrentScope;
-use super::current::{self, Local};
 use super::entry::Vtable;
+use super::fiber_ptr::{FiberHead, FiberPtr};
 use super::local::Locals;
 use super::schedule::Schedule;
-use super::slab;
 use super::spans::Spans;
 use super::stackless::StackOwner;
-use super::state::StateWord;
 use super::state_names::Life;
-use super::ticket::{Ticket, Wake};
 use super::token::Node;
-use super::waiter::WaitQueue;
-use crate::base::list::{DoublyLinked, Link, Linked, Links, List, NodePtr};
+use super::waking::{Ticket, WaitQueue, Wake};
+use crate::base::list::{DoublyLinked, Links, List};
 use crate::base::mutant::or_relaxed;
 use crate::context::{Context, Stack};
 use crate::shim::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -118,8 +116,7 @@ pub(crate) struct Label {
 /// One fiber.
 #[repr(C, align(64))]
 pub(crate) struct Header {
-    pub(crate) state: StateWord,
-    link: Link<Header>,
+    head: FiberHead,
     /// Where the fiber resumes; meaningless while it runs. Owner.
     pub(crate) context: UnsafeCell<Context>,
     /// None while fresh and after the end. Owner.
@@ -245,15 +242,34 @@ impl Flags {
 /// Bytes from the start of a header to its payload.
 pub(crate) const PAYLOAD_OFFSET: usize = size_of::<Header>();
 
-/// A pointer to a header, which is never freed (H1). Dereferencing it is safe; its plain fields are
-/// the owner's only (H2), which no type checks.
-pub(crate) type FiberPtr = NodePtr<Header>;
+const _: () = assert!(offset_of!(Header, head) == 0, "`FiberPtr` points to `head`");
 
 impl FiberPtr {
+    /// Returns the pointer to a header.
+    ///
+    /// # Safety
+    /// H1: the header is never freed or moved, and no `&mut` to it exists any more. The provenance
+    /// of `header` covers its payload.
+    pub(super) unsafe fn to(header: NonNull<Header>) -> FiberPtr {
+        // SAFETY: the caller's promise.
+        unsafe { FiberPtr::new(header.cast()) }
+    }
+
     /// Returns the header (H1).
     #[inline(always)]
     pub(crate) fn header(self) -> &'static Header {
-        self.get()
+        // SAFETY: H1: `head` is at the beginning of a header, and the pointer covers all of that.
+        unsafe { self.as_non_null().cast::<Header>().as_ref() }
+    }
+}
+
+/// Gives access to the state word.
+impl Deref for Header {
+    type Target = FiberHead;
+
+    #[inline(always)]
+    fn deref(&self) -> &FiberHead {
+        &self.head
     }
 }
 
@@ -262,7 +278,7 @@ impl List<Header> {
     pub(crate) fn fibers(&self) -> impl Iterator<Item = FiberPtr> {
         self.iter().map(|header| {
             // SAFETY: H1: `push_fiber` puts only headers of the slab into a list.
-            unsafe { FiberPtr::new(header) }
+            unsafe { FiberPtr::to(header) }
         })
     }
 
@@ -272,14 +288,23 @@ impl List<Header> {
     /// The fiber is in no list of this kind.
     pub(crate) unsafe fn push_fiber(&mut self, fiber: FiberPtr) {
         // SAFETY: a header is never freed (H1); the rest is the caller's promise.
-        unsafe { self.push_back(fiber.as_non_null()) };
+        unsafe { self.push_back(fiber.as_non_null().cast()) };
+    }
+
+    /// Removes a fiber.
+    ///
+    /// # Safety
+    /// The fiber is in this list, or in none of this kind.
+    pub(crate) unsafe fn remove_fiber(&mut self, fiber: FiberPtr) {
+        // SAFETY: the caller's promise; a header is never freed (H1).
+        unsafe { self.remove(fiber.as_non_null().cast()) };
     }
 
     /// Removes and returns the oldest fiber.
     pub(crate) fn pop_fiber(&mut self) -> Option<FiberPtr> {
         self.pop_front().map(|header| {
             // SAFETY: H1: `push_fiber` puts only headers of the slab into a list.
-            unsafe { FiberPtr::new(header) }
+            unsafe { FiberPtr::to(header) }
         })
     }
 }
@@ -287,16 +312,7 @@ impl List<Header> {
 // SAFETY: H2: plain fields are accessed by their owner only; the rest is atomic or locked.
 unsafe impl Sync for Header {}
 
-// SAFETY: the link is a field of the header, used by one queue at a time (H2).
-unsafe impl Linked for Header {
-    #[inline(always)]
-    fn link(node: NonNull<Self>) -> NonNull<Link<Self>> {
-        // SAFETY: H1: in bounds of a valid header.
-        unsafe { node.byte_add(offset_of!(Header, link)) }.cast()
-    }
-}
-
-// SAFETY: as above; these links are used by the list of started fibers only.
+// SAFETY: the links are a field of the header; they are used by the list of started fibers only.
 unsafe impl DoublyLinked for Header {
     #[inline(always)]
     fn links(node: NonNull<Self>) -> NonNull<Links<Self>> {
@@ -309,8 +325,7 @@ impl Header {
     /// Returns the header of a block that has never held a fiber.
     pub(super) fn vacant(class: u8, index: u32) -> Header {
         Header {
-            state: StateWord::new(),
-            link: Link::new(),
+            head: FiberHead::new(),
             context: UnsafeCell::new(Context::empty()),
             stack: UnsafeCell::new(None),
             home: Cell::new(None),
@@ -370,32 +385,11 @@ impl Header {
         self.region.set(CurrentScope::NONE);
     }
 
-    /// Returns a header of `class` for a party that is not a fiber: it waits, and `home` is
-    /// notified when it is woken. The caller owns its one reference.
-    pub(crate) fn alone(
-        local: &Local,
-        class: u8,
-        location: &'static Location<'static>,
-        home: &'static dyn Schedule,
-    ) -> FiberPtr {
-        let header = slab::alloc(local, class, location, 1);
-        // H2: just allocated, so it is the caller's.
-        header.life.exempt();
-        header.set_home(home);
-        header
-    }
-
     /// Returns where the closure and the outcome are. The provenance covers the whole block.
     #[inline(always)]
     pub(crate) fn payload(fiber: FiberPtr) -> *mut MaybeUninit<u8> {
         // SAFETY: H1: a block of a slab is at least as long as its header.
         unsafe { fiber.as_ptr().cast::<MaybeUninit<u8>>().add(PAYLOAD_OFFSET) }
-    }
-
-    /// Returns the number of payload bytes in blocks of this class.
-    #[inline(always)]
-    pub(crate) const fn payload_size(class: u8) -> usize {
-        slab::block_size(class) - PAYLOAD_OFFSET
     }
 
     /// Returns a number that no other fiber of this process has, until 2^32 fibers have used
@@ -459,31 +453,9 @@ impl Header {
         assert!(refs < u32::MAX / 2, "too many handles to one fiber");
     }
 
-    /// Releases one reference; the last one recycles the header.
-    ///
-    /// # Safety
-    /// The caller owns the reference and does not use it again.
-    #[inline]
-    pub(crate) unsafe fn release(fiber: FiberPtr) {
-        if fiber.header().give_reference_back() {
-            Header::recycle(current::local(), fiber);
-        }
-    }
-
-    /// As [`release`](Self::release), on the caller's own thread.
-    ///
-    /// # Safety
-    /// As for [`release`](Self::release).
-    #[inline]
-    pub(crate) unsafe fn release_on(local: &Local, fiber: FiberPtr) {
-        if fiber.header().give_reference_back() {
-            Header::recycle(local, fiber);
-        }
-    }
-
     /// Releases one reference; true if it was the last one (H4).
     #[inline(always)]
-    fn give_reference_back(&self) -> bool {
+    pub(super) fn give_reference_back(&self) -> bool {
         // PERF: a sole owner needs no read-modify-write: no other party can add a reference.
         // ORDERING: Acquire: pairs with the Release decrement of the second to last holder.
         let sole = or_relaxed!(Ordering::Acquire, "sole_owner_relaxed");
@@ -500,19 +472,9 @@ impl Header {
         true
     }
 
-    /// Returns the header of a fiber without references (H4) to its slab.
-    #[inline]
-    fn recycle(local: &Local, fiber: FiberPtr) {
-        let header = fiber.header();
-        if header.label.get().is_some() {
-            header.drop_label();
-        }
-        slab::free(local, fiber);
-    }
-
     /// Drops the label of a fiber without references (H4).
     #[cold]
-    fn drop_label(&self) {
+    pub(super) fn drop_label(&self) {
         if let Some(label) = self.label.take() {
             // SAFETY: created by `Box::leak` in `set_label`; H4: no other party can reach it.
             drop(unsafe { Box::from_raw(label.as_ptr()) });
@@ -526,75 +488,6 @@ impl Header {
         }
         self.label
             .set(Some(NonNull::from(Box::leak(Box::new(label)))));
-    }
-}
-
-/// A counted reference to a header, which every public handle holds.
-#[derive(Debug)]
-pub(crate) struct FiberRef(FiberPtr);
-
-// SAFETY: H1, H4: the count keeps the identity, H2 guards the rest.
-unsafe impl Send for FiberRef {}
-// SAFETY: as above.
-unsafe impl Sync for FiberRef {}
-
-impl FiberRef {
-    /// Takes over one reference.
-    ///
-    /// # Safety
-    /// The caller owns one that no other code will release.
-    pub(crate) unsafe fn from_owned(fiber: FiberPtr) -> FiberRef {
-        FiberRef(fiber)
-    }
-
-    /// Returns a further reference to a fiber that the caller knows to be referenced.
-    pub(crate) fn of(fiber: FiberPtr) -> FiberRef {
-        fiber.header().retain();
-        FiberRef(fiber)
-    }
-
-    #[inline(always)]
-    pub(crate) fn ptr(&self) -> FiberPtr {
-        self.0
-    }
-
-    #[inline(always)]
-    pub(crate) fn header(&self) -> &Header {
-        self.0.header()
-    }
-
-    /// Gives the token; wakes the fiber if it waits for one.
-    pub(crate) fn unpark(&self) {
-        if self.header().state.unpark() {
-            Wake::of(self.0).enqueue();
-        }
-    }
-
-    /// Asks the fiber to stop: interrupts its current wait and all later ones, and cancels the
-    /// fibers that it has spawned in scopes.
-    pub(crate) fn cancel(&self) {
-        if self.header().state.cancel() {
-            Wake::of(self.0).enqueue();
-        }
-        // After the bit is set (RG4). A finished fiber has left all its regions.
-        let own = self.header().join.lock().own.clone();
-        if let Some(own) = own {
-            own.cancel();
-        }
-    }
-}
-
-impl Clone for FiberRef {
-    fn clone(&self) -> Self {
-        FiberRef::of(self.0)
-    }
-}
-
-impl Drop for FiberRef {
-    #[inline]
-    fn drop(&mut self) {
-        // SAFETY: this reference is owned and ends here.
-        unsafe { Header::release(self.0) };
     }
 }
 

@@ -13,7 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 use super::current::{self, Local};
-use super::header::{FiberPtr, Header};
+use super::fiber_ptr::FiberPtr;
+use super::header::Header;
 use super::panic_payload::text_of;
 use crate::base::drop_guard::drop_caught;
 

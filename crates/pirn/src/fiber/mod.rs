@@ -17,6 +17,10 @@ pub(crate) mod current;
 pub(crate) mod deadline;
 #[expect(unsafe_code, reason = "type-erased closures and results")]
 pub(crate) mod entry;
+#[expect(unsafe_code, reason = "a pointer to a header that is never freed")]
+mod fiber_ptr;
+#[expect(unsafe_code, reason = "gives references up one by one")]
+mod fiber_ref;
 #[expect(unsafe_code, reason = "fields owned by protocol, not by borrow")]
 pub(crate) mod header;
 mod id;
@@ -25,7 +29,6 @@ pub(crate) mod jobs;
 #[expect(unsafe_code, reason = "values that live as long as their fiber")]
 pub(crate) mod local;
 pub(crate) mod panic_payload;
-pub(crate) mod release;
 #[expect(
     unsafe_code,
     reason = "the contract of a pinned timer; a gate behind a header"
@@ -45,22 +48,21 @@ pub(crate) mod stackless;
 pub(crate) mod state;
 pub(crate) mod state_names;
 pub(crate) mod thread_registry;
-#[expect(unsafe_code, reason = "reads headers that may have been recycled")]
-pub(crate) mod ticket;
 #[expect(unsafe_code, reason = "seats are pointers to headers")]
 pub(crate) mod token;
 #[expect(unsafe_code, reason = "a fiber and its header, a seat and its token")]
 pub(crate) mod token_registration;
-#[expect(unsafe_code, reason = "waiters live on the stacks of waiting fibers")]
-pub(crate) mod waiter;
+mod waking;
 
-pub(crate) use header::{FiberPtr, FiberRef, Header, Outcome, describe_owner};
+pub(crate) use fiber_ptr::{FiberHead, FiberPtr, FiberRef};
+pub(crate) use header::{Header, Outcome, describe_owner};
 pub use id::FiberId;
 pub use local::FiberLocal;
 pub(crate) use schedule::{AfterSwitch, BlockInPlace, Schedule};
 #[cfg(feature = "tracing")]
 pub use spans::in_span;
-pub use ticket::Ticket;
+pub use waking::ticket::Ticket;
+pub(crate) use waking::{release, ticket, waiter};
 
 #[cfg(test)]
 pub(crate) mod tests;

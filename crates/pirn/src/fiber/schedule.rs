@@ -8,11 +8,11 @@ use std::ptr::NonNull;
 use std::time::Instant;
 
 use super::current::Local;
-use super::header::{FiberPtr, FiberRef};
+use super::fiber_ptr::{FiberPtr, FiberRef};
 use super::panic_payload::Witness;
 use super::stackless::BorrowTarget;
 use super::state::{Accepts, Epoch};
-use super::ticket::Ticket;
+use super::waking::ticket::Ticket;
 use crate::context::Stack;
 use crate::shim;
 use crate::timer::Timer;

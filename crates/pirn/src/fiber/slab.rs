@@ -14,7 +14,9 @@ use std::panic::Location;
 use std::ptr::{self, NonNull};
 
 use super::current::{self, Local};
-use super::header::{FiberPtr, Header, PAYLOAD_OFFSET};
+use super::fiber_ptr::{FiberHead, FiberPtr};
+use super::header::{Header, PAYLOAD_OFFSET};
+use super::schedule::Schedule;
 use crate::base::list::Fifo;
 use crate::base::mutant::mutant;
 use crate::base::prefetch::prefetch;
@@ -56,9 +58,9 @@ pub(super) struct Magazines([UnsafeCell<Pair>; CLASSES]);
 
 struct Pair {
     /// For allocations and frees.
-    loaded: Fifo<Header>,
+    loaded: Fifo<FiberHead>,
     /// Full or empty.
-    spare: Fifo<Header>,
+    spare: Fifo<FiberHead>,
 }
 
 impl Magazines {
@@ -86,7 +88,7 @@ impl Magazines {
 /// The blocks that all threads share, for one class.
 struct Store {
     /// Whole magazines: no code walks a list of blocks that have left the caches.
-    free: Vec<Fifo<Header>>,
+    free: Vec<Fifo<FiberHead>>,
     /// The rest of the newest chunk.
     chunk: Option<(NonNull<u8>, usize)>,
     chunks: u32,
@@ -128,7 +130,7 @@ pub(crate) fn alloc(
         prefetch(next.as_ptr(), block_size(0));
     }
     // B1: it was in the magazine and is now in no list.
-    block.renew(location, refs);
+    block.header().renew(location, refs);
     block
 }
 
@@ -221,7 +223,7 @@ impl Stores {
     }
 
     /// Returns a magazine with at least one block.
-    fn take(&mut self, class: u8) -> Fifo<Header> {
+    fn take(&mut self, class: u8) -> Fifo<FiberHead> {
         let store = &mut self.classes[class as usize];
         if let Some(magazine) = store.free.last()
             && mutant!("slab_magazine_taken_twice")
@@ -240,7 +242,7 @@ impl Stores {
             unsafe { header.write(Header::vacant(class, self.next_index)) };
             self.next_index += 1;
             // SAFETY: H1: the block is never freed.
-            batch.push_back(unsafe { FiberPtr::new(header) });
+            batch.push_back(unsafe { FiberPtr::to(header) });
         }
         batch
     }
@@ -270,5 +272,29 @@ impl Store {
             crate::sys::advise_huge(start, size);
         }
         (start, size)
+    }
+}
+
+impl Header {
+    /// Returns a header of `class` for a party that is not a fiber: it waits, and `home` is
+    /// notified when it is woken. The caller owns its one reference.
+    pub(crate) fn alone(
+        local: &Local,
+        class: u8,
+        location: &'static Location<'static>,
+        home: &'static dyn Schedule,
+    ) -> FiberPtr {
+        let fiber = alloc(local, class, location, 1);
+        // H2: just allocated, so it is the caller's.
+        let header = fiber.header();
+        header.life.exempt();
+        header.set_home(home);
+        fiber
+    }
+
+    /// Returns the number of payload bytes in blocks of this class.
+    #[inline(always)]
+    pub(crate) const fn payload_size(class: u8) -> usize {
+        block_size(class) - PAYLOAD_OFFSET
     }
 }

@@ -19,8 +19,9 @@
 //! LOCK: the list of hungry fibers, then the lock of a fiber's `join` or of a scope. Never in the
 //! opposite order.
 
-use super::header::{EndHook, FiberPtr, Header};
-use super::ticket::Wake;
+use super::fiber_ptr::FiberPtr;
+use super::header::{EndHook, Header};
+use super::waking::ticket::Wake;
 use crate::base::mutant::mutant;
 
 /// A waiter for a fiber's end, in the fiber's queue.

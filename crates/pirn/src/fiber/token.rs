@@ -33,10 +33,10 @@ use std::sync::{Arc, Weak};
 
 use ::slab::Slab;
 
-use super::header::FiberPtr;
-use super::release::wake_all;
-use super::ticket::Wake;
-use super::waiter::WaitQueue;
+use super::fiber_ptr::FiberPtr;
+use super::waking::release::wake_all;
+use super::waking::ticket::Wake;
+use super::waking::waiter::WaitQueue;
 use crate::base::drop_guard::end_caught;
 use crate::base::mutant::mutant;
 use crate::shim::Lock;

@@ -15,7 +15,8 @@ use super::cancel_scope::{
     CancelScope, CurrentScope, Kind, RegionRef, TokenRegistration,
 };
 use super::current;
-use super::header::{FiberPtr, Header};
+use super::fiber_ptr::FiberPtr;
+use super::header::Header;
 use super::token::Node;
 use crate::base::mutant::mutant;
 

@@ -48,7 +48,7 @@ impl<'scope> Scope<'scope, '_> {
         let fiber = self.fresh(current::local(), inherited, Builder::new(), wrapped);
         if !dispatcher.keeps_time_of(self.pool()) {
             // H2: not published yet.
-            let region = &fiber.region;
+            let region = &fiber.header().region;
             region.set(region.get().untimed());
         }
         dispatcher.publish(fiber);

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::stage::{Actor, Block};
 use crate::base::tests::explore::explore;
-use crate::fiber::current;
-use crate::fiber::header::{FiberRef, Header, Label};
+use crate::fiber::header::{Header, Label};
 use crate::fiber::slab;
 use crate::fiber::state::{Accepts, Code, Parked};
 use crate::fiber::ticket::Ticket;
+use crate::fiber::{FiberRef, current};
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::shim::thread::{self, JoinHandle};
 use crate::wait::park::park;

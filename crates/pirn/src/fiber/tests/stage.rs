@@ -11,11 +11,11 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 
 use crate::fiber::current::{self, Local};
-use crate::fiber::header::{FiberPtr, Header};
 use crate::fiber::schedule::Schedule;
 use crate::fiber::slab;
 use crate::fiber::state::Code;
 use crate::fiber::ticket::Ticket;
+use crate::fiber::{FiberPtr, Header};
 use crate::shim::thread::{self, JoinHandle};
 use crate::timer::Timer;
 
@@ -56,7 +56,7 @@ impl Block {
             armed: Cell::new(None),
         })));
         // SAFETY: H1: a model frees the block only after every thread that knew it has ended.
-        let header = unsafe { FiberPtr::new(header) };
+        let header = unsafe { FiberPtr::to(header) };
         Block { header, home }
     }
 
@@ -73,7 +73,7 @@ impl Block {
     }
 
     pub(crate) fn header(&self) -> &Header {
-        self.header.get()
+        self.header.header()
     }
 
     pub(crate) fn pointer(&self) -> FiberPtr {
@@ -111,7 +111,7 @@ impl Drop for Block {
         // SAFETY: created in `new`; every thread that knew it has ended.
         drop(unsafe { Box::from_raw(self.home.as_ptr()) });
         // SAFETY: as above.
-        unsafe { self.header.as_non_null().drop_in_place() };
+        unsafe { self.header.as_non_null().cast::<Header>().drop_in_place() };
         // SAFETY: as above.
         unsafe { dealloc(self.header.as_ptr().cast(), layout()) };
     }

@@ -130,7 +130,7 @@ pub(crate) fn plain_threads() -> Vec<PlainThread> {
     let register = REGISTER.lock();
     let tell = |entry: &Entry| {
         let mark = mark_of(entry.header).load(Ordering::SeqCst);
-        let id = entry.header.id();
+        let id = entry.header.header().id();
         PlainThread {
             id,
             name: entry.name.clone(),

@@ -25,7 +25,7 @@ use crate::base::list::{Fifo, List};
 use crate::base::pad::CachePadded;
 use crate::fiber::state::Code;
 use crate::fiber::ticket::Wake;
-use crate::fiber::{FiberPtr, Header, Ticket};
+use crate::fiber::{FiberHead, FiberPtr, Header, Ticket};
 use crate::sched::pool::counters::Gauge;
 use crate::sched::pool::shared::Pool;
 use crate::shim::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -45,7 +45,7 @@ pub(in crate::sched) struct SharedQueues {
 
 struct Ready {
     /// Started fibers that may run, oldest first.
-    fibers: Lock<Fifo<Header>>,
+    fibers: Lock<Fifo<FiberHead>>,
     len: AtomicUsize,
     /// The number of fibers taken out.
     taken: AtomicU32,
@@ -129,7 +129,7 @@ impl SharedQueues {
     }
 
     /// Pushes started fibers. On the worker's own thread.
-    pub(in crate::sched) fn append(&self, more: Fifo<Header>) {
+    pub(in crate::sched) fn append(&self, more: Fifo<FiberHead>) {
         let mut fibers = self.ready.fibers.lock();
         fibers.append(more);
         self.ready.set_len(&fibers);
@@ -145,14 +145,14 @@ impl SharedQueues {
     }
 
     /// Takes half of the ready fibers, at most `most`, oldest first.
-    pub(in crate::sched) fn take_half(&self, most: usize) -> Fifo<Header> {
+    pub(in crate::sched) fn take_half(&self, most: usize) -> Fifo<FiberHead> {
         match self.len() {
             0 => Fifo::new(),
             len => self.take(len.div_ceil(2).min(most)),
         }
     }
 
-    fn take(&self, n: usize) -> Fifo<Header> {
+    fn take(&self, n: usize) -> Fifo<FiberHead> {
         let mut fibers = self.ready.fibers.lock();
         let taken = fibers.split_front(n as u32);
         self.ready.set_len(&fibers);
@@ -214,7 +214,7 @@ impl SharedQueues {
 
     /// Ends the waits with timers due by `now`, and returns the fibers, which the caller enqueues.
     /// Any thread.
-    pub(in crate::sched) fn fire(&self, now: u64) -> Fifo<Header> {
+    pub(in crate::sched) fn fire(&self, now: u64) -> Fifo<FiberHead> {
         let mut woken = Fifo::new();
         let mut wheel = self.timers.wheel.lock();
         wheel.advance(now, |ticket| {
@@ -240,7 +240,7 @@ impl SharedQueues {
     pub(in crate::sched) fn leave(&self, fiber: FiberPtr, settled: &Gauge) {
         let mut started = self.started.lock();
         // SAFETY: linked in `enter`, in this list.
-        unsafe { started.remove(fiber.as_non_null()) };
+        unsafe { started.remove_fiber(fiber) };
         settled.add(-1);
     }
 
@@ -271,7 +271,7 @@ impl SharedQueues {
 }
 
 impl Ready {
-    fn set_len(&self, fibers: &Fifo<Header>) {
+    fn set_len(&self, fibers: &Fifo<FiberHead>) {
         self.len.store(fibers.len() as usize, Ordering::Relaxed);
     }
 }

@@ -18,7 +18,7 @@ use std::ptr;
 use crate::fiber::state::{Hold, Parked};
 use crate::fiber::state_names::State;
 use crate::fiber::ticket::Wake;
-use crate::fiber::{FiberPtr, Header, current};
+use crate::fiber::{FiberHead, FiberPtr, current};
 use crate::report::fiber_info::{self, FiberInfo};
 use crate::report::summary::Tally;
 use crate::sched::pool::remote::Remote;
@@ -48,7 +48,7 @@ impl Pool {
     pub(in crate::sched) fn survey(&self, question: Question) -> Snapshot {
         let asker = current::local().fiber();
         let running = |remote: &Remote| remote.running.load(Ordering::Relaxed);
-        let running: Vec<*mut Header> = self.remotes.iter().map(running).collect();
+        let running: Vec<*mut FiberHead> = self.remotes.iter().map(running).collect();
         let workers = self.remotes.iter().enumerate();
         let workers = workers.filter_map(|(worker, remote)| {
             let there = remote.launched.load(Ordering::Acquire)
@@ -104,7 +104,7 @@ impl Pool {
     ) -> Vec<WorkerInfo> {
         let asker = current::local().fiber();
         let running = |remote: &Remote| remote.running.load(Ordering::Relaxed);
-        let running: Vec<*mut Header> = self.remotes.iter().map(running).collect();
+        let running: Vec<*mut FiberHead> = self.remotes.iter().map(running).collect();
         let pieces = self.remotes.iter().zip(wants).enumerate();
         let pieces = pieces.filter_map(|(worker, (remote, want))| {
             let want = (*want)?;
@@ -148,7 +148,7 @@ enum Part {
 fn find(
     worker: usize,
     remote: &Remote,
-    running: &[*mut Header],
+    running: &[*mut FiberHead],
     asker: Option<FiberPtr>,
     part: Part,
 ) -> (Found, usize) {

@@ -33,7 +33,9 @@ use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::state::Parked;
 use crate::fiber::state_names::State;
 use crate::fiber::ticket::Wake;
-use crate::fiber::{AfterSwitch, FiberPtr, FiberRef, Header, Schedule, Ticket};
+use crate::fiber::{
+    AfterSwitch, FiberHead, FiberPtr, FiberRef, Header, Schedule, Ticket,
+};
 use crate::sched::events::Kind;
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::shared::{Phase, Pool};
@@ -261,7 +263,7 @@ impl Pool {
 }
 
 /// Enqueues fibers that the caller has claimed.
-pub(in crate::sched) fn enqueue(mut woken: Fifo<Header>) {
+pub(in crate::sched) fn enqueue(mut woken: Fifo<FiberHead>) {
     while let Some(fiber) = woken.pop_front() {
         Wake::of(fiber).enqueue();
     }
@@ -308,7 +310,7 @@ impl Schedule for SharedQueues {
     fn pin(&self, local: &Local) -> &'static dyn Schedule {
         let worker = Worker::here(local);
         worker.pinned.set(worker.pinned.get() + 1);
-        let inbox: &'static Inbox<Header> = worker.remote().inbox;
+        let inbox: &'static Inbox<FiberHead> = worker.remote().inbox;
         inbox
     }
 

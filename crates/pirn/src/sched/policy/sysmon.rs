@@ -419,7 +419,7 @@ impl Monitor {
 /// Returns the spawn line of the fiber that the worker runs, if the dispatch is still that of
 /// `epoch`.
 fn running_at(remote: &Remote, epoch: u64) -> Option<&'static Location<'static>> {
-    let location = remote.running_fiber()?.location();
+    let location = remote.running_fiber()?.header().location();
     (remote.counters.dispatched.get() == epoch).then_some(location)
 }
 

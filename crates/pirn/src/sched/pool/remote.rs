@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use crate::base::clock;
 use crate::base::pad::CachePadded;
 use crate::fiber::jobs::Jobs;
-use crate::fiber::{FiberPtr, Header, Ticket};
+use crate::fiber::{FiberHead, FiberPtr, Ticket};
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::events::{Watch, Watched};
 use crate::sched::migrate::shared_queues::SharedQueues;
@@ -32,11 +32,11 @@ use crate::timer::Levels;
 
 /// What other threads see of one worker.
 pub(crate) struct Remote {
-    pub(in crate::sched) ring: Ring<Header>,
+    pub(in crate::sched) ring: Ring<FiberHead>,
     /// The jobs of the fiber that runs here.
     pub(in crate::sched) jobs: Arc<Jobs>,
-    pub(in crate::sched) next: CachePadded<Next<Header>>,
-    pub(in crate::sched) inbox: &'static Inbox<Header>,
+    pub(in crate::sched) next: CachePadded<Next<FiberHead>>,
+    pub(in crate::sched) inbox: &'static Inbox<FiberHead>,
     /// Where fibers may migrate.
     pub(in crate::sched) shared_queues: Option<&'static SharedQueues>,
     pub(in crate::sched) counters: CachePadded<WorkerCounters>,
@@ -46,7 +46,7 @@ pub(crate) struct Remote {
     /// (`sched::placement::balance`). Written by any worker.
     pub(in crate::sched) lines: LineCounts,
     /// Fresh fibers that other workers have placed here (`sched::placement::balance`).
-    pub(in crate::sched) placed: Injector<Header>,
+    pub(in crate::sched) placed: Injector<FiberHead>,
     /// The kind of holder that the worker is, as a number; 0 if none (`sched::placement::holders`).
     /// Written under the lock of `Threads`.
     pub(in crate::sched) holder: AtomicU32,
@@ -55,7 +55,7 @@ pub(crate) struct Remote {
     pub(in crate::sched) stuck: AtomicBool,
     /// The fiber that runs now; null if the worker found none, and has not since. For reports, and
     /// to distinguish a stuck worker from one that is getting up. Written by the worker.
-    pub(in crate::sched) running: AtomicPtr<Header>,
+    pub(in crate::sched) running: AtomicPtr<FiberHead>,
     /// The data kept for observers of this worker.
     pub(in crate::sched) watched: Watched,
     /// The value that the monitor has found unchanged in `next`: free for thieves to take.

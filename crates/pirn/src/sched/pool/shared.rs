@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::context::StackPool;
 use crate::fiber::token::Node;
-use crate::fiber::{FiberPtr, Header};
+use crate::fiber::{FiberHead, FiberPtr};
 use crate::sched::config::{Config, Scheduler};
 use crate::sched::deadlock::detector;
 use crate::sched::events::{Event, LogMask, Outside, log};
@@ -44,7 +44,7 @@ use crate::shim::thread::ThreadId;
 pub(crate) struct Pool {
     pub(in crate::sched) config: Config,
     pub(in crate::sched) remotes: Remotes,
-    pub(in crate::sched) injector: Injector<Header>,
+    pub(in crate::sched) injector: Injector<FiberHead>,
     pub(in crate::sched) idle: Idle,
     pub(in crate::sched) lines: Lines,
     pub(in crate::sched) stacks: StackPool,

@@ -6,13 +6,13 @@ use std::io::Write;
 use crate::base::list::Fifo;
 use crate::context::OutOfStacks;
 use crate::fiber::ticket::Wake;
-use crate::fiber::{FiberPtr, Header, stackless};
+use crate::fiber::{FiberHead, FiberPtr, stackless};
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Fresh fibers that found no stack, oldest first.
 pub(in crate::sched) struct StackWaiters {
-    fibers: Lock<Fifo<Header>>,
+    fibers: Lock<Fifo<FiberHead>>,
     len: AtomicUsize,
     /// The sum of `len` and `beyond`. Written under the lock.
     watched: AtomicUsize,
@@ -126,13 +126,13 @@ impl StackWaiters {
     }
 
     /// Under the lock.
-    fn taken(&self, fibers: &Fifo<Header>, fiber: FiberPtr) {
+    fn taken(&self, fibers: &Fifo<FiberHead>, fiber: FiberPtr) {
         self.note_len(fibers);
         stackless::end(fiber.header());
     }
 
     /// Under the lock.
-    fn note_len(&self, fibers: &Fifo<Header>) {
+    fn note_len(&self, fibers: &Fifo<FiberHead>) {
         let len = fibers.len() as usize;
         let beyond = self.beyond.load(Ordering::Relaxed);
         self.len.store(len, Ordering::SeqCst);

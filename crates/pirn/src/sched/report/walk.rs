@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::fiber::state_names::State;
-use crate::fiber::{FiberPtr, Header};
+use crate::fiber::{FiberHead, FiberPtr};
 use crate::report::fiber_info::FiberInfo;
 use crate::report::summary::Tally;
 use crate::sched::pool::remote::Remote;
@@ -115,7 +115,7 @@ impl Counted {
 
 /// The run of a fiber on a worker.
 struct Run {
-    fiber: *mut Header,
+    fiber: *mut FiberHead,
     epoch: u64,
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::base::clock;
 use crate::base::list::Fifo;
 use crate::context::StackConfig;
-use crate::fiber::{FiberPtr, Header, current};
+use crate::fiber::{FiberHead, FiberPtr, current};
 use crate::runtime::Handle;
 use crate::sched::config::{Config, Deadlock, Scheduler};
 use crate::sched::events::Watch;
@@ -320,7 +320,7 @@ fn a_worker_spins_once_before_it_sleeps() {
 fn the_oldest_spilled_fiber_has_its_turn() {
     let mut stage = Stage::new(1);
     let mut fibers = stage.fibers(5);
-    let mut batch: Fifo<Header> = Fifo::new();
+    let mut batch: Fifo<FiberHead> = Fifo::new();
     for fiber in &fibers {
         batch.push_back(*fiber);
     }
@@ -353,7 +353,7 @@ fn the_oldest_spilled_fiber_has_its_turn() {
     stage.end([newest, oldest, second].into_iter().chain(last));
 }
 
-fn fifo(mut batch: Fifo<Header>) -> Vec<FiberPtr> {
+fn fifo(mut batch: Fifo<FiberHead>) -> Vec<FiberPtr> {
     std::iter::from_fn(|| batch.pop_front()).collect()
 }
 

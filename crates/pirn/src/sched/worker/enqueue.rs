@@ -17,7 +17,7 @@ use crate::fiber::current::{self, Local};
 use crate::fiber::jobs::promote_all;
 use crate::fiber::panic_payload::Witness;
 use crate::fiber::stackless::BorrowTarget;
-use crate::fiber::{FiberPtr, FiberRef, Header, Schedule, Ticket};
+use crate::fiber::{FiberHead, FiberPtr, FiberRef, Schedule, Ticket};
 use crate::sched::events::Kind;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
@@ -367,7 +367,7 @@ impl Worker {
 }
 
 /// The home of a settled fiber: the inbox of its worker.
-impl Schedule for Inbox<Header> {
+impl Schedule for Inbox<FiberHead> {
     #[inline]
     fn schedule(&self, fiber: FiberPtr) {
         let local = current::local();

@@ -11,7 +11,7 @@ use std::cell::Cell;
 use crate::base::clock;
 use crate::base::list::Fifo;
 use crate::fiber::current::{self, Local};
-use crate::fiber::{FiberPtr, Header};
+use crate::fiber::{FiberHead, FiberPtr};
 use crate::sched::config::Scheduler;
 use crate::sched::events::Kind;
 use crate::sched::pool::remote::Remote;
@@ -288,7 +288,7 @@ impl Worker {
         Some(first)
     }
 
-    fn keep_batch(&self, mut batch: Fifo<Header>) {
+    fn keep_batch(&self, mut batch: Fifo<FiberHead>) {
         if batch.is_empty() {
             return;
         }

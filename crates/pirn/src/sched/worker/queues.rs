@@ -7,7 +7,7 @@
 use std::cell::{Cell, UnsafeCell};
 
 use crate::base::list::{Fifo, List};
-use crate::fiber::{FiberPtr, Header};
+use crate::fiber::{FiberHead, FiberPtr, Header};
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
@@ -19,7 +19,7 @@ const STREAK: u32 = 3;
 /// The lists of one worker.
 pub(super) struct Queues {
     /// Settled fibers that may run.
-    ready: UnsafeCell<Fifo<Header>>,
+    ready: UnsafeCell<Fifo<FiberHead>>,
     /// Fibers that have started here and not ended.
     started: UnsafeCell<List<Header>>,
     /// A fiber that has settled here and is to run before anything else.
@@ -86,7 +86,7 @@ impl Worker {
         // SAFETY: K1.
         let started = unsafe { &mut *self.queues.started.get() };
         // SAFETY: linked in `link_started`, in this list.
-        unsafe { started.remove(fiber.as_non_null()) };
+        unsafe { started.remove_fiber(fiber) };
     }
 
     /// Counts a fresh fiber that is put behind started ones. False if there were `most` in a row.
@@ -137,7 +137,7 @@ impl Worker {
 
     /// Puts a fiber that was due by the slot behind the others.
     #[cold]
-    pub(in crate::sched) fn put_back(&self, item: NextItem<Header>) {
+    pub(in crate::sched) fn put_back(&self, item: NextItem<FiberHead>) {
         match item {
             NextItem::Fresh(fiber) => self.keep_fresh(fiber),
             NextItem::Settled(fiber) => self.make_ready(fiber),

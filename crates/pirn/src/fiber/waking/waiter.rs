@@ -16,11 +16,11 @@
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
-use super::header::FiberPtr;
-use super::state::Code;
 use super::ticket::{Ticket, Wake};
 use crate::base::list::{DoublyLinked, Links, List};
 use crate::base::mutant::mutant;
+use crate::fiber::fiber_ptr::FiberPtr;
+use crate::fiber::state::Code;
 use crate::shim::UnsafeCell;
 
 /// One party in one queue, with the payload that is handed over.

@@ -2,10 +2,9 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::header::FiberPtr;
-use super::state::{Claim, Code, Epoch};
-use super::state_names::State;
 use crate::base::mutant::mutant;
+use crate::fiber::fiber_ptr::FiberPtr;
+use crate::fiber::state::{Claim, Code, Epoch};
 
 /// The right to end one wait of one fiber, once.
 ///
@@ -92,63 +91,11 @@ impl Ticket {
     /// Tries to end the wait with `code`; `None` if it was over already.
     #[inline]
     pub(crate) fn claim(self, code: Code) -> Option<Wake> {
-        let header = self.fiber.header();
-        match header.state.claim(self.epoch, code) {
+        match self.fiber.state.claim(self.epoch, code) {
             Claim::Parked => Some(Wake(Some(self.fiber))),
             Claim::Active if mutant!("enqueue_unparked") => Some(Wake(Some(self.fiber))),
             Claim::Active => Some(Wake(None)),
             Claim::Stale => None,
-        }
-    }
-
-    /// Ends the wait of this ticket and makes its fiber ready.
-    ///
-    /// Returns false, and does nothing, if that wait has already ended, for any reason. Works from
-    /// any thread, never blocks.
-    ///
-    /// # Cancellation
-    /// Not an interruption point; never suspends.
-    ///
-    /// # Examples
-    /// ```
-    /// use std::sync::Mutex;
-    ///
-    /// use pirn::wait::{Ticket, Waitable, on};
-    ///
-    /// /// Completes with the ticket of its waiter.
-    /// struct Kept(Mutex<Option<Ticket>>);
-    ///
-    /// impl Waitable for Kept {
-    ///     type Output = Ticket;
-    ///
-    ///     fn try_complete(&self) -> Option<Ticket> {
-    ///         *self.0.lock().unwrap()
-    ///     }
-    ///
-    ///     fn publish(&self, ticket: Ticket) -> bool {
-    ///         *self.0.lock().unwrap() = Some(ticket);
-    ///         false
-    ///     }
-    ///
-    ///     fn unpublish(&self, _: Ticket) {}
-    /// }
-    ///
-    /// let ticket = on(&Kept(Mutex::new(None))).unwrap();
-    /// assert!(!ticket.wake(), "the wait is over");
-    /// ```
-    pub fn wake(self) -> bool {
-        self.wake_with(Code::RETRY)
-    }
-
-    /// As [`wake`](Ticket::wake), with a code that the waiting fiber reads.
-    #[inline]
-    pub(crate) fn wake_with(self, code: Code) -> bool {
-        match self.claim(code) {
-            Some(wake) => {
-                wake.enqueue();
-                true
-            }
-            None => false,
         }
     }
 }
@@ -162,17 +109,6 @@ impl Wake {
     /// Returns the fiber that was parked, for a later enqueue.
     pub(crate) fn into_fiber(self) -> Option<FiberPtr> {
         self.0
-    }
-
-    /// Hands the fiber to its scheduler, or wakes the plain thread that waits.
-    #[inline]
-    pub(crate) fn enqueue(self) {
-        if let Some(fiber) = self.0 {
-            // H3: the claim ordered `home` before this read.
-            let header = fiber.header();
-            header.life.step(State::Runnable);
-            header.home().schedule(fiber);
-        }
     }
 }
 
