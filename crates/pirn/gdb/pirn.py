@@ -76,7 +76,7 @@ def fibers():
 
 def suspended(fiber):
     """The words of a fiber's context and where they are; none if it runs."""
-    sp = word(place(find(fiber["context"], "sp")))
+    sp = word(place(find(fiber["machine"]["context"], "sp")))
     return ([word(sp + i * WORD) for i in range(SAVED)], sp) if sp else (None, 0)
 
 

@@ -85,7 +85,7 @@ pub fn running_stack() -> Option<Range<usize>> {
     let fiber = current::local().fiber()?;
     let header = fiber.header();
     // SAFETY: H2: the caller is the fiber itself, and its stack does not move.
-    let stack = unsafe { &*header.stack.get() };
+    let stack = unsafe { &*header.stack() };
     stack.as_ref().map(crate::context::Stack::range)
 }
 

@@ -108,7 +108,7 @@ impl Token {
         let local = current::local();
         let region = current::known(local)
             // H2: the caller's own header.
-            .and_then(|fiber| fiber.header().region.get().region());
+            .and_then(|fiber| fiber.header().scope().region());
         if let Some(region) = region {
             if let Some(node) = region.get().token_in_force() {
                 return Token(Arc::clone(node));

@@ -577,5 +577,5 @@ fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
 
 fn in_force(owner: FiberPtr) -> CurrentScope {
     // H2: the caller's own header.
-    owner.header().region.get()
+    owner.header().scope()
 }

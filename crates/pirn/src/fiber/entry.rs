@@ -202,7 +202,7 @@ unsafe fn run_caught(fiber: FiberPtr) {
             Outcome::Panicked
         }
     };
-    header.outcome.set(outcome);
+    header.set_outcome(outcome);
     if outcome == Outcome::NotRun {
         header.life.unrun();
     }
@@ -215,7 +215,7 @@ unsafe fn run_caught(fiber: FiberPtr) {
 /// The caller owns the outcome (H5).
 pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
     let header = fiber.header();
-    let outcome = header.outcome.replace(Outcome::Taken);
+    let outcome = header.take_outcome();
     end_caught(|| match outcome {
         Outcome::Value => {
             if let Some(drop_value) = header.vtable.get().drop_value {
@@ -256,7 +256,7 @@ pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
 pub(crate) unsafe fn live(fiber: FiberPtr) {
     // H2: the fiber's own header.
     let header = fiber.header();
-    match header.region.get().region() {
+    match header.scope().region() {
         // SAFETY: the caller's promise.
         None => unsafe { run_out(fiber) },
         // SAFETY: the caller's promise.
@@ -300,7 +300,7 @@ unsafe fn run_out(fiber: FiberPtr) {
 /// Steps 3 and 4 of the end.
 fn publish(fiber: FiberPtr) -> Ending {
     let header = fiber.header();
-    let panicked = header.outcome.get() == Outcome::Panicked;
+    let panicked = header.outcome() == Outcome::Panicked;
     let mut join = header.join.lock();
     let detached = join.detached && !mutant!("detached_unseen");
     if detached && owes_drop(header) {
@@ -361,7 +361,7 @@ fn wake_more_joiners(header: &Header) {
 #[inline(always)]
 fn tell_scope(fiber: FiberPtr, ending: Ending) {
     let header = fiber.header();
-    if let Some(EndHook { table, data }) = header.on_end.get() {
+    if let Some(EndHook { table, data }) = header.on_end() {
         // SAFETY: the scope or group that set the hook waits until this call has counted the fiber.
         unsafe { (table.ended)(data, fiber, ending) };
     }
@@ -369,7 +369,7 @@ fn tell_scope(fiber: FiberPtr, ending: Ending) {
 
 /// Returns whether the outcome of a detached fiber has to be dropped.
 fn owes_drop(header: &Header) -> bool {
-    match header.outcome.get() {
+    match header.outcome() {
         Outcome::Value => header.vtable.get().drop_value.is_some(),
         outcome => outcome == Outcome::Panicked && !header.flags.keeps_panic(),
     }

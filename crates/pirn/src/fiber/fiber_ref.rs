@@ -33,7 +33,7 @@ impl Header {
     #[inline]
     fn recycle(local: &Local, fiber: FiberPtr) {
         let header = fiber.header();
-        if header.label.get().is_some() {
+        if header.has_label() {
             header.drop_label();
         }
         slab::free(local, fiber);

@@ -117,10 +117,7 @@ pub(crate) struct Label {
 #[repr(C, align(64))]
 pub(crate) struct Header {
     head: FiberHead,
-    /// Where the fiber resumes; meaningless while it runs. Owner.
-    pub(crate) context: UnsafeCell<Context>,
-    /// None while fresh and after the end. Owner.
-    pub(crate) stack: UnsafeCell<Option<Stack>>,
+    machine: Machine,
     /// The scheduler that enqueues it; set when it settles (H3).
     home: Cell<Option<&'static dyn Schedule>>,
     pub(crate) vtable: Cell<&'static Vtable>,
@@ -129,27 +126,14 @@ pub(crate) struct Header {
     pub(crate) gate: Parker,
 
     pub(crate) join: Lock<Join>,
-    pub(crate) on_end: Cell<Option<EndHook>>,
-    /// Where it was spawned. Constant while the fiber lives; atomic, so that a report may
-    /// read it though the fiber may have ended.
-    location: AtomicPtr<Location<'static>>,
-    /// Constant while the fiber lives.
-    pub(crate) label: Cell<Option<NonNull<Label>>>,
+    spawn: Spawn,
 
     started: Links<Header>,
-    /// Owner.
-    pub(crate) locals: Cell<Option<NonNull<Locals>>>,
-    /// The scope in force for the running code. The spawner, then the owner.
-    pub(crate) region: Cell<CurrentScope>,
-    /// What the fiber waits for: a `wait::wait_info::Notice` in the frame that waits, else null.
-    /// Written by the owner, and read by it and by its worker.
-    pub(crate) notice: Cell<*const ()>,
+    code: Code,
     /// The identity: the number of the block, and in the upper half the number of fibers that have
     /// used it.
     identity: AtomicU64,
-    pub(crate) class: u8,
-    /// Owner, then the handle (H5).
-    pub(crate) outcome: Cell<Outcome>,
+    payload: Payload,
     /// The name of its state; in debug builds. Owner.
     pub(crate) life: Life,
     /// Boolean flags of the fiber and its current wait. Owner, then the handle (H5).
@@ -159,6 +143,46 @@ pub(crate) struct Header {
     pub(crate) placement: Cell<u32>,
     /// The spans of `tracing` that its code is in. Owner.
     pub(crate) spans: Spans,
+}
+
+/// The stack of a fiber, and its place there.
+#[repr(C)]
+struct Machine {
+    /// Where the fiber resumes; meaningless while it runs. Owner.
+    context: UnsafeCell<Context>,
+    /// None while fresh and after the end. Owner.
+    stack: UnsafeCell<Option<Stack>>,
+}
+
+/// What the spawner has set.
+#[repr(C)]
+struct Spawn {
+    on_end: Cell<Option<EndHook>>,
+    /// Where it was spawned. Constant while the fiber lives; atomic, so that a report may
+    /// read it though the fiber may have ended.
+    location: AtomicPtr<Location<'static>>,
+    /// Constant while the fiber lives.
+    label: Cell<Option<NonNull<Label>>>,
+}
+
+/// The data of the running code.
+#[repr(C)]
+struct Code {
+    /// Owner.
+    locals: Cell<Option<NonNull<Locals>>>,
+    /// The scope in force. The spawner, then the owner.
+    region: Cell<CurrentScope>,
+    /// What the fiber waits for: a `wait::wait_info::Notice` in the frame that waits, else null.
+    /// Written by the owner, and read by it and by its worker.
+    notice: Cell<*const ()>,
+}
+
+/// What is behind the header: the payload's class, and its content.
+#[repr(C)]
+struct Payload {
+    class: u8,
+    /// Owner, then the handle (H5).
+    outcome: Cell<Outcome>,
 }
 
 /// Six fiber flags packed into one byte, to keep the header small.
@@ -326,8 +350,10 @@ impl Header {
     pub(super) fn vacant(class: u8, index: u32) -> Header {
         Header {
             head: FiberHead::new(),
-            context: UnsafeCell::new(Context::empty()),
-            stack: UnsafeCell::new(None),
+            machine: Machine {
+                context: UnsafeCell::new(Context::empty()),
+                stack: UnsafeCell::new(None),
+            },
             home: Cell::new(None),
             vtable: Cell::new(Vtable::none()),
             refs: AtomicU32::new(0),
@@ -340,16 +366,22 @@ impl Header {
                 waiters: WaitQueue::new(),
                 own: None,
             }),
-            on_end: Cell::new(None),
-            location: AtomicPtr::new(ptr::from_ref(Location::caller()).cast_mut()),
-            label: Cell::new(None),
+            spawn: Spawn {
+                on_end: Cell::new(None),
+                location: AtomicPtr::new(ptr::from_ref(Location::caller()).cast_mut()),
+                label: Cell::new(None),
+            },
             started: Links::new(),
-            locals: Cell::new(None),
-            region: Cell::new(CurrentScope::NONE),
-            notice: Cell::new(ptr::null()),
+            code: Code {
+                locals: Cell::new(None),
+                region: Cell::new(CurrentScope::NONE),
+                notice: Cell::new(ptr::null()),
+            },
             identity: AtomicU64::new(u64::from(index)),
-            class,
-            outcome: Cell::new(Outcome::Pending),
+            payload: Payload {
+                class,
+                outcome: Cell::new(Outcome::Pending),
+            },
             flags: Flags(Cell::new(0)),
             placement: Cell::new(0),
             life: Life::new(),
@@ -375,14 +407,119 @@ impl Header {
             join.done = false;
             join.detached = false;
         }
-        self.on_end.set(None);
-        debug_assert!(self.locals.get().is_none(), "locals end with their fiber");
-        self.location
+        self.spawn.on_end.set(None);
+        debug_assert!(
+            self.code.locals.get().is_none(),
+            "locals end with their fiber"
+        );
+        self.spawn
+            .location
             .store(ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
-        self.label.set(None);
-        self.outcome.set(Outcome::Pending);
+        self.spawn.label.set(None);
+        self.payload.outcome.set(Outcome::Pending);
         self.flags.0.set(0);
-        self.region.set(CurrentScope::NONE);
+        self.code.region.set(CurrentScope::NONE);
+    }
+
+    /// Returns the place of the fiber's context. Owner.
+    #[inline(always)]
+    pub(crate) fn context(&self) -> *mut Context {
+        self.machine.context.get()
+    }
+
+    /// Returns the place of the fiber's stack. Owner.
+    #[inline(always)]
+    pub(crate) fn stack(&self) -> *mut Option<Stack> {
+        self.machine.stack.get()
+    }
+
+    /// Returns the function that is called at the fiber's end.
+    #[inline(always)]
+    pub(crate) fn on_end(&self) -> Option<EndHook> {
+        self.spawn.on_end.get()
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_on_end(&self, hook: Option<EndHook>) {
+        self.spawn.on_end.set(hook);
+    }
+
+    #[inline(always)]
+    pub(crate) fn take_on_end(&self) -> Option<EndHook> {
+        self.spawn.on_end.take()
+    }
+
+    /// Returns whether the fiber has a name or a stack size of its own.
+    #[inline(always)]
+    pub(crate) fn has_label(&self) -> bool {
+        self.spawn.label.get().is_some()
+    }
+
+    /// Returns the fiber's locals. Owner.
+    #[inline(always)]
+    pub(super) fn locals(&self) -> Option<NonNull<Locals>> {
+        self.code.locals.get()
+    }
+
+    /// Returns whether the fiber has locals. Owner.
+    #[inline(always)]
+    pub(crate) fn has_locals(&self) -> bool {
+        self.locals().is_some()
+    }
+
+    #[inline(always)]
+    pub(super) fn set_locals(&self, locals: Option<NonNull<Locals>>) {
+        self.code.locals.set(locals);
+    }
+
+    #[inline(always)]
+    pub(super) fn take_locals(&self) -> Option<NonNull<Locals>> {
+        self.code.locals.take()
+    }
+
+    /// Returns the scope in force for the running code. The spawner, then the owner.
+    #[inline(always)]
+    pub(crate) fn scope(&self) -> CurrentScope {
+        self.code.region.get()
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_scope(&self, scope: CurrentScope) {
+        self.code.region.set(scope);
+    }
+
+    /// Returns the notice of the fiber's wait (`wait::wait_info`), or null. Owner, and its worker.
+    #[inline(always)]
+    pub(crate) fn notice(&self) -> *const () {
+        self.code.notice.get()
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_notice(&self, notice: *const ()) {
+        self.code.notice.set(notice);
+    }
+
+    /// Returns the class of the block.
+    #[inline(always)]
+    pub(super) fn class(&self) -> u8 {
+        self.payload.class
+    }
+
+    /// Returns what the payload holds. Owner, then the handle (H5).
+    #[inline(always)]
+    pub(crate) fn outcome(&self) -> Outcome {
+        self.payload.outcome.get()
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_outcome(&self, outcome: Outcome) {
+        self.payload.outcome.set(outcome);
+    }
+
+    /// Records that the outcome is no longer in the payload, and returns it.
+    #[inline(always)]
+    pub(crate) fn take_outcome(&self) -> Outcome {
+        self.payload.outcome.replace(Outcome::Taken)
     }
 
     /// Returns where the closure and the outcome are. The provenance covers the whole block.
@@ -403,19 +540,21 @@ impl Header {
     #[inline]
     pub(crate) fn location(&self) -> &'static Location<'static> {
         // SAFETY: only ever set to references with static lifetime.
-        unsafe { &*self.location.load(Ordering::Relaxed) }
+        unsafe { &*self.spawn.location.load(Ordering::Relaxed) }
     }
 
     pub(crate) fn name(&self) -> Option<&str> {
         // SAFETY: H2: the label is constant while the fiber lives, and a handle holds it.
-        self.label
+        self.spawn
+            .label
             .get()
             .and_then(|label| unsafe { label.as_ref() }.name.as_deref())
     }
 
     pub(crate) fn stack_size(&self) -> Option<usize> {
         // SAFETY: as in `name`.
-        self.label
+        self.spawn
+            .label
             .get()
             .and_then(|label| unsafe { label.as_ref() }.stack_size)
     }
@@ -475,7 +614,7 @@ impl Header {
     /// Drops the label of a fiber without references (H4).
     #[cold]
     pub(super) fn drop_label(&self) {
-        if let Some(label) = self.label.take() {
+        if let Some(label) = self.spawn.label.take() {
             // SAFETY: created by `Box::leak` in `set_label`; H4: no other party can reach it.
             drop(unsafe { Box::from_raw(label.as_ptr()) });
         }
@@ -486,7 +625,8 @@ impl Header {
         if label.stack_size.is_some() {
             self.flags.0.set(self.flags.0.get() | Flags::OWN_SIZE);
         }
-        self.label
+        self.spawn
+            .label
             .set(Some(NonNull::from(Box::leak(Box::new(label)))));
     }
 }

@@ -292,10 +292,9 @@ fn map<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
     // H2: the running fiber owns its header.
     let header = fiber.header();
     let mut locals = header
-        .locals
-        .get()
+        .locals()
         .unwrap_or_else(|| NonNull::from(Box::leak(Box::new(Locals(Vec::new())))));
-    header.locals.set(Some(locals));
+    header.set_locals(Some(locals));
     // SAFETY: created here and freed in `destroy` only; `f` cannot re-enter.
     f(unsafe { locals.as_mut() })
 }
@@ -352,7 +351,7 @@ impl Inheritance {
     pub(crate) fn copy(local: &Local) -> Inheritance {
         match local.fiber() {
             // H2: the caller's own header.
-            Some(fiber) if fiber.header().locals.get().is_none() => Inheritance::none(),
+            Some(fiber) if !fiber.header().has_locals() => Inheritance::none(),
             Some(fiber) => Inheritance::from(fiber, copy),
             None => current::known(local)
                 .map_or_else(Inheritance::none, |thread| Inheritance::from(thread, copy)),
@@ -369,9 +368,7 @@ impl Inheritance {
         let local = current::local();
         match local.fiber() {
             // H2: the caller's own header.
-            Some(fiber) if fiber.header().locals.get().is_none() => {
-                (Inheritance::none(), local)
-            }
+            Some(fiber) if !fiber.header().has_locals() => (Inheritance::none(), local),
             _ => Inheritance::copy_values(local),
         }
     }
@@ -408,7 +405,7 @@ impl Inheritance {
         if let Some(locals) = self.0 {
             let locals = NonNull::from(Box::leak(locals));
             // H2: the caller owns `child`.
-            child.header().locals.set(Some(locals));
+            child.header().set_locals(Some(locals));
         }
     }
 }
@@ -453,7 +450,7 @@ fn copies(
     // One by one: a clone is user code, and may add values itself.
     let mut copies = Vec::new();
     let mut next = 0;
-    while let Some(locals) = parent.locals.get() {
+    while let Some(locals) = parent.locals() {
         // SAFETY: created by `Box::leak` in `map`; borrowed for the length of this statement, in
         // which no user code runs.
         let entry = unsafe { locals.as_ref() }
@@ -483,11 +480,11 @@ fn copies(
 /// only.
 #[inline]
 pub(crate) fn destroy(header: &Header) {
-    if header.locals.get().is_some() {
+    if header.has_locals() {
         let lasting = destroy_own(header);
         if !lasting.is_empty() {
             let locals = NonNull::from(Box::leak(Box::new(Locals(lasting))));
-            header.locals.set(Some(locals));
+            header.set_locals(Some(locals));
         }
     }
 }
@@ -495,7 +492,7 @@ pub(crate) fn destroy(header: &Header) {
 /// As [`destroy`], and then drops the lasting ones, too.
 #[inline]
 pub(crate) fn destroy_all(header: &Header) {
-    if header.locals.get().is_some() {
+    if header.has_locals() {
         let lasting = destroy_own(header);
         lasting
             .into_iter()
@@ -507,7 +504,7 @@ pub(crate) fn destroy_all(header: &Header) {
 #[cold]
 fn destroy_own(header: &Header) -> Vec<Entry> {
     let mut lasting = Vec::new();
-    while let Some(locals) = header.locals.take() {
+    while let Some(locals) = header.take_locals() {
         // SAFETY: created by `Box::leak` in `map`; taken out of the header, so no other code owns
         // it.
         let mut locals = unsafe { Box::from_raw(locals.as_ptr()) };

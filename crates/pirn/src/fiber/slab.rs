@@ -137,7 +137,7 @@ pub(crate) fn alloc(
 /// Frees the block of a fiber that has no references left.
 #[inline]
 pub(crate) fn free(local: &Local, fiber: FiberPtr) {
-    let class = fiber.header().class;
+    let class = fiber.header().class();
     // SAFETY: the magazine is this thread's own, and nothing below re-enters it.
     let pair = unsafe { &mut *local.magazines.0[class as usize].get() };
     match pair.loaded.len() {

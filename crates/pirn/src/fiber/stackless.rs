@@ -50,7 +50,7 @@ impl BorrowTarget {
         match self {
             BorrowTarget::Fiber(wanted) => wanted == fiber,
             BorrowTarget::ChildOf(data) => {
-                header.on_end.get().is_some_and(|hook| hook.data == data)
+                header.on_end().is_some_and(|hook| hook.data == data)
             }
         }
     }
@@ -84,7 +84,7 @@ pub(crate) fn end(header: &Header) {
 }
 
 fn tell(header: &Header, hungry: bool, wakes: &mut Vec<Wake>) {
-    if let Some(EndHook { table, data }) = header.on_end.get() {
+    if let Some(EndHook { table, data }) = header.on_end() {
         // SAFETY: the scope or group that set the hook waits for the fiber's end. The fiber is
         // fresh and on the list; the caller holds the lock of the list.
         unsafe { (table.hunger)(data, hungry, wakes) };

@@ -77,7 +77,7 @@ pub(crate) unsafe fn enter(fiber: FiberPtr, region: &CancelScope) {
     }
     // SAFETY: the caller's promise.
     let inside = unsafe { RegionRef::new(region) };
-    header.region.set(CurrentScope::of(inside));
+    header.set_scope(CurrentScope::of(inside));
 }
 
 #[cold]
@@ -105,9 +105,7 @@ pub(crate) fn leave(fiber: FiberPtr, region: &CancelScope) {
     if let Some(node) = region.made().filter(|_| outermost) {
         hide_from_canceller(header, node);
     }
-    header
-        .region
-        .set(region.outer.map_or(CurrentScope::NONE, CurrentScope::of));
+    header.set_scope(region.outer.map_or(CurrentScope::NONE, CurrentScope::of));
     if !mutant!("left_revoked") && header.state.is_revoked() {
         header.state.restore();
     }
@@ -136,7 +134,7 @@ pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
     }
     // H2: the caller's own header.
     let header = fiber.header();
-    header.region.set(CurrentScope::NONE);
+    header.set_scope(CurrentScope::NONE);
     if header.state.is_revoked() {
         header.state.restore();
     }
@@ -147,7 +145,7 @@ pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
 #[inline]
 pub(crate) fn is_cancelled(fiber: FiberPtr) -> bool {
     let header = fiber.header();
-    let in_force = header.region.get();
+    let in_force = header.scope();
     if in_force.has_no_limits() {
         return !header.state.is_wanted();
     }
@@ -170,7 +168,7 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: CurrentScope) -> 
         return true;
     }
     if region.limit().is_none() && !shielded {
-        header.region.set(in_force.calm());
+        header.set_scope(in_force.calm());
     }
     false
 }
@@ -189,7 +187,7 @@ pub(super) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
 
 /// As [`is_cancelled`], without taking a seat.
 pub(crate) fn would_be_cancelled(header: &Header) -> bool {
-    let region = header.region.get().region();
+    let region = header.scope().region();
     let shielded = region.is_some_and(|region| region.get().is_shielded());
     header.state.is_revoked()
         || header.state.is_cancelled() && !shielded

@@ -125,13 +125,13 @@ impl<T> Joined<T> {
     /// Returns true if the outcome of a finished fiber is a panic.
     pub(crate) fn has_panicked(&self) -> bool {
         // H5: done, so the outcome is the handle's.
-        self.is_finished() && self.fiber.header().outcome.get() == Outcome::Panicked
+        self.is_finished() && self.fiber.header().outcome() == Outcome::Panicked
     }
 
     /// Returns true if the outcome has been taken by [`take_outcome`](Self::take_outcome).
     pub(crate) fn has_yielded(&self) -> bool {
         // H5: done, so the outcome is the handle's.
-        self.is_finished() && self.fiber.header().outcome.get() == Outcome::Taken
+        self.is_finished() && self.fiber.header().outcome() == Outcome::Taken
     }
 
     /// Takes the outcome of a fiber that has finished.
@@ -153,7 +153,7 @@ impl<T> Joined<T> {
             header.join.lock().done,
             "an outcome is taken after the end only"
         );
-        let outcome = header.outcome.replace(Outcome::Taken);
+        let outcome = header.take_outcome();
         let fiber = self.fiber.ptr();
         match outcome {
             // SAFETY: J1, H5: done, and the outcome says that a `T` is stored there.
@@ -178,11 +178,11 @@ impl<T> Drop for Joined<T> {
         }
         drop(join);
         let raised_by_scope =
-            header.flags.keeps_panic() && header.outcome.get() == Outcome::Panicked;
+            header.flags.keeps_panic() && header.outcome() == Outcome::Panicked;
         if !raised_by_scope {
             // SAFETY: H5: done, so the outcome is the handle's.
             unsafe { entry::drop_outcome(self.fiber.ptr()) };
-        } else if let Some(EndHook { table, data }) = header.on_end.get() {
+        } else if let Some(EndHook { table, data }) = header.on_end() {
             // SAFETY: a panic is kept for a scope only, and its handles end before it does.
             unsafe { (table.panic_left)(data) };
         }

@@ -171,7 +171,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     let region = unsafe { RegionRef::new(&promoted.region) };
     // H2: as above.
     let header = fiber.header();
-    header.region.set(CurrentScope::of(region));
+    header.set_scope(CurrentScope::of(region));
     // The first half may wait for it.
     header.flags.set_must_run(true);
     queue_job(local, fiber, wanted);
@@ -183,7 +183,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
 /// Copies the inherited locals of `owner`, the running fiber. Does not unwind.
 fn inheritance(local: &Local, owner: FiberPtr) -> Inheritance {
     // H2: the running fiber's own header.
-    if owner.header().locals.get().is_none() {
+    if !owner.header().has_locals() {
         return Inheritance::none();
     }
     as_thread(local, owner, || Inheritance::of(owner))

@@ -105,13 +105,13 @@ impl FiberInfo {
         info.name = header.name().map(str::to_owned);
         info.wait = header.state.epoch().number();
         // SAFETY: H2: its worker's own.
-        if let Some(stack) = unsafe { &*header.stack.get() }
+        if let Some(stack) = unsafe { &*header.stack() }
             && off_stack
         {
             let range = stack.range();
             info.stack_size = stack.size();
             // SAFETY: H2, as above; suspended unless it runs.
-            let frame = || unsafe { &*header.context.get() }.frame();
+            let frame = || unsafe { &*header.context() }.frame();
             let sp = if running {
                 Some(context::stack_pointer())
             } else {
@@ -124,7 +124,7 @@ impl FiberInfo {
                 look();
             } else if frames {
                 // SAFETY: H2: its worker's own, which is this one.
-                let context = unsafe { &*header.context.get() };
+                let context = unsafe { &*header.context() };
                 // SAFETY: H2: suspended, and no other thread resumes it.
                 unsafe { context::visit(context, range, &mut look) };
             }
@@ -243,7 +243,7 @@ pub(crate) fn waits(fiber: FiberPtr) -> bool {
 
 /// Returns the address of the scope that the fiber is a child of, or 0.
 fn scope_of(header: &Header) -> usize {
-    header.on_end.get().map_or(0, |hook| hook.data.addr())
+    header.on_end().map_or(0, |hook| hook.data.addr())
 }
 
 /// Returns the reason for which a fiber of the calling worker waits, if it does. Not one that runs.

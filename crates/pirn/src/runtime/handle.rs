@@ -212,7 +212,7 @@ where
         // H2: not published yet.
         let header = fiber.header();
         // RG1: the wait below ends after the fiber.
-        header.region.set(match pool.shares_clock(local) {
+        header.set_scope(match pool.shares_clock(local) {
             true => inherited,
             false => inherited.untimed(),
         });

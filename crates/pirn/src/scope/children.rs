@@ -87,9 +87,9 @@ impl Children {
         }
         // SAFETY: RG1: the region is part of `self`, and the child ends before `wait` does.
         let region = unsafe { RegionRef::new(&self.region) };
-        header.region.set(CurrentScope::of(region));
+        header.set_scope(CurrentScope::of(region));
         let data = ptr::from_ref(self).cast();
-        header.on_end.set(Some(EndHook {
+        header.set_on_end(Some(EndHook {
             table: &TABLE,
             data,
         }));
@@ -107,7 +107,7 @@ impl Children {
         let panicked = std::mem::take(&mut self.state.lock().panicked);
         let mut first = None;
         for child in panicked {
-            if child.header().outcome.get() != Outcome::Panicked {
+            if child.header().outcome() != Outcome::Panicked {
                 continue;
             }
             if first.is_some() {
@@ -115,7 +115,7 @@ impl Children {
                 unsafe { entry::drop_outcome(child.ptr()) };
                 continue;
             }
-            child.header().outcome.set(Outcome::Taken);
+            child.header().set_outcome(Outcome::Taken);
             // SAFETY: H5: as above, and the outcome was a panic.
             first = Some(unsafe { entry::take_panic(child.ptr()) });
         }

@@ -149,8 +149,8 @@ impl Members {
         // SAFETY: RG1, GR1: the region is in the value that the fiber keeps alive until it has
         // ended.
         let region = unsafe { RegionRef::new(&self.region) };
-        header.region.set(CurrentScope::of(region));
-        header.on_end.set(Some(EndHook {
+        header.set_scope(CurrentScope::of(region));
+        header.set_on_end(Some(EndHook {
             table: &TABLE,
             data: Arc::into_raw(Arc::clone(self)).cast(),
         }));
@@ -160,7 +160,7 @@ impl Members {
     pub(super) fn disown(self: &Arc<Self>, fiber: FiberPtr) {
         // H2: never published.
         let header = fiber.header();
-        if let Some(EndHook { data, .. }) = header.on_end.take() {
+        if let Some(EndHook { data, .. }) = header.take_on_end() {
             // SAFETY: GR1: the reference made in `adopt`.
             drop(unsafe { Arc::from_raw(data.cast::<Members>()) });
         }
@@ -270,7 +270,7 @@ unsafe fn member_ended(data: *const (), fiber: FiberPtr, ending: Ending) {
     // SAFETY: GR1.
     let members = unsafe { Arc::from_raw(data.cast::<Members>()) };
     // GR2: no handle was made, so the outcome is still there.
-    let outcome = fiber.header().outcome.get();
+    let outcome = fiber.header().outcome();
     let counted =
         members.counts && !ending.panicked && outcome == crate::fiber::Outcome::Value;
     // GR2: the reference that a handle would have had.

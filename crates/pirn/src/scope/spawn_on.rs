@@ -48,8 +48,8 @@ impl<'scope> Scope<'scope, '_> {
         let fiber = self.fresh(current::local(), inherited, Builder::new(), wrapped);
         if !dispatcher.keeps_time_of(self.pool()) {
             // H2: not published yet.
-            let region = &fiber.header().region;
-            region.set(region.get().untimed());
+            let header = fiber.header();
+            header.set_scope(header.scope().untimed());
         }
         dispatcher.publish(fiber);
         // SAFETY: J1: the handle's reference, of result type `T`, to a child of this scope.

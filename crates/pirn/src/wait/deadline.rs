@@ -77,12 +77,12 @@ fn begin_slowly(local: &Local) -> Result<(), Interrupt> {
 /// Returns true if the fiber has no limit, token or cancellation.
 #[inline(always)]
 fn has_no_limits(header: &Header) -> bool {
-    header.state.is_wanted() && header.region.get().has_no_limits()
+    header.state.is_wanted() && header.scope().has_no_limits()
 }
 
 fn limit_of(fiber: FiberPtr) -> Option<LimitRef> {
     // H2: the caller's own header.
-    let region = fiber.header().region.get().region();
+    let region = fiber.header().scope().region();
     region.and_then(|region| region.get().limit())
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn pending() -> Option<Interrupt> {
 pub(crate) fn in_force() -> Option<RegionRef> {
     let fiber = current::known(current::local())?;
     // H2: the caller's own header.
-    fiber.header().region.get().region()
+    fiber.header().scope().region()
 }
 
 /// Returns the nearest limit of the running code.

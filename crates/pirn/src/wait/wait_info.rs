@@ -151,11 +151,10 @@ pub(crate) fn closed(channel: Subject<'_>) {
 /// again.
 pub(crate) unsafe fn read(header: &Header) -> Option<Seen> {
     // SAFETY: NO1; the caller keeps the fiber from resuming.
-    let notice = unsafe { header.notice.get().cast::<Notice<'static>>().as_ref() }?;
+    let notice = unsafe { header.notice().cast::<Notice<'static>>().as_ref() }?;
     let spec = notice.spec;
     let region = header
-        .region
-        .get()
+        .scope()
         .region()
         .filter(|_| spec.accepts.interrupts());
     let limit = region.and_then(|region| region.get().limit());

@@ -59,7 +59,7 @@ impl Worker {
             return;
         }
         let to = self.destination(remote, local, next);
-        let from = fiber.header().context.get();
+        let from = fiber.header().context();
         local.set_left(fiber, Some(wish));
         if wish != AfterSwitch::RunAgain {
             self.remote().counters.fiber_parks.increment();

@@ -18,7 +18,7 @@ pub(in crate::sched) fn leaving(fiber: FiberPtr) {
 /// Checks a started fiber that is about to be switched to.
 pub(super) fn entering(fiber: FiberPtr) {
     // SAFETY: CH1; it is suspended.
-    let frame = unsafe { &*fiber.header().context.get() }.frame();
+    let frame = unsafe { &*fiber.header().context() }.frame();
     if let Some(frame) = frame {
         look(fiber, frame.sp, "would go on outside of its stack");
     }
@@ -26,7 +26,7 @@ pub(super) fn entering(fiber: FiberPtr) {
 
 fn look(fiber: FiberPtr, sp: usize, why: &str) {
     // SAFETY: CH1.
-    let Some(stack) = (unsafe { &*fiber.header().stack.get() }) else {
+    let Some(stack) = (unsafe { &*fiber.header().stack() }) else {
         return fail(fiber, "has no stack");
     };
     let range = stack.range();

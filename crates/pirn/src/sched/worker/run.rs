@@ -268,7 +268,7 @@ impl Worker {
                 context.unwrap_or(self.host.get())
             }
         };
-        let from = fiber.header().context.get();
+        let from = fiber.header().context();
         // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of
         // a queue and so is suspended or prepared.
         unsafe { context::switch(from, to) };
@@ -295,7 +295,7 @@ impl Worker {
             && self.may_inherit(fiber, heir)
         {
             // SAFETY: H2: the fiber has ended, and this is its worker.
-            let stack = unsafe { (*fiber.header().stack.get()).take() };
+            let stack = unsafe { (*fiber.header().stack()).take() };
             self.settle(heir, stack.expect("a started fiber has a stack"));
             self.retire(local, fiber);
             self.note(remote, local, heir);
@@ -304,7 +304,7 @@ impl Worker {
         local.set_left(fiber, None);
         let to = self.destination(remote, local, next);
         // SAFETY: as in `suspend`; nothing of the fiber's stack is needed any more.
-        unsafe { context::exit(fiber.header().context.get(), to) }
+        unsafe { context::exit(fiber.header().context(), to) }
     }
 
     /// True if `heir` can run where `fiber` has ended, on the same stack.
@@ -315,8 +315,8 @@ impl Worker {
             && context::INHERITS
             && heir.header().is_fresh()
             && heir.header().placement.get() == 0
-            && heir.header().label.get().is_none()
-            && fiber.header().label.get().is_none()
+            && !heir.header().has_label()
+            && !fiber.header().has_label()
     }
 
     /// Returns the fiber that a fiber that stops running may switch to by itself.
@@ -360,7 +360,7 @@ impl Worker {
             return None;
         }
         self.note(remote, local, fiber);
-        Some(fiber.header().context.get())
+        Some(fiber.header().context())
     }
 
     #[inline(always)]

@@ -42,7 +42,7 @@ impl Worker {
     #[inline]
     pub(super) fn start_on(&self, fiber: FiberPtr, stack: Stack) {
         // SAFETY: H2: a fresh fiber's context is its owner's.
-        let context = unsafe { &mut *fiber.header().context.get() };
+        let context = unsafe { &mut *fiber.header().context() };
         // SAFETY: the stack is unused; `fiber_main` takes a header.
         unsafe { context.prepare(&stack, fiber_main, fiber.as_ptr().cast()) };
         self.settle(fiber, stack);
@@ -58,7 +58,7 @@ impl Worker {
         // SAFETY: the header holds the stack until the fiber has left it.
         unsafe { stack.set_owner(fiber.as_ptr().cast()) };
         // SAFETY: H2.
-        unsafe { *header.stack.get() = Some(stack) };
+        unsafe { *header.stack() = Some(stack) };
         if let Some(shared_queues) = self.shared_queues {
             self.settle_free(shared_queues, fiber);
             return;
@@ -82,7 +82,7 @@ impl Worker {
         let header = fiber.header();
         // SAFETY: H2: the fiber has ended, so its worker owns the field.
         let stack =
-            unsafe { (*header.stack.get()).take() }.expect("a started fiber has a stack");
+            unsafe { (*header.stack()).take() }.expect("a started fiber has a stack");
         if header.stack_size().is_none() {
             // SAFETY: K1.
             unsafe { (*self.stacks.get()).give(stack, &self.pool.stacks) };

@@ -131,21 +131,21 @@ pub(crate) fn park_on(
     };
     // NO1: cleared below; nothing in between unwinds.
     if TELLS {
-        header.notice.set((&raw const notice).cast());
+        header.set_notice((&raw const notice).cast());
     } else {
         // Callers pass their place in every build; it is part of the interface.
         std::hint::black_box(notice.at);
     }
     let end = park_here(local, header, ticket, spec);
     if TELLS {
-        header.notice.set(ptr::null());
+        header.set_notice(ptr::null());
     }
     end
 }
 
 #[inline(never)]
 fn park_here(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
-    match spec.accepts.interrupts() && !header.region.get().has_no_limits() {
+    match spec.accepts.interrupts() && !header.scope().has_no_limits() {
         true => park_within(local, header, ticket, spec),
         false => park_as(local, header, ticket, spec),
     }
@@ -196,7 +196,7 @@ fn park_within(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> E
     // Registers with the token, so that a cancellation ends the wait. The parking itself finds one
     // that has already come.
     token_registration::is_cancelled(ticket.fiber());
-    let Some(region) = header.region.get().region() else {
+    let Some(region) = header.scope().region() else {
         return park_as(local, header, ticket, spec);
     };
     let accepts = match region.get().is_shielded() {

@@ -27,7 +27,7 @@ pub(crate) fn lend(spec: &Spec, wanted: BorrowTarget) -> bool {
     }
     let header = fiber.header();
     if spec.accepts.interrupts() {
-        let region = header.region.get().region();
+        let region = header.scope().region();
         let limited = region.is_some_and(|region| region.get().limit().is_some());
         if limited || token_registration::is_cancelled(fiber) {
             return false;
