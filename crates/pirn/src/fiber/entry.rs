@@ -25,7 +25,7 @@ use super::cancel_scope::{CancelScope, RegionRef};
 use super::current::{self, Local};
 use super::fiber_ptr::FiberPtr;
 use super::header::{EndHook, Ending, Header, Join, Outcome};
-use super::panic_payload::{Panic, Unwound};
+use super::panic_payload::{Panic, Unwound, Witness};
 use super::slab;
 use super::token_registration;
 use crate::base::drop_guard::end_caught;
@@ -197,7 +197,7 @@ unsafe fn run_caught(fiber: FiberPtr) {
         Ok(()) => outcome,
         Err(panic) => {
             // SAFETY: H5: the closure has been taken out, and has left no result.
-            unsafe { put(fiber, Unwound::new(header, panic)) };
+            unsafe { put(fiber, Unwound::new(panic, witness(header))) };
             current::unwound();
             Outcome::Panicked
         }
@@ -205,6 +205,15 @@ unsafe fn run_caught(fiber: FiberPtr) {
     header.set_outcome(outcome);
     if outcome == Outcome::NotRun {
         header.life.unrun();
+    }
+}
+
+/// Returns the function that is notified if the panic of the running fiber is not taken.
+fn witness(header: &Header) -> Option<Witness> {
+    // A fiber that no runtime has taken has no home.
+    match header.is_fresh() {
+        true => None,
+        false => header.home().witness(),
     }
 }
 
@@ -223,8 +232,11 @@ pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
                 unsafe { drop_value(fiber) };
             }
         }
-        // SAFETY: as above.
-        Outcome::Panicked => unsafe { take::<Unwound>(fiber) }.tell(header),
+        Outcome::Panicked => {
+            // SAFETY: as above.
+            let unwound = unsafe { take::<Unwound>(fiber) };
+            unwound.tell(header.id(), header.name(), header.location());
+        }
         Outcome::Pending | Outcome::NotRun | Outcome::Taken => {}
     });
 }

@@ -10,7 +10,6 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::header::Header;
 use super::id::FiberId;
 use crate::base::drop_guard::end_caught;
 
@@ -45,18 +44,15 @@ pub(super) struct Unwound {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct PanicInfo<'a> {
-    header: &'a Header,
+    fiber: FiberId,
+    name: Option<&'a str>,
+    spawned_at: &'static Location<'static>,
     payload: &'a (dyn Any + Send),
 }
 
 impl Unwound {
-    /// Creates the record of `panic` for the fiber with this header, which runs.
-    pub(super) fn new(header: &Header, panic: Panic) -> Unwound {
-        // A fiber that no runtime has taken has no home.
-        let witness = match header.is_fresh() {
-            true => None,
-            false => header.home().witness(),
-        };
+    /// Creates the record of `panic`, with the function that is notified if it is not taken.
+    pub(super) fn new(panic: Panic, witness: Option<Witness>) -> Unwound {
         Unwound { panic, witness }
     }
 
@@ -64,11 +60,22 @@ impl Unwound {
         self.panic
     }
 
-    /// Notifies the witness that the panic is not taken. UNWIND: catches a panic of the witness.
-    pub(super) fn tell(self, header: &Header) {
+    /// Notifies the witness that the panic of the fiber with this identity is not taken. UNWIND:
+    /// catches a panic of the witness.
+    pub(super) fn tell(
+        self,
+        fiber: u64,
+        name: Option<&str>,
+        spawned_at: &'static Location<'static>,
+    ) {
         if let Some(witness) = &self.witness {
-            let payload = &*self.panic;
-            end_caught(|| witness(&PanicInfo { header, payload }));
+            let info = PanicInfo {
+                fiber: FiberId::from_number(fiber).expect("generations start at one"),
+                name,
+                spawned_at,
+                payload: &*self.panic,
+            };
+            end_caught(|| witness(&info));
         }
     }
 }
@@ -89,7 +96,7 @@ impl PanicInfo<'_> {
     /// ```
     #[must_use]
     pub fn fiber(&self) -> FiberId {
-        FiberId::from_number(self.header.id()).expect("generations start at one")
+        self.fiber
     }
 
     /// Returns the fiber's name, if it has one.
@@ -109,7 +116,7 @@ impl PanicInfo<'_> {
     /// ```
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.header.name()
+        self.name
     }
 
     /// Returns the line of code that spawned the fiber.
@@ -126,7 +133,7 @@ impl PanicInfo<'_> {
     /// ```
     #[must_use]
     pub fn spawned_at(&self) -> &'static Location<'static> {
-        self.header.location()
+        self.spawned_at
     }
 
     /// Returns the value with which the panic was raised.
@@ -175,8 +182,8 @@ pub(super) fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
 impl fmt::Debug for PanicInfo<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PanicInfo")
-            .field("fiber", &self.fiber())
-            .field("name", &self.name())
+            .field("fiber", &self.fiber)
+            .field("name", &self.name)
             .field("message", &self.message())
             .finish_non_exhaustive()
     }
