@@ -1,8 +1,9 @@
 //! Start and end of a fiber: the closure is stored in the header unboxed, and so is the outcome.
 //!
-//! Owns: the type-erased table of operations on a payload, the function at the root of each fiber's
-//! stack, and the order of steps at the end. All values of the user (closure, result, fiber-locals,
-//! panic payload) are run or dropped on the fiber's own stack and before its joiners are woken.
+//! Owns: the functions in the table of operations on a payload (`vtable`), the function at the root
+//! of each fiber's stack, and the order of steps at the end. All values of the user (closure,
+//! result, fiber-locals, panic payload) are run or dropped on the fiber's own stack and before its
+//! joiners are woken.
 //!
 //! The end, in order:
 //! 1. The closure has returned or panicked, and its outcome is in the payload.
@@ -23,35 +24,18 @@ use std::ptr::NonNull;
 
 use super::cancel_scope::{CancelScope, RegionRef};
 use super::current::{self, Local};
+use super::end_hook::{EndHook, Ending};
 use super::fiber_ptr::FiberPtr;
-use super::header::{EndHook, Ending, Header, Join, Outcome};
+use super::header::{Header, Join, Outcome};
 use super::panic_payload::{Panic, Unwound, Witness};
 use super::slab;
 use super::token_registration;
+use super::vtable::Vtable;
 use crate::base::drop_guard::end_caught;
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 
-/// Operations on a payload with erased types. All of them may unwind, with a panic of user code.
-/// The caller catches it, once for all types: compiled for every closure, that would be a quarter
-/// of the code of a program with many small fibers.
-pub(crate) struct Vtable {
-    /// Takes the closure out, runs it and leaves its result.
-    run: unsafe fn(FiberPtr),
-    /// Takes the closure out and drops it.
-    drop_closure: unsafe fn(FiberPtr),
-    /// Drops the result in the payload; none if that does nothing.
-    drop_value: Option<unsafe fn(FiberPtr)>,
-}
-
 struct Types<F, T>(PhantomData<(F, T)>);
-
-impl Vtable {
-    /// Returns the table of an empty header.
-    pub(super) fn none() -> &'static Vtable {
-        &Types::<fn(), ()>::TABLE
-    }
-}
 
 impl<F: FnOnce() -> T, T> Types<F, T> {
     const TABLE: Vtable = Vtable {

@@ -32,7 +32,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::cancel_scope::CurrentScope;
-use super::entry::Vtable;
+use super::end_hook::EndHook;
 use super::fiber_ptr::{FiberHead, FiberPtr};
 use super::local::Locals;
 use super::schedule::Schedule;
@@ -40,7 +40,8 @@ use super::spans::Spans;
 use super::stackless::StackOwner;
 use super::state_names::Life;
 use super::token::Node;
-use super::waking::{Ticket, WaitQueue, Wake};
+use super::vtable::Vtable;
+use super::waking::{Ticket, WaitQueue};
 use crate::base::list::{DoublyLinked, Links, List};
 use crate::base::mutant::or_relaxed;
 use crate::context::{Context, Stack};
@@ -77,33 +78,6 @@ pub(crate) struct Join {
     pub(crate) waiters: WaitQueue<StackOwner>,
     /// The token of the outermost part of the fiber's code that has one (RG4 in `cancel_scope`).
     pub(crate) own: Option<Arc<Node>>,
-}
-
-/// The function that is called at a fiber's end, besides waking its joiners.
-#[derive(Copy, Clone)]
-pub(crate) struct EndHook {
-    pub(crate) table: &'static EndTable,
-    pub(crate) data: *const (),
-}
-
-/// The functions of an [`EndHook`]; each gets its `data`.
-pub(crate) struct EndTable {
-    /// Called once, on the stack of the fiber that has ended, after its joiners were woken.
-    pub(crate) ended: unsafe fn(data: *const (), fiber: FiberPtr, ending: Ending),
-    /// A panic that is kept in the payload (`keeps_panic`) will not be joined: its handle has
-    /// been dropped after the end.
-    pub(crate) panic_left: unsafe fn(data: *const ()),
-    /// The fiber, which is fresh, waits for a stack, or no longer waits (`stackless`). Called under
-    /// a lock; the wakes are due after it.
-    pub(crate) hunger: unsafe fn(data: *const (), hungry: bool, wakes: &mut Vec<Wake>),
-}
-
-/// How a fiber has ended. When the hook is called, the outcome belongs to the joiners (H5).
-#[derive(Debug, Copy, Clone)]
-pub(crate) struct Ending {
-    pub(crate) panicked: bool,
-    /// The handle was already dropped.
-    pub(crate) detached: bool,
 }
 
 /// Data that only some fibers have.

@@ -15,6 +15,7 @@ pub(crate) mod cancel_scope;
 )]
 pub(crate) mod current;
 pub(crate) mod deadline;
+mod end_hook;
 #[expect(unsafe_code, reason = "type-erased closures and results")]
 pub(crate) mod entry;
 #[expect(unsafe_code, reason = "a pointer to a header that is never freed")]
@@ -52,8 +53,10 @@ pub(crate) mod thread_registry;
 pub(crate) mod token;
 #[expect(unsafe_code, reason = "a fiber and its header, a seat and its token")]
 pub(crate) mod token_registration;
+mod vtable;
 mod waking;
 
+pub(crate) use end_hook::{EndHook, EndTable, Ending};
 pub(crate) use fiber_ptr::{FiberHead, FiberPtr, FiberRef};
 pub(crate) use header::{Header, Outcome, describe_owner};
 pub use id::FiberId;

@@ -19,8 +19,9 @@
 //! LOCK: the list of hungry fibers, then the lock of a fiber's `join` or of a scope. Never in the
 //! opposite order.
 
+use super::end_hook::EndHook;
 use super::fiber_ptr::FiberPtr;
-use super::header::{EndHook, Header};
+use super::header::Header;
 use super::waking::ticket::Wake;
 use crate::base::mutant::mutant;
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use super::error::{JoinError, Payload};
 use super::fiber::Fiber;
+use crate::fiber::EndHook;
 use crate::fiber::entry;
-use crate::fiber::header::EndHook;
 use crate::fiber::stackless::{BorrowTarget, StackOwner};
 use crate::fiber::state::Code;
 use crate::fiber::{FiberPtr, FiberRef, Outcome, current};

@@ -1,0 +1,31 @@
+//! End hooks: the function that a scope, a group or a thread has called at the end of a fiber.
+
+use super::fiber_ptr::FiberPtr;
+use super::waking::Wake;
+
+/// The function that is called at a fiber's end, besides waking its joiners.
+#[derive(Copy, Clone)]
+pub(crate) struct EndHook {
+    pub(crate) table: &'static EndTable,
+    pub(crate) data: *const (),
+}
+
+/// The functions of an [`EndHook`]; each gets its `data`.
+pub(crate) struct EndTable {
+    /// Called once, on the stack of the fiber that has ended, after its joiners were woken.
+    pub(crate) ended: unsafe fn(data: *const (), fiber: FiberPtr, ending: Ending),
+    /// A panic that is kept in the payload (`keeps_panic`) will not be joined: its handle has
+    /// been dropped after the end.
+    pub(crate) panic_left: unsafe fn(data: *const ()),
+    /// The fiber, which is fresh, waits for a stack, or no longer waits (`stackless`). Called under
+    /// a lock; the wakes are due after it.
+    pub(crate) hunger: unsafe fn(data: *const (), hungry: bool, wakes: &mut Vec<Wake>),
+}
+
+/// How a fiber has ended. When the hook is called, the outcome belongs to the joiners (H5).
+#[derive(Debug, Copy, Clone)]
+pub(crate) struct Ending {
+    pub(crate) panicked: bool,
+    /// The handle was already dropped.
+    pub(crate) detached: bool,
+}
