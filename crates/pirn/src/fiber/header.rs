@@ -37,7 +37,7 @@ use super::fiber_ptr::{FiberHead, FiberPtr};
 use super::local::Locals;
 use super::schedule::Schedule;
 use super::spans::Spans;
-use super::stackless::StackOwner;
+use super::stackless::words::StackOwner;
 use super::state_names::Life;
 use super::token::Node;
 use super::vtable::Vtable;

@@ -44,7 +44,6 @@ mod spans;
 #[path = "spans_on.rs"]
 #[expect(unsafe_code, reason = "spans lie in the frames of the code in them")]
 mod spans;
-#[expect(unsafe_code, reason = "calls what an end hook says")]
 pub(crate) mod stackless;
 pub(crate) mod state;
 pub(crate) mod state_names;

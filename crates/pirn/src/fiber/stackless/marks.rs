@@ -19,31 +19,12 @@
 //! LOCK: the list of hungry fibers, then the lock of a fiber's `join` or of a scope. Never in the
 //! opposite order.
 
-use super::end_hook::EndHook;
-use super::fiber_ptr::FiberPtr;
-use super::header::Header;
-use super::waking::ticket::Wake;
+use super::words::{BorrowTarget, StackOwner};
 use crate::base::mutant::mutant;
-
-/// A waiter for a fiber's end, in the fiber's queue.
-#[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub(crate) enum StackOwner {
-    /// The waiter waits for other things too, or not for long: it borrows nothing.
-    Other,
-    /// The waiter would borrow a stack for the fiber.
-    Borrower,
-    /// The waiter has been woken to borrow one.
-    Asked,
-}
-
-/// The hungry fibers for which a waiter borrows a stack.
-#[derive(Debug, Copy, Clone)]
-pub(crate) enum BorrowTarget {
-    /// This fiber.
-    Fiber(FiberPtr),
-    /// Any fiber with an end hook that has this data: a child of this scope or group.
-    ChildOf(*const ()),
-}
+use crate::fiber::end_hook::EndHook;
+use crate::fiber::fiber_ptr::FiberPtr;
+use crate::fiber::header::Header;
+use crate::fiber::waking::ticket::Wake;
 
 impl BorrowTarget {
     /// Returns whether this includes the hungry `fiber`.
