@@ -37,12 +37,6 @@ pub(crate) mod panic_payload;
 pub(crate) mod schedule;
 #[expect(unsafe_code, reason = "carves headers out of raw chunks")]
 mod slab;
-#[cfg(not(feature = "tracing"))]
-#[path = "spans_none.rs"]
-mod spans;
-#[cfg(feature = "tracing")]
-#[path = "spans_on.rs"]
-#[expect(unsafe_code, reason = "spans lie in the frames of the code in them")]
 mod spans;
 pub(crate) mod stackless;
 pub(crate) mod state;

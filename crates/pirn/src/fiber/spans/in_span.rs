@@ -12,29 +12,15 @@
 //! Invariant SN1: the record of an entered span is in the frame of `in_span`, which removes it from
 //! the list before it returns or unwinds, in stack order. The list is the fiber's own.
 
-use std::cell::Cell;
-use std::fmt;
 use std::ptr::NonNull;
 
 use tracing::Span;
 
-use super::current;
+use super::record::{Entered, Spans};
 use crate::base::drop_guard::end_caught;
-
-/// The spans that a fiber is in; one in each header. Owner.
-pub(crate) struct Spans(Cell<Option<NonNull<Entered>>>);
-
-/// One span, in the frame of the code that is in it (SN1).
-struct Entered {
-    span: Span,
-    below: Option<NonNull<Entered>>,
-}
+use crate::fiber::current;
 
 impl Spans {
-    pub(super) fn new() -> Spans {
-        Spans(Cell::new(None))
-    }
-
     /// Exits the fiber's spans: the fiber is about to wait.
     #[inline(always)]
     pub(crate) fn leave(&self) {
@@ -49,12 +35,6 @@ impl Spans {
         if let Some(innermost) = self.0.get() {
             enter_all(innermost);
         }
-    }
-}
-
-impl fmt::Debug for Spans {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Spans").finish_non_exhaustive()
     }
 }
 

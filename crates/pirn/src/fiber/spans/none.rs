@@ -5,7 +5,7 @@
 pub(crate) struct Spans;
 
 impl Spans {
-    pub(super) fn new() -> Spans {
+    pub(in crate::fiber) fn new() -> Spans {
         Spans
     }
 
