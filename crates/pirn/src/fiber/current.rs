@@ -548,7 +548,7 @@ fn identity_of_thread(local: &Local) -> FiberPtr {
 pub(super) fn give_identity_back(local: &Local) {
     if let Some(header) = local.plain_thread.get() {
         // The thread still owns what the destructors create or wait for.
-        super::local::destroy_all(header.header());
+        super::local::destroy::destroy_all(header.header());
         local.plain_thread.set(None);
         thread_registry::leave(header);
         // Any remaining ticket of this thread ends here, not in the next life.

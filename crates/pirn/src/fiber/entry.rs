@@ -27,6 +27,7 @@ use super::current::{self, Local};
 use super::end_hook::{EndHook, Ending};
 use super::fiber_ptr::FiberPtr;
 use super::header::{Header, Join, Outcome};
+use super::local::destroy::{destroy, destroy_all};
 use super::panic_payload::{Panic, Unwound, Witness};
 use super::slab;
 use super::token_registration;
@@ -263,7 +264,7 @@ pub(crate) unsafe fn live(fiber: FiberPtr) {
     let ending = publish(fiber);
     tell_scope(fiber, ending);
     // Values that the user's code in the hook has made, and lasting ones.
-    super::local::destroy_all(header);
+    destroy_all(header);
 }
 
 /// As [`run_out`], for a fiber that inherits the region of its parent's code.
@@ -290,7 +291,7 @@ unsafe fn run_out(fiber: FiberPtr) {
     let header = fiber.header();
     // SAFETY: the caller's promise: the closure is still in the payload.
     unsafe { run_caught(fiber) };
-    super::local::destroy(header);
+    destroy(header);
 }
 
 /// Steps 3 and 4 of the end.
@@ -382,7 +383,7 @@ pub(crate) fn refuse(fiber: FiberPtr) {
     // SAFETY: the fiber is in no queue, so the caller owns it.
     unsafe { run_caught(fiber) };
     // The values that it has inherited.
-    super::local::destroy_all(header);
+    destroy_all(header);
     let ending = publish(fiber);
     tell_scope(fiber, ending);
     header.state.finish();

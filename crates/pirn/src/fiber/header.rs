@@ -34,7 +34,7 @@ use std::sync::Arc;
 use super::cancel_scope::CurrentScope;
 use super::end_hook::EndHook;
 use super::fiber_ptr::{FiberHead, FiberPtr};
-use super::local::Locals;
+use super::local::values::Locals;
 use super::schedule::Schedule;
 use super::spans::Spans;
 use super::stackless::words::StackOwner;

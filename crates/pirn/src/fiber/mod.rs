@@ -27,7 +27,6 @@ pub(crate) mod header;
 mod id;
 #[expect(unsafe_code, reason = "jobs lie in the frames of their joins")]
 pub(crate) mod jobs;
-#[expect(unsafe_code, reason = "values that live as long as their fiber")]
 pub(crate) mod local;
 pub(crate) mod panic_payload;
 #[expect(

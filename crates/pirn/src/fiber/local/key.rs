@@ -12,35 +12,12 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
-use super::current::{self, Local};
-use super::fiber_ptr::FiberPtr;
-use super::header::Header;
-use super::panic_payload::text_of;
+use super::values::{Entry, Inherit, Locals, NoCopy};
 use crate::base::drop_guard::drop_caught;
-
-/// All locals of one fiber: there are few, so a list is faster than a map.
-pub(crate) struct Locals(Vec<Entry>);
-
-struct Entry {
-    key: usize,
-    /// A value of the key's type, or a [`NoCopy`].
-    value: Box<dyn Any>,
-    /// Creates the initial value of a child.
-    inherit: Option<Inherit>,
-    /// Dropped when the fiber runs no user code any more.
-    lasting: bool,
-}
-
-/// How to copy a value.
-#[derive(Copy, Clone)]
-struct Inherit {
-    copy: fn(&dyn Any) -> Box<dyn Any>,
-    /// Whether the value is a `RefCell` that is mutably borrowed, so that a copy panics.
-    is_borrowed: fn(&dyn Any) -> bool,
-}
-
-/// The value of a fiber for which none could be copied, with the reason.
-struct NoCopy(String);
+use crate::fiber::current::{self, Local};
+use crate::fiber::fiber_ptr::FiberPtr;
+use crate::fiber::header::Header;
+use crate::fiber::panic_payload::text_of;
 
 /// A key to one value for each fiber (and each plain thread).
 ///
@@ -473,49 +450,6 @@ fn copies(
         });
     }
     copies
-}
-
-/// Drops all locals of a fiber that has ended, newest first, except for lasting ones. A destructor
-/// may create new ones, which are dropped too. UNWIND: a panic in a destructor ends that destructor
-/// only.
-#[inline]
-pub(crate) fn destroy(header: &Header) {
-    if header.has_locals() {
-        let lasting = destroy_own(header);
-        if !lasting.is_empty() {
-            let locals = NonNull::from(Box::leak(Box::new(Locals(lasting))));
-            header.set_locals(Some(locals));
-        }
-    }
-}
-
-/// As [`destroy`], and then drops the lasting ones, too.
-#[inline]
-pub(crate) fn destroy_all(header: &Header) {
-    if header.has_locals() {
-        let lasting = destroy_own(header);
-        lasting
-            .into_iter()
-            .for_each(|entry| drop_caught(entry.value));
-    }
-}
-
-/// Drops all but the lasting locals, and returns these.
-#[cold]
-fn destroy_own(header: &Header) -> Vec<Entry> {
-    let mut lasting = Vec::new();
-    while let Some(locals) = header.take_locals() {
-        // SAFETY: created by `Box::leak` in `map`; taken out of the header, so no other code owns
-        // it.
-        let mut locals = unsafe { Box::from_raw(locals.as_ptr()) };
-        while let Some(entry) = locals.0.pop() {
-            match entry.lasting {
-                true => lasting.push(entry),
-                false => drop_caught(entry.value),
-            }
-        }
-    }
-    lasting
 }
 
 /// Declares fiber-local values, as [`std::thread_local!`] declares thread-local ones.
