@@ -5,7 +5,7 @@ use super::tree::{Finding, Tree};
 
 /// The modules with wrapped comments.
 const WRAPPED: &[&str] = &[
-    "crates/pirn/src/fiber/jobs.rs",
+    "crates/pirn/src/fiber/jobs/list.rs",
     "crates/pirn/src/par/",
     "crates/pirn/src/sched/worker/heartbeat.rs",
 ];

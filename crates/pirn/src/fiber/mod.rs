@@ -3,7 +3,6 @@
 //! Does not own: how a fiber waits (`wait`) or runs (`sched`). It uses both only through the trait
 //! [`Schedule`].
 
-mod beat_word;
 #[expect(
     unsafe_code,
     reason = "points to regions in the frames that they hold for"
@@ -25,7 +24,6 @@ mod fiber_ref;
 #[expect(unsafe_code, reason = "fields owned by protocol, not by borrow")]
 pub(crate) mod header;
 mod id;
-#[expect(unsafe_code, reason = "jobs lie in the frames of their joins")]
 pub(crate) mod jobs;
 pub(crate) mod local;
 pub(crate) mod panic_payload;

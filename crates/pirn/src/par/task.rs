@@ -138,9 +138,9 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
 /// `job` points to all of a `Task<C, B, R>`, and has just been taken out of the list.
 unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     job: NonNull<Job>,
-    local: &Local,
     wanted: bool,
 ) {
+    let local = current::local();
     let place: NonNull<Task<C, B, R>> = job.cast();
     // SAFETY: by contract; TA2.
     let task = unsafe { place.as_ref() };

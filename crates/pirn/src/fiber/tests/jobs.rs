@@ -7,7 +7,6 @@ use std::panic::Location;
 use std::ptr::NonNull;
 
 use crate::base::rng::Rng;
-use crate::fiber::current::{self, Local};
 use crate::fiber::jobs::{Beat, Job, Jobs};
 
 /// A job with a record behind it, as `par` has.
@@ -24,7 +23,7 @@ std::thread_local! {
 
 /// # Safety
 /// `job` points to all of a [`Numbered`].
-unsafe fn promote(job: NonNull<Job>, _: &Local, wanted: bool) {
+unsafe fn promote(job: NonNull<Job>, wanted: bool) {
     // SAFETY: the caller's promise.
     let number = unsafe { job.cast::<Numbered>().as_ref() }.number;
     PROMOTED.with_borrow_mut(|promoted| promoted.push((number, wanted)));
@@ -63,7 +62,7 @@ impl Pair {
 
     fn promote(&mut self, wanted: bool) {
         let oldest = self.model.pop_front();
-        let was_any = self.jobs.promote_oldest(current::local(), wanted);
+        let was_any = self.jobs.promote_oldest(wanted);
         assert_eq!(was_any, oldest.is_some());
         let promoted = PROMOTED.with_borrow_mut(Vec::pop);
         // SAFETY: freed in the end.

@@ -187,7 +187,7 @@ impl Worker {
         let why = jobs.take_beat();
         if why.has(Beat::ALWAYS) {
             if local.random_below(2) == 0 {
-                jobs.promote_oldest(local, true);
+                jobs.promote_oldest(true);
             }
             return local.random_below(TURN) == 0;
         }
@@ -208,7 +208,7 @@ impl Worker {
         if why.has(Beat::GIVE_WAY) && !gives_way && self.puts_out() {
             credit = credit.max(1);
         }
-        if credit > 0 && jobs.promote_oldest(local, true) {
+        if credit > 0 && jobs.promote_oldest(true) {
             credit -= 1;
         }
         if why.has(Beat::ARMED) {

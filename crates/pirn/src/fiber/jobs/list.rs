@@ -42,10 +42,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-pub(crate) use super::beat_word::Beat;
-use super::beat_word::BeatWord;
-use super::current::Local;
-use crate::base::mutant::mutant;
+use super::beat_word::{Beat, BeatWord};
 
 /// The pending jobs of the fiber that runs on one worker.
 ///
@@ -101,11 +98,11 @@ pub(crate) struct Along {
     newest: *mut Job,
 }
 
-/// Turns a job that has been taken out of the list into a fiber. The flag is true if
-/// another fiber waits for it. The pointer is the one that was pushed: it covers the
-/// whole record of which the job is the first part, and a `&Job` would not. Does not
-/// unwind.
-pub(crate) type Promote = unsafe fn(NonNull<Job>, &Local, bool);
+/// Turns a job that has been taken out of the list into a fiber; called on the thread of
+/// its owner. The flag is true if another fiber waits for it. The pointer is the one that
+/// was pushed: it covers the whole record of which the job is the first part, and a
+/// `&Job` would not. Does not unwind.
+pub(crate) type Promote = unsafe fn(NonNull<Job>, bool);
 
 /// The list of plain threads.
 static NOBODYS: Jobs = Jobs {
@@ -265,7 +262,7 @@ impl Jobs {
 
     /// *Owner.* Promotes the oldest job; returns false if there is none. `wanted` is true
     /// if another fiber waits for it.
-    pub(crate) fn promote_oldest(&self, local: &Local, wanted: bool) -> bool {
+    pub(crate) fn promote_oldest(&self, wanted: bool) -> bool {
         if !self.has_pending() {
             return false;
         }
@@ -290,7 +287,7 @@ impl Jobs {
         let pushed = unsafe { NonNull::new_unchecked(oldest.cast_mut()) };
         // SAFETY: `promote` belongs to this job, which has just been taken out of the
         // list.
-        unsafe { promote(pushed, local, wanted) };
+        unsafe { promote(pushed, wanted) };
         true
     }
 }
@@ -314,20 +311,4 @@ impl Job {
     pub(crate) fn is_pending(&self) -> bool {
         self.promote.get().is_some()
     }
-}
-
-/// Promotes all pending jobs of the running fiber, which is about to leave its stack, or
-/// to stay on it without running (JO1).
-#[inline(always)]
-pub(crate) fn promote_all(local: &Local) {
-    let jobs = local.jobs();
-    if jobs.has_pending() && !mutant!("left_over_jobs") {
-        promote_each(local, jobs);
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn promote_each(local: &Local, jobs: &Jobs) {
-    while jobs.promote_oldest(local, false) {}
 }

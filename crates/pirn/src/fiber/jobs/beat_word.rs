@@ -83,7 +83,7 @@ impl BeatWord {
         self.word().load(Ordering::Relaxed) != 0
     }
 
-    /// As [`Jobs::ask`](super::jobs::Jobs::ask).
+    /// As [`Jobs::ask`](super::list::Jobs::ask).
     pub(super) fn ask(&self, why: Beat) -> bool {
         // The cache line is the owner's, which should not lose it without need.
         let is_new = !Beat(self.word().load(Ordering::Relaxed)).has(why);
@@ -93,7 +93,7 @@ impl BeatWord {
         is_new
     }
 
-    /// As [`Jobs::arm`](super::jobs::Jobs::arm).
+    /// As [`Jobs::arm`](super::list::Jobs::arm).
     pub(super) fn arm(&self) {
         if mutant!("beat_armed_if_new") {
             self.ask(Beat::ARMED);
@@ -106,7 +106,7 @@ impl BeatWord {
         self.word().fetch_or(Beat::ARMED.0, order);
     }
 
-    /// As [`Jobs::take_beat`](super::jobs::Jobs::take_beat).
+    /// As [`Jobs::take_beat`](super::list::Jobs::take_beat).
     pub(super) fn take(&self) -> Beat {
         let beat = self.word().load(Ordering::Relaxed);
         // ORDERING: Acquire: pairs with `arm`.

@@ -1,0 +1,10 @@
+//! Pending jobs: second halves of `par::join` that are not fibers yet.
+
+mod beat_word;
+#[expect(unsafe_code, reason = "jobs lie in the frames of their joins")]
+mod list;
+mod promote_all;
+
+pub(crate) use beat_word::Beat;
+pub(crate) use list::{Job, Jobs};
+pub(crate) use promote_all::promote_all;
