@@ -8,10 +8,6 @@
     reason = "points to regions in the frames that they hold for"
 )]
 pub(crate) mod cancel_scope;
-#[expect(
-    unsafe_code,
-    reason = "the thread-local and the switch to and from a fiber"
-)]
 pub(crate) mod current;
 pub(crate) mod deadline;
 mod end_hook;
@@ -26,11 +22,9 @@ pub(crate) mod header;
 mod id;
 pub(crate) mod jobs;
 pub(crate) mod local;
+mod magazines;
 pub(crate) mod panic_payload;
-#[expect(
-    unsafe_code,
-    reason = "the contract of a pinned timer; a gate behind a header"
-)]
+#[expect(unsafe_code, reason = "the contract of a pinned timer")]
 pub(crate) mod schedule;
 #[expect(unsafe_code, reason = "carves headers out of raw chunks")]
 mod slab;
@@ -46,12 +40,13 @@ pub(crate) mod token_registration;
 mod vtable;
 mod waking;
 
+pub(crate) use current::{AfterSwitch, BlockInPlace};
 pub(crate) use end_hook::{EndHook, EndTable, Ending};
 pub(crate) use fiber_ptr::{FiberHead, FiberPtr, FiberRef};
 pub(crate) use header::{Header, Outcome, describe_owner};
 pub use id::FiberId;
 pub use local::FiberLocal;
-pub(crate) use schedule::{AfterSwitch, BlockInPlace, Schedule};
+pub(crate) use schedule::Schedule;
 #[cfg(feature = "tracing")]
 pub use spans::in_span;
 pub use waking::ticket::Ticket;

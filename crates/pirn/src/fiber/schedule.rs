@@ -2,31 +2,19 @@
 //!
 //! Waits wake workers and workers run waiters; this trait is the one place that breaks the cycle.
 //! It uses only terms of `fiber`. `sched` implements it (for settled fibers, by the inbox of their
-//! worker), and so does [`BlockInPlace`] here, for plain threads, which park themselves.
+//! worker), and so does `current::identity`, for plain threads, which park themselves.
 
 use std::ptr::NonNull;
 use std::time::Instant;
 
-use super::current::Local;
+use super::current::{AfterSwitch, Local};
 use super::fiber_ptr::{FiberPtr, FiberRef};
 use super::panic_payload::Witness;
 use super::stackless::BorrowTarget;
-use super::state::{Accepts, Epoch};
 use super::waking::ticket::Ticket;
 use crate::context::Stack;
 use crate::shim;
 use crate::timer::Timer;
-
-/// The action that a fiber which may migrate requests when it leaves its stack. It is done on the
-/// stack that is switched to: as soon as it is done, another thread may run on the one that was
-/// left.
-#[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub(crate) enum AfterSwitch {
-    /// Park, for the wait `epoch`, which the causes that it `accepts` end too.
-    Park { epoch: Epoch, accepts: Accepts },
-    /// Run again when all other ready fibers have run.
-    RunAgain,
-}
 
 /// The scheduler of a fiber that has been started.
 ///
@@ -147,16 +135,6 @@ pub(crate) trait Schedule: Sync {
     /// Returns whether that clock moves only when this thread runs no fiber. Called by the fiber.
     fn time_is_virtual(&self) -> bool {
         false
-    }
-}
-
-/// The home of a plain thread, and of a fiber while it blocks its thread in place: the party that
-/// is woken sleeps on the gate of its own header.
-pub(crate) struct BlockInPlace;
-
-impl Schedule for BlockInPlace {
-    fn schedule(&self, fiber: FiberPtr) {
-        fiber.header().gate.unpark();
     }
 }
 

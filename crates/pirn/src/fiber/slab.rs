@@ -9,13 +9,15 @@
 //! * B1. A free block is in exactly one list: a magazine or the store of its class.
 
 use std::alloc::{self as system, Layout, handle_alloc_error};
-use std::cell::UnsafeCell;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 
 use super::current::{self, Local};
+use super::end_hook::{EndHook, Ending};
 use super::fiber_ptr::{FiberHead, FiberPtr};
 use super::header::{Header, PAYLOAD_OFFSET};
+pub(crate) use super::magazines::CLASSES;
+use super::magazines::Pair;
 use super::schedule::Schedule;
 use crate::base::list::Fifo;
 use crate::base::mutant::mutant;
@@ -28,7 +30,6 @@ use crate::shim::{Lock, lazy_static};
 
 /// Classes of blocks, by size in bytes.
 const BLOCKS: [usize; CLASSES] = [longer(256), longer(512), longer(1024)];
-pub(crate) const CLASSES: usize = 3;
 
 /// Returns `size`, plus the bytes by which a header exceeds the usual 192: under a model checker,
 /// headers are longer.
@@ -50,39 +51,6 @@ const CHUNK: usize = 2 << 20;
 #[inline(always)]
 pub(crate) const fn block_size(class: u8) -> usize {
     BLOCKS[class as usize]
-}
-
-/// The free blocks of one thread: two magazines for each class. With two, a thread that alternates
-/// between allocating and freeing when one is full or empty does not go to the store each time.
-pub(super) struct Magazines([UnsafeCell<Pair>; CLASSES]);
-
-struct Pair {
-    /// For allocations and frees.
-    loaded: Fifo<FiberHead>,
-    /// Full or empty.
-    spare: Fifo<FiberHead>,
-}
-
-impl Magazines {
-    pub(super) const fn new() -> Self {
-        Magazines(
-            [const {
-                UnsafeCell::new(Pair {
-                    loaded: Fifo::new(),
-                    spare: Fifo::new(),
-                })
-            }; CLASSES],
-        )
-    }
-}
-
-#[cfg(all(test, loom))]
-impl Magazines {
-    /// Returns the block that the next fiber of `class` would get without the store.
-    pub(super) fn first(&self, class: u8) -> Option<FiberPtr> {
-        // SAFETY: the thread's own magazine.
-        unsafe { &*self.0[class as usize].get() }.loaded.front()
-    }
 }
 
 /// The blocks that all threads share, for one class.
@@ -191,7 +159,7 @@ thread_local_const! {
 impl Drop for Flush {
     fn drop(&mut self) {
         let local = current::local();
-        current::give_identity_back(local);
+        return_identity(local);
         for (class, magazine) in local.magazines.0.iter().enumerate() {
             // SAFETY: the thread's own magazines; nothing below re-enters them.
             let pair = unsafe { &mut *magazine.get() };
@@ -204,6 +172,26 @@ impl Drop for Flush {
                 }
             }
         }
+    }
+}
+
+/// Takes back the header that stands for the thread, if it has one, after its end hook
+/// (`current::identity`).
+fn return_identity(local: &Local) {
+    let Some(thread) = local.plain_thread() else {
+        return;
+    };
+    if let Some(EndHook { table, data }) = thread.header().on_end() {
+        let ending = Ending {
+            panicked: false,
+            detached: true,
+        };
+        // SAFETY: the hook of a plain thread's header has no data, and is called by that thread.
+        unsafe { (table.ended)(data, thread, ending) };
+    }
+    // H4: the thread owns one reference.
+    if thread.header().give_reference_back() {
+        free(local, thread);
     }
 }
 

@@ -1,89 +1,22 @@
-//! Access to the runtime's thread-local: which fiber runs on this thread, and on which stack.
+//! The record of a thread: which fiber runs on it, and what its worker and its fibers keep there.
 //!
-//! Invariants:
-//! * C1. All access goes through [`local`], which the compiler can neither inline nor prove free of
-//!   effects, so two calls with a suspension between them are two reads. (Preventing inlining alone
-//!   is not enough: with one codegen unit or fat LTO the optimizer infers that such a function
-//!   always returns the same address and merges the calls.)
-//! * C2. The reference is not kept across a suspension point. In settled mode that is only style,
-//!   since a started fiber stays on its thread; under free migration it is required for soundness.
-//! * C3. `Local` has no destructor, so it can be accessed while the thread's other thread-locals
-//!   are being destroyed.
+//! Owns: the fields. Does not own: where the record is (`here`), or the header that stands for a
+//! plain thread (`identity`).
 
 use std::cell::Cell;
 use std::num::NonZero;
-use std::panic::Location;
 use std::ptr;
-use std::thread::panicking;
-use std::time::Instant;
 
-use super::fiber_ptr::FiberPtr;
-use super::header::Header;
-use super::jobs::Jobs;
-use super::schedule::{AfterSwitch, BlockInPlace};
-use super::slab::{self, Magazines};
-use super::thread_registry;
+use super::budget::{AFTER_LOOK, BEFORE_LOOK, BETWEEN_LOOKS, Budget, LONG_RUN, Then};
 use crate::base::clock;
 use crate::base::rng::Rng;
 use crate::context::Stack;
-use crate::shim::{self, thread_local_const};
+use crate::fiber::fiber_ptr::FiberPtr;
+use crate::fiber::jobs::Jobs;
+use crate::fiber::magazines::Magazines;
+use crate::fiber::state::{Accepts, Epoch};
+use crate::shim;
 use crate::sys::poller::Driver;
-
-/// Operations before the first clock read, which costs a hundredth of the whole budget.
-const BEFORE_LOOK: u16 = 16;
-
-/// Operations after the clock read; 128 in all, as in Tokio.
-const AFTER_LOOK: u16 = 112;
-
-/// Operations between two clock reads in a row, while the fibers of a thread compute for long.
-const BETWEEN_LOOKS: u16 = 4;
-
-/// A fiber that computes for this long between two clock reads yields after the second one.
-/// Nanoseconds.
-const LONG_RUN: u64 = 200_000;
-
-/// Operations that a fiber may still complete before [`Then`] takes effect. PERF: one word,
-/// which is copied for each run.
-#[repr(C, align(8))]
-struct Budget {
-    operations: Cell<u16>,
-    then: Cell<Then>,
-    /// The time from which the running fiber has been yielding in place, in microseconds.
-    stalled: Cell<Option<NonZero<u32>>>,
-}
-
-/// The effect of the last operation of a [`Budget`].
-#[derive(Debug, Copy, Clone, PartialEq, Eq)]
-#[repr(u16)]
-enum Then {
-    /// The fiber yields.
-    GiveWay,
-    /// The fiber reads the clock, and continues. If a long time has passed since the worker last
-    /// read it, or its fibers compute for long, `LookAgain` follows at the next operation.
-    Look,
-    /// The fiber reads the clock a second time. Only this fiber has run since the first read, so
-    /// it yields if that was long ago. If not, and the time before the first read was long,
-    /// `LookLast` follows: a fiber may complete a short operation after each long computation.
-    LookAgain,
-    /// The fiber reads the clock a third time. It yields if the first read was long ago.
-    LookLast,
-}
-
-impl Budget {
-    const fn new(operations: u16, then: Then) -> Budget {
-        Budget {
-            operations: Cell::new(operations),
-            then: Cell::new(then),
-            stalled: Cell::new(None),
-        }
-    }
-
-    #[inline(always)]
-    fn set(&self, operations: u16, then: Then) {
-        self.operations.set(operations);
-        self.then.set(then);
-    }
-}
 
 /// A thread's own record.
 pub(crate) struct Local {
@@ -91,11 +24,7 @@ pub(crate) struct Local {
     fiber: Cell<Option<FiberPtr>>,
     /// The header that this thread has borrowed to wait as a plain thread.
     plain_thread: Cell<Option<FiberPtr>>,
-    /// The last fiber that has left its stack on this thread with an action pending, to be done off
-    /// its stack: it has ended, or may migrate.
-    left: Cell<Option<FiberPtr>>,
-    /// The action that this fiber has requested, unless it has ended.
-    wish: Cell<Option<AfterSwitch>>,
+    left: Departure,
     /// The worker of `sched` on this thread; null on other threads.
     worker: Cell<*const ()>,
     /// The list of pending jobs of the running fiber; on other threads the static empty list.
@@ -115,13 +44,37 @@ pub(crate) struct Local {
     poll_timers: Cell<*const ()>,
     /// This worker's stack for polls, while no poll uses it (`wait::poll_stack`).
     spare: Cell<Option<Stack>>,
-    /// This thread is a worker with fibers in virtual time.
-    virtual_time: Cell<bool>,
-    /// The last time at which this worker read the clock, in nanoseconds.
-    moment: Cell<u64>,
+    clock: Clock,
     /// This thread's random numbers; none before the first.
     rng: Cell<Option<Rng>>,
-    pub(super) magazines: Magazines,
+    pub(in crate::fiber) magazines: Magazines,
+}
+
+/// The last fiber that has left its stack on a thread with an action pending, to be done off its
+/// stack: it has ended, or may migrate.
+struct Departure {
+    fiber: Cell<Option<FiberPtr>>,
+    /// The action that this fiber has requested, unless it has ended.
+    wish: Cell<Option<AfterSwitch>>,
+}
+
+/// The action that a fiber which may migrate requests when it leaves its stack. It is done on the
+/// stack that is switched to: as soon as it is done, another thread may run on the one that was
+/// left.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum AfterSwitch {
+    /// Park, for the wait `epoch`, which the causes that it `accepts` end too.
+    Park { epoch: Epoch, accepts: Accepts },
+    /// Run again when all other ready fibers have run.
+    RunAgain,
+}
+
+/// The clock of a thread's fibers.
+struct Clock {
+    /// This thread is a worker with fibers in virtual time.
+    is_virtual: Cell<bool>,
+    /// The last time at which this worker read the clock, in nanoseconds.
+    moment: Cell<u64>,
 }
 
 /// States of a thread in which a fiber yields and parks in an unusual way, one bit each. PERF: one
@@ -148,29 +101,15 @@ pub(crate) enum Polling {
     Ours,
 }
 
-thread_local_const! {
-    static LOCAL: Local = Local::new()
-}
-
-/// Returns the thread's own record (C1, C2).
-#[inline(never)]
-pub(crate) fn local() -> &'static Local {
-    let mut here: *const Local = LOCAL.with(ptr::from_ref);
-    // SAFETY: an empty instruction that the compiler must assume to change `here` (C1).
-    unsafe {
-        std::arch::asm!("/* {0} */", inout(reg) here, options(nostack, preserves_flags));
-    }
-    // SAFETY: C3: the record lives as long as its thread, and the caller is on that thread.
-    unsafe { &*here }
-}
-
 impl Local {
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Local {
             fiber: Cell::new(None),
             plain_thread: Cell::new(None),
-            left: Cell::new(None),
-            wish: Cell::new(None),
+            left: Departure {
+                fiber: Cell::new(None),
+                wish: Cell::new(None),
+            },
             worker: Cell::new(ptr::null()),
             jobs: Cell::new(Jobs::none()),
             starting: Cell::new(ptr::null()),
@@ -180,8 +119,10 @@ impl Local {
             unusual: Cell::new(0),
             poll_timers: Cell::new(ptr::null()),
             spare: Cell::new(None),
-            virtual_time: Cell::new(false),
-            moment: Cell::new(0),
+            clock: Clock {
+                is_virtual: Cell::new(false),
+                moment: Cell::new(0),
+            },
             rng: Cell::new(None),
             magazines: Magazines::new(),
         }
@@ -191,6 +132,22 @@ impl Local {
     #[inline(always)]
     pub(crate) fn fiber(&self) -> Option<FiberPtr> {
         self.fiber.get()
+    }
+
+    /// Returns the header that this thread has borrowed to wait as a plain thread.
+    #[inline(always)]
+    pub(in crate::fiber) fn plain_thread(&self) -> Option<FiberPtr> {
+        self.plain_thread.get()
+    }
+
+    pub(super) fn set_plain_thread(&self, header: Option<FiberPtr>) {
+        self.plain_thread.set(header);
+    }
+
+    /// Returns whether the clock of this thread's fibers is that of their scheduler.
+    #[inline(always)]
+    pub(super) fn time_is_virtual(&self) -> bool {
+        self.clock.is_virtual.get()
     }
 
     /// Set by a worker around each dispatch.
@@ -264,22 +221,23 @@ impl Local {
     /// Records that `fiber` has ended, or the action that it requests.
     #[inline(always)]
     pub(crate) fn set_left(&self, fiber: FiberPtr, wish: Option<AfterSwitch>) {
-        self.left.set(Some(fiber));
-        self.wish.set(wish);
+        self.left.fiber.set(Some(fiber));
+        self.left.wish.set(wish);
     }
 
     /// Returns the fiber that has ended here last, if its worker has not retired it yet.
     pub(crate) fn ended(&self) -> Option<FiberPtr> {
-        self.left.get().filter(|_| self.wish.get().is_none())
+        let fiber = self.left.fiber.get();
+        fiber.filter(|_| self.left.wish.get().is_none())
     }
 
     #[inline(always)]
     pub(crate) fn take_left(&self) -> Option<(FiberPtr, Option<AfterSwitch>)> {
-        match self.left.get() {
+        match self.left.fiber.get() {
             None => None,
             Some(fiber) => {
-                self.left.set(None);
-                Some((fiber, self.wish.get()))
+                self.left.fiber.set(None);
+                Some((fiber, self.left.wish.get()))
             }
         }
     }
@@ -393,18 +351,18 @@ impl Local {
     /// scheduler.
     pub(crate) fn set_deterministic(&self, rng: Rng) {
         self.rng.set(Some(rng));
-        self.virtual_time.set(true);
+        self.clock.is_virtual.set(true);
     }
 
     /// Returns when this worker last read the clock (nanoseconds, as `base::clock` counts).
     #[inline(always)]
     pub(crate) fn moment(&self) -> u64 {
-        self.moment.get()
+        self.clock.moment.get()
     }
 
     /// Records that the worker has read the clock.
     pub(crate) fn set_moment(&self, now: u64) {
-        self.moment.set(now);
+        self.clock.moment.set(now);
     }
 
     /// Returns whether the last operation of the budget has just been taken.
@@ -438,11 +396,11 @@ impl Local {
     /// Returns whether the running fiber has computed for long since the clock was read.
     fn has_computed(&self, then: Then) -> bool {
         self.budget.set(AFTER_LOOK, Then::GiveWay);
-        if self.virtual_time.get() {
+        if self.clock.is_virtual.get() {
             return false;
         }
         let now = clock::now();
-        let long = now.saturating_sub(self.moment.get()) >= LONG_RUN;
+        let long = now.saturating_sub(self.clock.moment.get()) >= LONG_RUN;
         match then {
             // The fibers before this one may have used the time, or it has just yielded after a
             // computation, and the next one follows.
@@ -460,100 +418,7 @@ impl Local {
             }
             _ => {}
         }
-        self.moment.set(now);
+        self.clock.moment.set(now);
         self.is_spent()
-    }
-}
-
-/// Returns the caller's present moment: by its runtime's clock on a fiber, else by the real one.
-#[inline]
-pub(crate) fn now(local: &Local) -> Instant {
-    if local.virtual_time.get() {
-        return virtual_now(local);
-    }
-    shim::now()
-}
-
-#[cold]
-fn virtual_now(local: &Local) -> Instant {
-    match local.fiber.get() {
-        Some(fiber) => fiber.header().home().now(local),
-        None => shim::now(),
-    }
-}
-
-/// The message of the panic in a start hook that would wait for fibers: its worker runs none before
-/// the hook has returned.
-pub(crate) const IN_START_HOOK: &str =
-    "an on_thread_start hook waits for fibers of the runtime that it is part of";
-
-/// Called when a panic of the running fiber has ended. If no fiber unwinds on this thread any more,
-/// the next one that does can be distinguished again.
-#[cold]
-pub(super) fn unwound() {
-    if !panicking() {
-        local().set_left_unwinding(false);
-    }
-}
-
-/// Returns whether the caller itself unwinds: false also if another fiber of this thread is
-/// suspended while unwinding, which `std` cannot distinguish from it.
-pub(crate) fn is_unwinding(local: &Local) -> bool {
-    panicking() && !local.left_unwinding()
-}
-
-/// As [`identity`], but none for a thread that has not needed one yet.
-#[inline]
-pub(crate) fn known(local: &Local) -> Option<FiberPtr> {
-    local.fiber.get().or(local.plain_thread.get())
-}
-
-/// Returns the number of the fiber that runs here, or of the thread if it has waited before.
-#[inline]
-pub(crate) fn number(local: &Local) -> Option<u64> {
-    match local.fiber() {
-        Some(fiber) => Some(fiber.header().id()),
-        None => number_of_thread(local),
-    }
-}
-
-#[cold]
-fn number_of_thread(local: &Local) -> Option<u64> {
-    local.plain_thread.get().map(|fiber| fiber.header().id())
-}
-
-/// Returns the fiber that runs here. On a thread's own stack, returns the header that stands for
-/// the thread, borrowed from the slab at the first call and returned when the thread ends.
-#[inline]
-pub(crate) fn identity(local: &Local) -> FiberPtr {
-    match local.fiber() {
-        Some(fiber) => fiber,
-        None => identity_of_thread(local),
-    }
-}
-
-#[cold]
-fn identity_of_thread(local: &Local) -> FiberPtr {
-    if let Some(header) = local.plain_thread.get() {
-        return header;
-    }
-    let header = Header::alone(local, 0, Location::caller(), &BlockInPlace);
-    local.plain_thread.set(Some(header));
-    thread_registry::enter(header);
-    slab::at_thread_exit();
-    header
-}
-
-/// Returns a plain thread's header to the slab.
-pub(super) fn give_identity_back(local: &Local) {
-    if let Some(header) = local.plain_thread.get() {
-        // The thread still owns what the destructors create or wait for.
-        super::local::destroy::destroy_all(header.header());
-        local.plain_thread.set(None);
-        thread_registry::leave(header);
-        // Any remaining ticket of this thread ends here, not in the next life.
-        header.state.finish();
-        // SAFETY: the thread owns the one reference made in `identity_of_thread`.
-        unsafe { Header::release(header) };
     }
 }
