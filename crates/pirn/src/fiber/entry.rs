@@ -8,7 +8,7 @@
 //! The end, in order:
 //! 1. The closure has returned or panicked, and its outcome is in the payload.
 //! 2. Fiber-locals are dropped, and the fiber leaves the region that it inherits from its parent
-//!    (`cancel_scope`).
+//!    (`cancel`).
 //! 3. Under the join lock, `done` is set and the first joiner is claimed. If the handle is gone,
 //!    the outcome is dropped before that, outside the lock.
 //! 4. The first joiner is enqueued. Then the others are claimed and enqueued, one at a time.
@@ -22,7 +22,8 @@ use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 
-use super::cancel_scope::{CancelScope, RegionRef};
+use super::cancel::scope::{CancelScope, RegionRef};
+use super::cancel::token_registration;
 use super::current::{self, Local};
 use super::end_hook::{EndHook, Ending};
 use super::fiber_ptr::FiberPtr;
@@ -30,7 +31,6 @@ use super::header::{Header, Join, Outcome};
 use super::local::destroy::{destroy, destroy_all};
 use super::panic_payload::{Panic, Unwound, Witness};
 use super::slab;
-use super::token_registration;
 use super::vtable::Vtable;
 use crate::base::drop_guard::end_caught;
 use crate::base::mutant::mutant;

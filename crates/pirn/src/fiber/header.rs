@@ -1,10 +1,10 @@
 //! The header: all data of one fiber, in one pooled block.
 //!
 //! Owns: the layout, and which party may access which field. Does not own: the meaning of the state
-//! word (`state`), allocation (`slab`), the closure's types (`entry`).
+//! word (`state`), allocation (`slab`), references (`fiber_ref`), the closure's types (`entry`).
 //!
 //! ```text
-//! line 0  head (state · link) · context · stack · home · vtable · refs   every dispatch and wake
+//! line 0  state · link · context · stack · home · vtable · refs   every dispatch and wake
 //! line 1  join lock, joiners · end hook · spawn location · label   spawn, end, join
 //! line 2  started links · locals · region · notice · class         start, end, diagnostics
 //! line 3… payload: the closure, later the outcome                  64 B in the least class
@@ -31,7 +31,8 @@ use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::cancel_scope::CurrentScope;
+use super::cancel::scope::CurrentScope;
+use super::cancel::token::Node;
 use super::end_hook::EndHook;
 use super::fiber_ptr::{FiberHead, FiberPtr};
 use super::local::values::Locals;
@@ -39,7 +40,6 @@ use super::schedule::Schedule;
 use super::spans::Spans;
 use super::stackless::words::StackOwner;
 use super::state_names::Life;
-use super::token::Node;
 use super::vtable::Vtable;
 use super::waking::{Ticket, WaitQueue};
 use crate::base::list::{DoublyLinked, Links, List};
@@ -76,7 +76,7 @@ pub(crate) struct Join {
     /// Odd while the fiber waits for a stack (`stackless`).
     pub(crate) hunger: u32,
     pub(crate) waiters: WaitQueue<StackOwner>,
-    /// The token of the outermost part of the fiber's code that has one (RG4 in `cancel_scope`).
+    /// The token of the outermost part of the fiber's code that has one (RG4 in `cancel::scope`).
     pub(crate) own: Option<Arc<Node>>,
 }
 

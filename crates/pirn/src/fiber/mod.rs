@@ -2,14 +2,12 @@
 //!
 //! Does not own: how a fiber waits (`wait`) or runs (`sched`). It uses both only through the trait
 //! [`Schedule`].
+//!
+//! From below: `fiber_ptr`, and the records that point to fibers; `header`, which holds such
+//! records; the files that access headers.
 
-#[expect(
-    unsafe_code,
-    reason = "points to regions in the frames that they hold for"
-)]
-pub(crate) mod cancel_scope;
+mod cancel;
 pub(crate) mod current;
-pub(crate) mod deadline;
 mod end_hook;
 #[expect(unsafe_code, reason = "type-erased closures and results")]
 pub(crate) mod entry;
@@ -33,13 +31,11 @@ pub(crate) mod stackless;
 pub(crate) mod state;
 pub(crate) mod state_names;
 pub(crate) mod thread_registry;
-#[expect(unsafe_code, reason = "seats are pointers to headers")]
-pub(crate) mod token;
-#[expect(unsafe_code, reason = "a fiber and its header, a seat and its token")]
-pub(crate) mod token_registration;
 mod vtable;
 mod waking;
 
+pub(crate) use cancel::scope as cancel_scope;
+pub(crate) use cancel::{deadline, token, token_registration};
 pub(crate) use current::{AfterSwitch, BlockInPlace};
 pub(crate) use end_hook::{EndHook, EndTable, Ending};
 pub(crate) use fiber_ptr::{FiberHead, FiberPtr, FiberRef};

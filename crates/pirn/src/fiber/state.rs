@@ -10,7 +10,7 @@
 //! +---------------------------------------+---------------+--+--+--+--+--+--+-----+
 //!   C  CANCEL          asked of the fiber itself; sticky: every interruptible wait is refused
 //!   R  REVOKED         a token in force is cancelled; the owner clears it when it leaves
-//!                      the code that the token holds for (`fiber::cancel_scope`)
+//!                      the code that the token holds for (`fiber::cancel::scope`)
 //!   T  TOKEN           the one token of `unpark`, as in std
 //!   AC ACCEPTS_CANCEL  the current wait ends when C is set     (meaningful in Parked)
 //!   AR ACCEPTS_REVOKE  the current wait ends when R is set     (meaningful in Parked)

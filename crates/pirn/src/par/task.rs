@@ -2,7 +2,7 @@
 //!
 //! Owns: the closure until it is taken, how it becomes a fiber, and the wait for that
 //! fiber. Does not own: when that happens (`sched::worker::heartbeat`, `fiber::jobs`),
-//! nor what the fiber inherits (`fiber::cancel_scope`, `fiber::local`).
+//! nor what the fiber inherits (`fiber::cancel`, `fiber::local`).
 //!
 //! # Invariants
 //! * TA1. The closure is there until it is taken, once: by the join, if the job is

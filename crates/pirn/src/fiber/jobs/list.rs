@@ -84,7 +84,7 @@ pub(crate) struct Job {
     /// Initialized while the job is pending. Accessed by the owner only.
     older: Cell<MaybeUninit<*const Job>>,
     /// `None` in the root, and once the job is promoted. Taken by the owner; the job's
-    /// join and the regions inside it (`fiber::cancel_scope`) read it to find out whether
+    /// join and the regions inside it (`fiber::cancel::scope`) read it to find out whether
     /// the job was promoted.
     promote: Cell<Option<Promote>>,
     /// Where the join was called.

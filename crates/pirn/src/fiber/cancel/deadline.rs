@@ -1,6 +1,6 @@
 //! Limits: deadlines that hold for a part of a fiber's code.
 //!
-//! Owns: the record of one deadline. Does not own: the region that it belongs to (`cancel_scope`),
+//! Owns: the record of one deadline. Does not own: the region that it belongs to (`scope`),
 //! or when it has passed (`wait::deadline`).
 
 use std::time::Instant;

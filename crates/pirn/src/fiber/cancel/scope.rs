@@ -1,8 +1,8 @@
 //! Regions: parts of a fiber's code under a deadline, a token or a shield.
 //!
-//! Owns: the record of one region, the pointer by which headers reach the innermost one, the token
-//! that a region creates on request. Does not own: the seats in that token (`token_registration`),
-//! or when an interrupt is reported (`wait::deadline`).
+//! Owns: the record of one region, and the pointer by which headers reach the innermost one. Does
+//! not own: the creation of a region and of its token (`create`), the seats in that token
+//! (`token_registration`), or when an interrupt is reported (`wait::deadline`).
 //!
 //! A region is in the frame of its code (or in the data that a group's children share with their
 //! owner) and points to the region around it. A child of a scope has a region of its own at the
@@ -44,11 +44,9 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::deadline::Limit;
-use super::fiber_ptr::FiberPtr;
-use super::header::Header;
-use super::jobs::Job;
 use super::token::Node;
-use crate::base::mutant::mutant;
+use crate::fiber::fiber_ptr::FiberPtr;
+use crate::fiber::jobs::Job;
 use crate::shim::Cell;
 use crate::shim::atomic::{AtomicPtr, Ordering};
 
@@ -60,11 +58,11 @@ pub(crate) struct CancelScope {
     /// The kind, with its data.
     pub(super) kind: Kind,
     /// The number of regions around it.
-    depth: u32,
+    pub(super) depth: u32,
     /// The nearest deadline in force.
-    limit: Option<LimitRef>,
+    pub(super) limit: Option<LimitRef>,
     /// The fiber that runs the code. None for the region that a group's children share.
-    owner: Option<FiberPtr>,
+    pub(super) owner: Option<FiberPtr>,
     /// The token, boxed, once it is created (RG3).
     token: AtomicPtr<Arc<Node>>,
     /// The owner's seat in the token in force (RG2). Owner.
@@ -89,7 +87,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The kind of a Token region that is created with its token, and is not outermost.
-    const INNER: Kind = Kind::Token {
+    pub(super) const INNER: Kind = Kind::Token {
         outermost: false,
         root: None,
     };
@@ -128,7 +126,7 @@ unsafe impl Send for CancelScope {}
 
 /// The depth at which scopes create their token early. Arbitrary: far more than programs nest by
 /// hand, and a short walk. (Of two regions in a row, at least one is a scope's.)
-const FAR: u32 = 64;
+pub(super) const FAR: u32 = 64;
 
 const CALM: usize = 1;
 const UNTIMED: usize = 2;
@@ -163,6 +161,12 @@ impl CurrentScope {
         CurrentScope(self.0.map_addr(|address| address | UNTIMED))
     }
 
+    /// Returns whether the region's deadline holds for a child too.
+    #[inline(always)]
+    pub(super) fn is_timed(self) -> bool {
+        self.0.addr() & UNTIMED == 0
+    }
+
     pub(super) fn calm(self) -> CurrentScope {
         CurrentScope(self.0.map_addr(|address| address | CALM))
     }
@@ -170,7 +174,7 @@ impl CurrentScope {
 
 impl RegionRef {
     /// # Safety
-    /// RG1: `cancel_scope` stays where it is for as long as the result, or a copy of it, is used.
+    /// RG1: `region` stays where it is for as long as the result, or a copy of it, is used.
     pub(crate) unsafe fn new(region: &CancelScope) -> RegionRef {
         RegionRef(NonNull::from(region))
     }
@@ -196,7 +200,7 @@ impl LimitRef {
 
 impl CancelScope {
     #[inline(always)]
-    fn new(
+    pub(super) fn new(
         outer: Option<RegionRef>,
         kind: Kind,
         limit: Option<LimitRef>,
@@ -214,90 +218,50 @@ impl CancelScope {
         }
     }
 
-    /// Returns the region of code of `owner` with the deadline `deadline`, or without one.
-    pub(crate) fn limited(owner: FiberPtr, limit: Option<LimitRef>) -> CancelScope {
-        CancelScope::new(in_force(owner).region(), Kind::Limit, limit, Some(owner))
+    /// Returns the region that the children of a group share.
+    pub(crate) fn shared(node: Arc<Node>) -> CancelScope {
+        CancelScope::new(None, Kind::INNER, None, None).with_token(node)
     }
 
-    /// Returns the region of code of `owner` with a token of its own, and without a deadline unless
-    /// `limits`. Its runtime's token is `root`.
-    pub(crate) fn tokened(
-        owner: FiberPtr,
-        root: Option<&Arc<Node>>,
-        limits: bool,
-    ) -> CancelScope {
-        let outer = in_force(owner).region();
-        let kind = Kind::Token {
-            outermost: CancelScope::is_outermost(outer),
-            root: root
-                .filter(|_| outer.is_none_or(|outer| outer.get().ends_bare()))
-                .map(Node::handle),
-        };
-        let limit = outer.filter(|_| limits).and_then(|outer| outer.get().limit);
-        let region = CancelScope::new(outer, kind, limit, Some(owner));
-        // So that a search outwards for a created token is short.
-        if region.depth % FAR >= FAR - 2 {
-            region.token();
-        }
-        region
+    /// Returns the region with a token that exists.
+    pub(super) fn with_token(self, node: Arc<Node>) -> CancelScope {
+        self.token.store(boxed(node), Ordering::Release);
+        self
     }
 
-    /// As [`tokened`](CancelScope::tokened), with a token that exists.
-    pub(crate) fn entered(owner: FiberPtr, node: Arc<Node>) -> CancelScope {
-        let region = CancelScope::tokened(owner, None, true);
-        let made = region.token.swap(boxed(node), Ordering::AcqRel);
+    /// Sets the token, in place of one that the region may have created. It is not shared yet.
+    pub(super) fn set_token(&mut self, node: Arc<Node>) {
+        let made = self.token.swap(boxed(node), Ordering::AcqRel);
         if !made.is_null() {
+            // SAFETY: created by `boxed`, and the region is not shared yet.
+            unsafe { drop_boxed(made) };
+        }
+    }
+
+    /// Sets the token, which has just been created; returns false if another thread was first.
+    pub(super) fn place_token(&self, node: Arc<Node>) -> bool {
+        let made = boxed(node);
+        // ORDERING: Release: pairs with `made`.
+        let placed = self.token.compare_exchange(
+            ptr::null_mut(),
+            made,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
+        if placed.is_err() {
             // SAFETY: created above and not shared yet.
             unsafe { drop_boxed(made) };
         }
-        region.show_owner();
-        region
+        placed.is_ok()
     }
 
-    /// Returns the region that a fiber inherits which runs `job`, the oldest of `owner`'s. The
-    /// token of the owner's runtime is `root`. It is the region around the join, not one that has
-    /// been entered inside it.
-    ///
-    /// The owner does not enter it. It is below a token in the owner's header, by the protocol of
-    /// RG4, so that the owner's cancellation reaches the fiber.
-    pub(crate) fn of_job(
-        owner: FiberPtr,
-        job: &Job,
-        root: Option<&Arc<Node>>,
-    ) -> CancelScope {
-        let outer = around(owner, job);
-        let token = match &outer {
-            Some(region) if region.get().ends_bare() => root.cloned(),
-            Some(region) => region.get().token_in_force().cloned(),
-            None => root.cloned(),
+    /// Returns the token of the owner's runtime, if no region is around this one.
+    pub(super) fn root(&self) -> Option<Arc<Node>> {
+        let Kind::Token { root, .. } = self.kind else {
+            return None;
         };
-        let shielded = outer.is_some_and(|region| region.get().is_shielded());
-        let own = (!shielded).then(|| token_of_jobs(owner));
-        let limit = outer.and_then(|region| region.get().limit);
-        let region = CancelScope::new(outer, Kind::INNER, limit, Some(owner));
-        let node = Node::below([token, own]);
-        region.token.store(boxed(node), Ordering::Release);
-        region
-    }
-
-    /// Returns the region that the children of a group share.
-    pub(crate) fn shared(node: Arc<Node>) -> CancelScope {
-        let region = CancelScope::new(None, Kind::INNER, None, None);
-        region.token.store(boxed(node), Ordering::Release);
-        region
-    }
-
-    /// Returns the bottom region of `owner`, a child that inherits `outer`.
-    #[inline(always)]
-    pub(crate) fn bottom(owner: FiberPtr, outer: RegionRef) -> CancelScope {
-        let timed = in_force(owner).0.addr() & UNTIMED == 0;
-        let limit = outer.get().limit.filter(|_| timed);
-        CancelScope::new(Some(outer), Kind::Bottom, limit, Some(owner))
-    }
-
-    /// Returns the region of code of `owner` that ignores everything outside.
-    pub(crate) fn shield(owner: FiberPtr) -> CancelScope {
-        CancelScope::new(in_force(owner).region(), Kind::Shield, None, Some(owner))
+        // SAFETY: RG3: the owner lives, and so does its runtime.
+        root.map(|root| unsafe { Node::from_handle(root) })
     }
 
     /// Returns whether the owner has entered this while `job`, its oldest, was pending: in the
@@ -305,7 +269,7 @@ impl CancelScope {
     ///
     /// Jobs are promoted oldest first. So the job that was the newest at that time is still pending
     /// only if it is newer than `job`; if it is older, it has been promoted.
-    fn lies_inside(&self, job: &Job) -> bool {
+    pub(super) fn lies_inside(&self, job: &Job) -> bool {
         let noted = self.noted.get();
         // SAFETY: JO2: its join is around this region, which is entered; or it is the root of a
         // worker's jobs.
@@ -318,7 +282,7 @@ impl CancelScope {
     }
 
     /// Returns the regions from this one outwards, up to a shield or the end, both included.
-    fn outwards(&self) -> impl Iterator<Item = &CancelScope> {
+    pub(super) fn outwards(&self) -> impl Iterator<Item = &CancelScope> {
         let mut next = Some(self);
         std::iter::from_fn(move || {
             let region = next?;
@@ -346,7 +310,7 @@ impl CancelScope {
         self.own().any(|region| matches!(region.kind, Kind::Shield))
     }
 
-    fn is_outermost(outer: Option<RegionRef>) -> bool {
+    pub(super) fn is_outermost(outer: Option<RegionRef>) -> bool {
         outer.is_none_or(|outer| {
             let inside = |region: &CancelScope| {
                 matches!(region.kind, Kind::Token { .. } | Kind::Shield)
@@ -362,34 +326,8 @@ impl CancelScope {
             .all(|region| matches!(region.kind, Kind::Limit | Kind::Bottom))
     }
 
-    fn has_token(&self) -> bool {
+    pub(super) fn has_token(&self) -> bool {
         matches!(self.kind, Kind::Token { .. })
-    }
-
-    /// Returns the token in force, creating it if necessary; none if that is the runtime's, or
-    /// there is none.
-    pub(crate) fn token_in_force(&self) -> Option<&Arc<Node>> {
-        let region = self.outwards().find(|region| region.has_token())?;
-        Some(region.token())
-    }
-
-    /// Returns this region's own token, creating it if necessary.
-    ///
-    /// # Panics
-    /// If it is not a Token region.
-    pub(crate) fn token(&self) -> &Arc<Node> {
-        assert!(self.has_token(), "a region with a token");
-        if let Some(made) = self.made() {
-            return made;
-        }
-        let tokens = self.outwards().filter(|region| region.has_token());
-        let unmade: Vec<&CancelScope> = tokens
-            .take_while(|region| region.made().is_none())
-            .collect();
-        // The outer ones first (RG3), and in a loop: scopes may be nested deeper than a
-        // stack can recurse.
-        unmade.into_iter().rev().for_each(CancelScope::make);
-        self.made().expect("just made")
     }
 
     #[inline]
@@ -397,73 +335,6 @@ impl CancelScope {
         // ORDERING: Acquire: pairs with the Release of the thread that created it. SAFETY: RG3: a
         // box that exists until the region ends.
         unsafe { self.token.load(Ordering::Acquire).as_ref() }
-    }
-
-    fn make(&self) {
-        let Kind::Token { root, .. } = self.kind else {
-            unreachable!("only Token regions make tokens");
-        };
-        let around = self.outwards().skip(1).find(|region| region.has_token());
-        let parent = match around {
-            Some(region) => region.made().cloned(),
-            // SAFETY: RG3: the owner lives, and so does its runtime.
-            None => root.map(|root| unsafe { Node::from_handle(root) }),
-        };
-        let whole = self.outermost_owner().and_then(whole_token);
-        let made = boxed(Node::below([parent, whole]));
-        // ORDERING: Release: pairs with `made`.
-        let placed = self.token.compare_exchange(
-            ptr::null_mut(),
-            made,
-            Ordering::AcqRel,
-            Ordering::Acquire,
-        );
-        if placed.is_err() {
-            // SAFETY: created above and not shared yet.
-            unsafe { drop_boxed(made) };
-            return;
-        }
-        self.show_owner();
-    }
-
-    /// Returns the owner, if no other Token region of its own is around this one.
-    fn outermost_owner(&self) -> Option<&Header> {
-        let outermost = matches!(
-            self.kind,
-            Kind::Token {
-                outermost: true,
-                ..
-            }
-        );
-        let owner = self.owner.filter(|_| outermost)?;
-        // RG1: the region exists, so its owner has not ended.
-        Some(owner.header())
-    }
-
-    /// Puts a token that has just been created into the header of its owner (RG4).
-    fn show_owner(&self) {
-        let Some(header) = self.outermost_owner() else {
-            return;
-        };
-        let node = self.made().expect("just made");
-        let early = mutant!("own_token_after_the_look") && header.state.is_cancelled();
-        let before = {
-            let mut join = header.join.lock();
-            match join.whole {
-                // It is below that one, unless that one was set in between.
-                true => None,
-                false => join.own.replace(Arc::clone(node)),
-            }
-        };
-        // Dropped outside the lock.
-        drop(before);
-        if let Some(whole) = whole_token(header) {
-            whole.cancel_with(node);
-        }
-        let late = !mutant!("own_token_after_the_look") && header.state.is_cancelled();
-        if early || late {
-            node.cancel();
-        }
     }
 
     /// Returns whether a child that starts here is already cancelled. Creates no token.
@@ -481,7 +352,7 @@ impl CancelScope {
                     if outermost && region.is_owner_cancelled() {
                         return true;
                     }
-                    // SAFETY: RG3, as in `make`.
+                    // SAFETY: RG3, as in `root`.
                     if root.is_some_and(|root| unsafe { root.as_ref() }.is_cancelled()) {
                         return true;
                     }
@@ -497,8 +368,7 @@ impl CancelScope {
 
     fn is_owner_cancelled(&self) -> bool {
         // RG1: the region exists, so its owner has not ended.
-        let owner = self.owner.map(|owner| owner.header());
-        owner.is_some_and(|owner| owner.state.is_cancelled())
+        self.owner.is_some_and(|owner| owner.state.is_cancelled())
     }
 }
 
@@ -523,59 +393,4 @@ unsafe fn drop_boxed(made: *mut Arc<Node>) {
 
 fn boxed(node: Arc<Node>) -> *mut Arc<Node> {
     Box::into_raw(Box::new(node))
-}
-
-/// Returns the innermost of `owner`'s regions around `job`, its oldest.
-fn around(owner: FiberPtr, job: &Job) -> Option<RegionRef> {
-    let mut next = in_force(owner).region();
-    while let Some(place) = next {
-        let region = place.get();
-        if region.owner != Some(owner) || !region.lies_inside(job) {
-            break;
-        }
-        next = region.outer;
-    }
-    next
-}
-
-/// Returns the token of the fiber itself, if it has promoted jobs.
-fn whole_token(header: &Header) -> Option<Arc<Node>> {
-    let join = header.join.lock();
-    join.own.clone().filter(|_| join.whole)
-}
-
-/// Returns the token that is cancelled with `owner`, for the jobs that it promotes. It replaces the
-/// token of the owner's outermost region, which is cancelled with it.
-fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
-    // H2: the caller's own header.
-    let header = owner.header();
-    if let Some(made) = whole_token(header) {
-        return made;
-    }
-    let node = Node::below([None, None]);
-    let early = mutant!("jobs_token_after_the_look") && header.state.is_cancelled();
-    let before = {
-        let mut join = header.join.lock();
-        if join.done {
-            // Work after the fiber's end, in wakers, cannot be cancelled; and the next fiber here
-            // is another one.
-            return node;
-        }
-        join.whole = true;
-        join.own.replace(Arc::clone(&node))
-    };
-    if let Some(before) = before {
-        node.cancel_with(&before);
-    }
-    // After the token can be found there (RG4).
-    let late = !mutant!("jobs_token_after_the_look") && header.state.is_cancelled();
-    if early || late {
-        node.cancel();
-    }
-    node
-}
-
-fn in_force(owner: FiberPtr) -> CurrentScope {
-    // H2: the caller's own header.
-    owner.header().scope()
 }

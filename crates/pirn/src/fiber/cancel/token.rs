@@ -1,8 +1,9 @@
 //! Token nodes: the tree along which cancellation passes from the canceller to fibers, callbacks
 //! and waiters.
 //!
-//! Owns: the tree, its tables, and the order of notification. Does not own: the code for which a
-//! token is in force (`cancel_scope`), or the effect in an interrupted call (`wait::deadline`).
+//! Owns: the tree, and its tables. Does not own: the steps of a cancellation (`token_cancel`), the
+//! code for which a token is in force (`scope`), or the effect in an interrupted call
+//! (`wait::deadline`).
 //!
 //! A node is live, and then cancelled permanently. Its tables hold fibers that run code under it
 //! (each takes a *seat*), nodes below it, callbacks, and waiters for the cancellation itself.
@@ -33,19 +34,16 @@ use std::sync::{Arc, Weak};
 
 use ::slab::Slab;
 
-use super::fiber_ptr::FiberPtr;
-use super::waking::release::wake_all;
-use super::waking::ticket::Wake;
-use super::waking::waiter::WaitQueue;
-use crate::base::drop_guard::end_caught;
 use crate::base::mutant::mutant;
+use crate::fiber::fiber_ptr::FiberPtr;
+use crate::fiber::waking::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, Ordering};
 
 /// One node of the tree.
 pub(crate) struct Node {
-    cancelled: AtomicBool,
-    tables: Lock<Tables>,
+    pub(super) cancelled: AtomicBool,
+    pub(super) tables: Lock<Tables>,
 }
 
 /// A function that is called when a node is cancelled.
@@ -53,32 +51,28 @@ pub(crate) type Call = Box<dyn FnOnce() + Send>;
 
 /// The parties that a node's cancellation notifies.
 pub(crate) struct Tables {
-    seats: Slab<Seated>,
-    below: Slab<Weak<Node>>,
-    calls: Slab<Call>,
-    waiters: WaitQueue<()>,
+    pub(super) seats: Slab<Seated>,
+    pub(super) below: Slab<Weak<Node>>,
+    pub(super) calls: Slab<Call>,
+    pub(super) waiters: WaitQueue<()>,
     /// The entries of this node in the tables of others: those that it was created below, and one
     /// that it has been linked below since.
-    above: [Option<Link>; 3],
+    pub(super) above: [Option<Link>; 3],
 }
 
-struct Seated(FiberPtr);
+pub(super) struct Seated(pub(super) FiberPtr);
 
 // SAFETY: H1: any thread may access a header's atomics; TK2 says for how long it means this fiber.
 unsafe impl Send for Seated {}
 
-struct Link {
-    node: Arc<Node>,
-    key: usize,
+pub(super) struct Link {
+    pub(super) node: Arc<Node>,
+    pub(super) key: usize,
 }
 
-/// The number of fibers that are notified in one critical section; as in `wait::release`.
-const BATCH: usize = 32;
-
 impl Node {
-    /// Creates a node below all of `parents`.
-    pub(crate) fn below(parents: [Option<Arc<Node>>; 2]) -> Arc<Node> {
-        let node = Arc::new(Node {
+    pub(super) fn new() -> Node {
+        Node {
             cancelled: AtomicBool::new(false),
             tables: Lock::new(Tables {
                 seats: Slab::new(),
@@ -87,18 +81,7 @@ impl Node {
                 waiters: WaitQueue::new(),
                 above: [const { None }; 3],
             }),
-        });
-        for (place, parent) in parents.into_iter().enumerate() {
-            let Some(parent) = parent else { continue };
-            match parent.adopt(&node) {
-                Some(key) => {
-                    let link = Link { node: parent, key };
-                    node.tables.lock().above[place] = Some(link);
-                }
-                None => node.cancel(),
-            }
         }
-        node
     }
 
     /// Returns a pointer from which [`from_handle`](Node::from_handle) creates a reference again.
@@ -171,27 +154,6 @@ impl Node {
         false
     }
 
-    /// Cancels `node` with this one, at once if this is cancelled, until it is
-    /// [let go](Node::let_go).
-    ///
-    /// # Panics
-    /// If `node` has been linked below another one since it was created.
-    pub(crate) fn cancel_with(self: &Arc<Self>, node: &Arc<Node>) {
-        if node.tables.lock().link_to(self).is_some() {
-            return;
-        }
-        let Some(key) = self.adopt(node) else {
-            node.cancel();
-            return;
-        };
-        let mut tables = node.tables.lock();
-        let place = tables.above.iter_mut().find(|place| place.is_none());
-        *place.expect("a node is put below one other at most") = Some(Link {
-            node: Arc::clone(self),
-            key,
-        });
-    }
-
     /// Unlinks `node`, which may be below this one.
     pub(crate) fn let_go(self: &Arc<Self>, node: &Node) {
         // Two fibers may have linked it: its creator, and one that has promoted a job just then.
@@ -204,7 +166,7 @@ impl Node {
         }
     }
 
-    fn adopt(&self, node: &Arc<Node>) -> Option<usize> {
+    pub(super) fn adopt(&self, node: &Arc<Node>) -> Option<usize> {
         self.enter(|tables| tables.below.insert(Arc::downgrade(node)))
     }
 
@@ -216,63 +178,6 @@ impl Node {
         }
         Some(f(&mut tables))
     }
-
-    /// Cancels this node and everything below it. Runs callbacks, and drops their captures.
-    pub(crate) fn cancel(&self) {
-        let mut due = Vec::new();
-        self.cancel_one(&mut due);
-        // No recursion: a tree may be deeper than a stack.
-        while let Some(node) = due.pop() {
-            node.cancel_one(&mut due);
-        }
-    }
-
-    /// Steps 1 to 4; leaves the nodes below in `due`.
-    fn cancel_one(&self, due: &mut Vec<Arc<Node>>) {
-        let (below, calls) = {
-            let mut tables = self.tables.lock();
-            if self.is_cancelled() {
-                return;
-            }
-            // ORDERING: Release: pairs with the Acquire in `is_cancelled`.
-            self.cancelled.store(true, Ordering::Release);
-            (mem::take(&mut tables.below), mem::take(&mut tables.calls))
-        };
-        self.tell_seated();
-        wake_all(&self.tables, |tables| tables.waiters.claim_first(|()| {}));
-        for (_, call) in calls {
-            // UNWIND: a callback's panic ends that callback only.
-            end_caught(call);
-        }
-        due.extend(below.into_iter().filter_map(|(_, node)| node.upgrade()));
-    }
-
-    fn tell_seated(&self) {
-        let mut next = 0;
-        loop {
-            let mut wakes = [const { None }; BATCH];
-            let mut tables = self.tables.lock();
-            for wake in &mut wakes {
-                let Some(Seated(fiber)) = tables.take_seat(&mut next) else {
-                    break;
-                };
-                if mutant!("told_without_the_lock") {
-                    drop(tables);
-                    tables = self.tables.lock();
-                }
-                // TK2: its seat was there under this lock.
-                if fiber.header().state.revoke() {
-                    *wake = Some(Wake::of(fiber));
-                }
-            }
-            let left = !tables.seats.is_empty();
-            drop(tables);
-            wakes.into_iter().flatten().for_each(Wake::enqueue);
-            if !left {
-                return;
-            }
-        }
-    }
 }
 
 impl Tables {
@@ -281,7 +186,7 @@ impl Tables {
     }
 
     /// Returns the entry of this node in the tables of `other`.
-    fn link_to(&mut self, other: &Arc<Node>) -> Option<&mut Option<Link>> {
+    pub(super) fn link_to(&mut self, other: &Arc<Node>) -> Option<&mut Option<Link>> {
         let is_to_other = |link: &Link| Arc::ptr_eq(&link.node, other);
         self.above
             .iter_mut()
@@ -289,7 +194,7 @@ impl Tables {
     }
 
     /// Takes the first seat at or after `next`. No seat is added any more (TK1).
-    fn take_seat(&mut self, next: &mut usize) -> Option<Seated> {
+    pub(super) fn take_seat(&mut self, next: &mut usize) -> Option<Seated> {
         if self.seats.is_empty() {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Seats: how a fiber that runs code under a token is notified of its cancellation.
 //!
 //! Owns: entering and leaving regions, and the check whether the running code has been cancelled,
-//! which takes the seat. Does not own: the records (`cancel_scope`), or the tables (`token`).
+//! which takes the seat. Does not own: the records (`scope`), or the tables (`token`).
 //!
 //! The order of leaving: 1. the seat is given up, so that REVOKED is no longer set because of
 //! it; 2. the header points to the region outside, without the mark of `calm`; 3. REVOKED is
@@ -11,14 +11,12 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::cancel_scope::{
-    CancelScope, CurrentScope, Kind, RegionRef, TokenRegistration,
-};
-use super::current;
-use super::fiber_ptr::FiberPtr;
-use super::header::Header;
+use super::scope::{CancelScope, CurrentScope, Kind, RegionRef, TokenRegistration};
 use super::token::Node;
 use crate::base::mutant::mutant;
+use crate::fiber::current;
+use crate::fiber::fiber_ptr::FiberPtr;
+use crate::fiber::header::Header;
 
 impl CancelScope {
     /// Takes the owner's seat in the token in force, unless it has one; returns false if that
@@ -61,7 +59,7 @@ impl TokenRegistration {
     }
 }
 
-/// Makes the running `fiber` enter `cancel_scope`.
+/// Makes the running `fiber` enter `region`.
 ///
 /// # Safety
 /// RG1: it leaves the region ([`leave`]) before the region moves or ends.
@@ -88,7 +86,7 @@ fn deregister_outer(header: &Header, shield: &CancelScope) {
     header.state.restore();
 }
 
-/// Makes the running `fiber` leave `cancel_scope`, the innermost one. The next interruption point
+/// Makes the running `fiber` leave `region`, the innermost one. The next interruption point
 /// checks the region outside again.
 #[inline]
 pub(crate) fn leave(fiber: FiberPtr, region: &CancelScope) {
@@ -128,7 +126,7 @@ fn hide_from_canceller(header: &Header, node: &Arc<Node>) {
 
 /// Gives up the seat that a fiber may have by `bottom`, at the fiber's end.
 #[inline]
-pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
+pub(in crate::fiber) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
     if let Some(seat) = bottom.seat.get() {
         seat.give_up();
     }
@@ -176,7 +174,7 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: CurrentScope) -> 
 /// Called at the start of `fiber`, which inherits `outer`. If that has been cancelled, so is the
 /// fiber, and its closure is not run (`entry`).
 #[inline(always)]
-pub(super) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
+pub(in crate::fiber) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
     // H2: the fiber's own header.
     let header = fiber.header();
     if outer.get().is_cancelled() && !header.flags.must_run() {
