@@ -2,7 +2,7 @@
 //!
 //! Owns: entering and leaving a deadline, and the rule that selects the interrupt: cancellation
 //! before a deadline, of several deadlines the nearest. Does not own: the records
-//! (`fiber::deadline`, `fiber::cancel_scope`), nor the wait that an interrupt ends (`park`).
+//! (`fiber::cancel`), nor the wait that an interrupt ends (`park`).
 //!
 //! Only the nearest limit is ever checked: a limit that is entered inside an earlier or equal one
 //! has no effect. So an interrupt is reported to the limit that caused it, and to no other.

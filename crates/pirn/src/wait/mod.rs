@@ -41,7 +41,7 @@
 //
 // Lock order: a primitive's lock, then nothing. No runtime lock is held across a switch.
 //
-// Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
+// Invariants: W1–W3 (`fiber::waking::waiter`), ST1–ST4 (`fiber::state`).
 
 pub(crate) mod choice;
 pub(crate) mod clock;

@@ -7,7 +7,7 @@
 //! A caller takes a [`ticket`], publishes it under the lock of the object it waits for, checks once
 //! more whether it still has to wait, and calls [`park`]. Whatever `park` returns, the ticket is
 //! spent. [`End::early`] decides whether the caller has to take the lock once before it accesses
-//! data that a waker may still be handing over (W3 in `fiber::waiter`).
+//! data that a waker may still be handing over (W3 in `fiber::waking::waiter`).
 //!
 //! A fiber that is unwinding (`std::thread::panicking()`) blocks its thread in place: the panic
 //! count of `std` is per thread, and another fiber on this thread would see it. It switches only if
