@@ -42,7 +42,7 @@ fn start_over(actor: Actor, recycled: &AtomicU32) {
 }
 
 fn named(actor: Actor) -> Option<String> {
-    actor.0.name().map(str::to_owned)
+    actor.0.header().name().map(str::to_owned)
 }
 
 fn start(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
