@@ -12,7 +12,7 @@ mod accepted;
 #[expect(unsafe_code, reason = "the processors of a thread")]
 mod affinity;
 mod cached;
-mod calls;
+mod call_names;
 #[cfg(all(unix, not(any(loom, shuttle))))]
 #[expect(unsafe_code, reason = "poll and fcntl")]
 mod descriptor;
@@ -48,7 +48,7 @@ mod threads;
 pub(crate) use accepted::{AcceptFailure, accept_failure};
 pub(crate) use affinity::{allowed_processors, pin};
 pub(crate) use cached::{Cached, Rest, may_be_cached, read_cached};
-pub(crate) use calls::{call_name, is_futex};
+pub(crate) use call_names::{call_name, is_futex};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use descriptor::{is_read_closed, is_readable, is_writable, set_blocking};
 #[cfg(all(unix, not(any(loom, shuttle))))]
