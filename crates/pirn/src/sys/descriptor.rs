@@ -1,7 +1,9 @@
-//! System calls for any descriptor.
+//! The readiness and the mode of any descriptor.
 
-use std::io::{self, Error};
+use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
+
+use super::calls;
 
 /// Returns whether a read from `descriptor` would return at once, with any result.
 ///
@@ -32,19 +34,15 @@ pub(crate) fn is_read_closed(descriptor: BorrowedFd<'_>) -> bool {
 }
 
 fn is_ready(descriptor: BorrowedFd<'_>, events: libc::c_short) -> io::Result<bool> {
-    let mut polled = libc::pollfd {
+    let mut polled = [libc::pollfd {
         fd: descriptor.as_raw_fd(),
         events,
         revents: 0,
-    };
+    }];
     loop {
-        // SAFETY: one element, which exists.
-        let ready = unsafe { libc::poll(&raw mut polled, 1, 0) };
-        let error = Error::last_os_error();
-        match ready {
-            0.. => return Ok(ready > 0),
-            _ if error.kind() == io::ErrorKind::Interrupted => {}
-            _ => return Err(error),
+        match calls::poll(&mut polled, 0) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            ready => return ready.map(|n| n > 0),
         }
     }
 }
@@ -54,19 +52,10 @@ fn is_ready(descriptor: BorrowedFd<'_>, events: libc::c_short) -> io::Result<boo
 /// # Errors
 /// The error of the system.
 pub(crate) fn set_blocking(descriptor: BorrowedFd<'_>, blocking: bool) -> io::Result<()> {
-    let fd = descriptor.as_raw_fd();
-    // SAFETY: the call only reads the flags.
-    let before = unsafe { libc::fcntl(fd, libc::F_GETFL) };
-    if before < 0 {
-        return Err(Error::last_os_error());
-    }
+    let before = calls::status_flags(descriptor)?;
     let flags = match blocking {
         true => before & !libc::O_NONBLOCK,
         false => before | libc::O_NONBLOCK,
     };
-    // SAFETY: the descriptor's own flags, except this one.
-    match unsafe { libc::fcntl(fd, libc::F_SETFL, flags) } {
-        0 => Ok(()),
-        _ => Err(Error::last_os_error()),
-    }
+    calls::set_status_flags(descriptor, flags)
 }

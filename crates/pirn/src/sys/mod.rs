@@ -13,8 +13,9 @@ mod accepted;
 mod affinity;
 mod cached;
 mod call_names;
+#[expect(unsafe_code, reason = "calls of the C library as safe functions")]
+mod calls;
 #[cfg(all(unix, not(any(loom, shuttle))))]
-#[expect(unsafe_code, reason = "poll and fcntl")]
 mod descriptor;
 #[cfg(all(unix, not(any(loom, shuttle))))]
 mod ended;
@@ -36,10 +37,6 @@ pub(crate) mod ring;
 pub(crate) mod sample;
 #[expect(unsafe_code, reason = "a signal handler")]
 mod signals;
-#[expect(
-    unsafe_code,
-    reason = "write and poll on a descriptor that is not owned"
-)]
 mod stderr;
 mod thread_end;
 mod threads;

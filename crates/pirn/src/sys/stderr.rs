@@ -4,6 +4,11 @@
 //! call, so that reports of several threads do not mix. It writes nothing while the stream is
 //! full, so that the calling thread is not delayed.
 
+use std::io;
+use std::os::fd::AsFd;
+
+use super::calls;
+
 /// The most bytes of a report: what a pipe that is writable takes at once.
 const MOST: usize = 4096;
 
@@ -14,15 +19,13 @@ pub(crate) fn report(text: &str) {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let mut asked = libc::pollfd {
+    let mut asked = [libc::pollfd {
         fd: libc::STDERR_FILENO,
         events: libc::POLLOUT,
         revents: 0,
-    };
-    // SAFETY: one entry, which is there.
-    let ready = unsafe { libc::poll(&raw mut asked, 1, 0) };
-    if ready == 1 && asked.revents & libc::POLLOUT != 0 {
-        // SAFETY: `end` bytes are readable. What cannot be written is lost.
-        unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), end) };
+    }];
+    if calls::poll(&mut asked, 0).is_ok() && asked[0].revents & libc::POLLOUT != 0 {
+        // What cannot be written is lost.
+        calls::write(io::stderr().as_fd(), &text.as_bytes()[..end]);
     }
 }

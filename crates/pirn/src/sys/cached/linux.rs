@@ -5,23 +5,22 @@
 
 use std::fs::File;
 use std::io::{self, Seek};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::AsFd;
 
 use super::{Cached, Rest};
+use crate::sys::calls;
 
 /// Whether the flag works for a file as it was opened: a read with `O_DIRECT` bypasses the system's
 /// memory and waits for the disk all the same.
 pub(crate) fn may_be_cached(file: &File) -> bool {
-    // SAFETY: a plain call.
-    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
-    flags != -1 && flags & libc::O_DIRECT == 0
+    calls::status_flags(file.as_fd()).is_ok_and(|flags| flags & libc::O_DIRECT == 0)
 }
 
 /// Reads the data that is in memory, from `at` or from the file's position, which moves. Reads
 /// nothing if the system does not support it (a file system without it, a filter, Linux before
 /// 4.14), or if the call fails.
 pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> Cached {
-    let n = match read(file.as_raw_fd(), into, at) {
+    let n = match calls::preadv2(file.as_fd(), into, at, libc::RWF_NOWAIT) {
         Ok(n) => n,
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             return Cached {
@@ -52,31 +51,6 @@ pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> 
         _ => Rest::Unknown,
     };
     Cached { n, rest }
-}
-
-fn read(file: RawFd, into: &mut [u8], at: Option<u64>) -> io::Result<usize> {
-    let to = libc::iovec {
-        iov_base: into.as_mut_ptr().cast(),
-        iov_len: into.len(),
-    };
-    // -1 stands for the file's position, in both halves.
-    let at = at.map_or(Ok(-1), i64::try_from);
-    let at = at.map_err(|_| io::ErrorKind::InvalidInput)?;
-    let (low, high) = (at as libc::c_long, (at >> 32) as libc::c_long);
-    let flags = libc::RWF_NOWAIT;
-    // SAFETY: the call writes only into the buffer, which is borrowed mutably.
-    let n = unsafe {
-        libc::syscall(
-            libc::SYS_preadv2,
-            file,
-            &raw const to,
-            1_usize,
-            low,
-            high,
-            flags,
-        )
-    };
-    usize::try_from(n).map_err(|_| io::Error::last_os_error())
 }
 
 /// Whether a file with a size ends at or before this position. (A file without one, as in `/proc`,

@@ -5,7 +5,6 @@
 
 mod found;
 #[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "preadv2")]
 mod linux;
 #[cfg(not(target_os = "linux"))]
 mod none;

@@ -9,7 +9,7 @@ mod place;
 
 #[cfg(all(unix, not(any(loom, shuttle))))]
 #[path = "unix.rs"]
-#[expect(unsafe_code, reason = "poll, geteuid")]
+#[expect(unsafe_code, reason = "geteuid")]
 mod imp;
 
 #[cfg(not(all(unix, not(any(loom, shuttle)))))]

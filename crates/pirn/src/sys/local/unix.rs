@@ -7,7 +7,7 @@
 //! Every wait is a `poll` of the socket and of a pipe. The other end of the pipe is the [`Alarm`]:
 //! dropping that ends all waits, present and later ones. Sockets do not block.
 
-use std::io::{self, Error, ErrorKind, PipeReader, PipeWriter, Read as _, Write};
+use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read as _, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use super::peer;
 use super::place::Place;
 use crate::shim;
+use crate::sys::calls;
 
 /// A socket that listens.
 #[derive(Debug)]
@@ -242,18 +243,15 @@ fn wait(
                 i32::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX)
             }
         };
-        // SAFETY: the vector has as many elements as are named.
-        let ready = unsafe { libc::poll(all.as_mut_ptr(), all.len() as _, timeout) };
-        let error = Error::last_os_error();
-        match ready {
-            _ if ready < 0 && error.kind() == ErrorKind::Interrupted => {}
-            _ if ready < 0 => return Err(error),
-            _ if all[0].revents != 0 => return Ok(Woken::Alarm),
-            _ if ready > 0 => return Ok(Woken::Ready),
-            _ if until.is_some_and(|until| until <= shim::now()) => {
+        match calls::poll(&mut all, timeout) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(_) if all[0].revents != 0 => return Ok(Woken::Alarm),
+            Ok(1..) => return Ok(Woken::Ready),
+            Ok(_) if until.is_some_and(|until| until <= shim::now()) => {
                 return Ok(Woken::Late);
             }
-            _ => {}
+            Ok(_) => {}
         }
     }
 }

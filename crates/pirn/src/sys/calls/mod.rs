@@ -1,0 +1,22 @@
+//! Calls of the C library, each as a safe function.
+//!
+//! Owns: the calls that any arguments of these types make sound. A slice has as many elements as
+//! the call is told, a reference is valid, and the system has written a result before it is read.
+//! So the modules that make these calls are safe code. Does not own: the meaning of a result, or
+//! calls with a contract that no type expresses: handlers of signals, and memory that the system
+//! writes to after the call.
+//!
+//! A descriptor that a call reads, writes or changes is borrowed. A plain number of a descriptor is
+//! only registered or polled: if the number is stale, the result is an error or an event too many.
+//!
+//! Calls that a worker makes to sleep and to wake are inlined: each is the call of the C library
+//! and nothing else.
+
+mod check;
+mod descriptor;
+
+#[cfg(target_os = "linux")]
+pub(super) use descriptor::preadv2;
+#[cfg(not(any(loom, shuttle)))]
+pub(super) use descriptor::set_status_flags;
+pub(super) use descriptor::{poll, status_flags, write};
