@@ -14,9 +14,15 @@
 
 mod check;
 mod descriptor;
+#[cfg(all(unix, not(any(loom, shuttle))))]
+mod process;
 
 #[cfg(target_os = "linux")]
 pub(super) use descriptor::preadv2;
 #[cfg(not(any(loom, shuttle)))]
 pub(super) use descriptor::set_status_flags;
 pub(super) use descriptor::{poll, status_flags, write};
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+pub(super) use process::pidfd_open;
+#[cfg(all(unix, not(any(loom, shuttle))))]
+pub(super) use process::{geteuid, peer_user, waitid};

@@ -5,9 +5,7 @@
 //! which is left for the caller.
 
 #[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "a system call that returns a descriptor")]
 mod linux;
-#[expect(unsafe_code, reason = "waitid")]
 mod thread;
 
 #[cfg(target_os = "linux")]

@@ -1,10 +1,10 @@
 //! Any Unix: a thread that waits for the child, and then closes one end of a pipe.
 
-use std::io::{self, Error};
-use std::mem::MaybeUninit;
+use std::io;
 use std::os::fd::OwnedFd;
 
 use crate::shim;
+use crate::sys::calls;
 
 /// Returns a descriptor that becomes readable when the child with this number has ended.
 ///
@@ -22,17 +22,8 @@ pub(crate) fn ended(child: u32) -> io::Result<OwnedFd> {
 
 /// Blocks until the child has ended, or no such child exists; its status stays.
 fn wait_for(child: u32) {
-    let options = libc::WEXITED | libc::WNOWAIT;
-    loop {
-        let mut told = MaybeUninit::uninit();
-        // SAFETY: the place exists, and is not read.
-        let waited = unsafe {
-            libc::waitid(libc::P_PID, child as libc::id_t, told.as_mut_ptr(), options)
-        };
-        if waited == 0 || Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            return;
-        }
-    }
+    let is_interrupted = |error: io::Error| error.kind() == io::ErrorKind::Interrupted;
+    while calls::waitid(child).is_err_and(is_interrupted) {}
 }
 
 #[cfg(test)]

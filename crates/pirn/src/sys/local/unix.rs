@@ -8,12 +8,11 @@
 //! dropping that ends all waits, present and later ones. Sockets do not block.
 
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read as _, Write};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::peer;
 use super::place::Place;
 use crate::shim;
 use crate::sys::calls;
@@ -168,9 +167,8 @@ impl Asking {
 
 /// Returns whether a client belongs to this process's user, or to the administrator.
 fn is_friend(socket: &UnixStream) -> io::Result<bool> {
-    let user = peer::user(socket)?;
-    // SAFETY: no arguments, cannot fail.
-    Ok(user == 0 || user == unsafe { libc::geteuid() })
+    let user = calls::peer_user(socket.as_fd())?;
+    Ok(user == 0 || user == calls::geteuid())
 }
 
 impl LocalClient<'_> {
