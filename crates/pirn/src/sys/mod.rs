@@ -9,7 +9,6 @@
 
 #[cfg(all(unix, not(any(loom, shuttle))))]
 mod accepted;
-#[expect(unsafe_code, reason = "the processors of a thread")]
 mod affinity;
 mod cached;
 mod call_names;

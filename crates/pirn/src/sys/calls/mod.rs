@@ -16,6 +16,8 @@ mod check;
 mod descriptor;
 #[cfg(all(unix, not(any(loom, shuttle))))]
 mod process;
+#[cfg(target_os = "linux")]
+mod thread;
 
 #[cfg(target_os = "linux")]
 pub(super) use descriptor::preadv2;
@@ -26,3 +28,7 @@ pub(super) use descriptor::{poll, status_flags, write};
 pub(super) use process::pidfd_open;
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(super) use process::{geteuid, peer_user, waitid};
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+pub(super) use thread::{clock_gettime, gettid, thread_clock};
+#[cfg(target_os = "linux")]
+pub(super) use thread::{sched_getaffinity, sched_setaffinity};

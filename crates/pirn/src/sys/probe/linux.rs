@@ -7,10 +7,10 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::mem::MaybeUninit;
 
 use super::Activity;
 use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::sys::calls;
 
 /// A probe of one thread, after that thread has called `introduce`.
 #[derive(Debug)]
@@ -35,18 +35,9 @@ impl ThreadProbe {
 
     /// Makes the calling thread the subject of the probe.
     pub(crate) fn introduce(&self) {
-        let mut clock = MaybeUninit::uninit();
-        // SAFETY: returns the calling thread.
-        let own = unsafe { libc::pthread_self() };
-        // SAFETY: the handle is of a live thread, and the pointer is valid.
-        let failed = unsafe { libc::pthread_getcpuclockid(own, clock.as_mut_ptr()) };
-        if failed == 0 {
-            // SAFETY: written by the call above.
-            let clock: libc::clockid_t = unsafe { clock.assume_init() };
-            // SAFETY: a system call without arguments.
-            let thread = unsafe { libc::gettid() };
-            let both = u64::from(clock.cast_unsigned()) << 32
-                | u64::from(thread.cast_unsigned());
+        if let Some(clock) = calls::thread_clock() {
+            let both =
+                u64::from(clock.cast_unsigned()) << 32 | u64::from(calls::gettid());
             self.thread.store(both, Ordering::Relaxed);
         }
     }
@@ -105,13 +96,7 @@ const LONG_AGO: u64 = 50_000_000;
 
 /// Returns the processor time of this clock's thread in nanoseconds; `None` if it has ended.
 fn processor_time(clock: libc::clockid_t) -> Option<u64> {
-    let mut spent = MaybeUninit::uninit();
-    // SAFETY: the pointer is valid; a clock of a thread that has ended is an error.
-    if unsafe { libc::clock_gettime(clock, spent.as_mut_ptr()) } != 0 {
-        return None;
-    }
-    // SAFETY: written by the call above.
-    let spent: libc::timespec = unsafe { spent.assume_init() };
+    let spent = calls::clock_gettime(clock).ok()?;
     Some(spent.tv_sec as u64 * 1_000_000_000 + spent.tv_nsec as u64)
 }
 

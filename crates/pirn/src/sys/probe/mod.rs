@@ -5,7 +5,6 @@
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 #[path = "linux.rs"]
-#[expect(unsafe_code, reason = "the processor clock of another thread")]
 mod imp;
 
 #[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]

@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use super::{EndOfStack, Sample};
 use crate::shim::{self, StaticLock};
+use crate::sys::calls;
 use crate::sys::parker::Parker;
 
 const FREE: u32 = 0;
@@ -162,10 +163,8 @@ extern "C" fn handler(
     if STATE.load(Ordering::Acquire) != ASKED {
         return;
     }
-    // SAFETY: a system call without arguments.
-    let own = unsafe { libc::gettid() };
     // ORDERING: Acquire: pairs with the Release of the asker.
-    if own.cast_unsigned() != THREAD.load(Ordering::Relaxed)
+    if calls::gettid() != THREAD.load(Ordering::Relaxed)
         || STATE
             .compare_exchange(ASKED, TAKEN, Ordering::Acquire, Ordering::Relaxed)
             .is_err()
