@@ -18,11 +18,7 @@ mod calls;
 mod descriptor;
 #[cfg(all(unix, not(any(loom, shuttle))))]
 mod ended;
-#[expect(unsafe_code, reason = "atexit")]
-mod exit;
 mod local;
-#[expect(unsafe_code, reason = "madvise")]
-mod memory;
 pub(crate) mod parker;
 pub(crate) mod poller;
 mod probe;
@@ -45,13 +41,12 @@ pub(crate) use accepted::{AcceptFailure, accept_failure};
 pub(crate) use affinity::{allowed_processors, pin};
 pub(crate) use cached::{Cached, Rest, may_be_cached, read_cached};
 pub(crate) use call_names::{call_name, is_futex};
+pub(crate) use calls::{advise_huge, at_exit};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use descriptor::{is_read_closed, is_readable, is_writable, set_blocking};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use ended::ended;
-pub(crate) use exit::at_exit;
 pub(crate) use local::{Alarm, LocalClient, LocalListener};
-pub(crate) use memory::advise_huge;
 pub(crate) use probe::{Activity, ThreadProbe};
 pub(crate) use signals::{Disposition, SIGNALS, catch, raise, restore, route};
 pub(crate) use stderr::report;

@@ -14,6 +14,8 @@
 
 mod check;
 mod descriptor;
+mod exit;
+mod memory;
 #[cfg(all(unix, not(any(loom, shuttle))))]
 mod process;
 #[cfg(target_os = "linux")]
@@ -24,6 +26,8 @@ pub(super) use descriptor::preadv2;
 #[cfg(not(any(loom, shuttle)))]
 pub(super) use descriptor::set_status_flags;
 pub(super) use descriptor::{poll, status_flags, write};
+pub(crate) use exit::at_exit;
+pub(crate) use memory::advise_huge;
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 pub(super) use process::pidfd_open;
 #[cfg(all(unix, not(any(loom, shuttle))))]

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 /// Asks for huge pages under a chunk that will be filled. A hint: refusals are ignored.
 pub(crate) fn advise_huge(start: NonNull<u8>, len: usize) {
     #[cfg(target_os = "linux")]
-    // SAFETY: the range is the caller's own allocation; the advice does not change contents.
+    // SAFETY: the advice changes no contents; memory that is not mapped is an error.
     unsafe {
         libc::madvise(start.as_ptr().cast(), len, libc::MADV_HUGEPAGE);
     }
