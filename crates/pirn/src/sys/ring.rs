@@ -148,8 +148,9 @@ fn is_passing(error: &io::Error) -> bool {
 mod tests {
     use super::*;
     use crate::base::tests::unmeasured::unmeasured;
+    use crate::sys::calls;
     use std::io::{Read, Write, pipe};
-    use std::os::fd::{FromRawFd, OwnedFd};
+    use std::os::fd::OwnedFd;
 
     /// A read is under way until its bytes are there; then it is named once.
     // Proves: N5-X-queued.
@@ -213,11 +214,7 @@ mod tests {
     }
 
     fn bell() -> OwnedFd {
-        let flags = libc::EFD_CLOEXEC | libc::EFD_NONBLOCK;
-        // SAFETY: a plain call.
-        let bell = unsafe { libc::eventfd(0, flags) };
-        // SAFETY: created just now.
-        unsafe { OwnedFd::from_raw_fd(bell) }
+        calls::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK).expect("an eventfd")
     }
 
     fn has_rung(bell: &OwnedFd) -> bool {

@@ -14,6 +14,8 @@
 
 mod check;
 mod descriptor;
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_polling))))]
+mod epoll;
 mod exit;
 mod memory;
 #[cfg(all(unix, not(any(loom, shuttle))))]
@@ -26,6 +28,8 @@ pub(super) use descriptor::preadv2;
 #[cfg(not(any(loom, shuttle)))]
 pub(super) use descriptor::set_status_flags;
 pub(super) use descriptor::{poll, status_flags, write};
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_polling))))]
+pub(super) use epoll::{epoll_create, epoll_ctl, epoll_pwait2, epoll_wait, eventfd};
 pub(crate) use exit::at_exit;
 pub(crate) use memory::advise_huge;
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]

@@ -11,7 +11,6 @@
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_polling))))]
 #[path = "epoll.rs"]
-#[expect(unsafe_code, reason = "epoll and eventfd")]
 mod door;
 
 #[cfg(all(
