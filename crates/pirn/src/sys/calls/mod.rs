@@ -17,6 +17,8 @@ mod descriptor;
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_polling))))]
 mod epoll;
 mod exit;
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_condvar))))]
+mod futex;
 mod memory;
 #[cfg(all(unix, not(any(loom, shuttle))))]
 mod process;
@@ -31,6 +33,8 @@ pub(super) use descriptor::{poll, status_flags, write};
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_polling))))]
 pub(super) use epoll::{epoll_create, epoll_ctl, epoll_pwait2, epoll_wait, eventfd};
 pub(crate) use exit::at_exit;
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_condvar))))]
+pub(super) use futex::{futex_wait, futex_wake};
 pub(crate) use memory::advise_huge;
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 pub(super) use process::pidfd_open;

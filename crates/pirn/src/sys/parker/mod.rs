@@ -6,7 +6,6 @@
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_condvar))))]
 #[path = "futex.rs"]
-#[expect(unsafe_code, reason = "the futex system call")]
 mod thread_sleep;
 
 #[cfg(not(all(target_os = "linux", not(any(loom, shuttle, pirn_condvar)))))]
