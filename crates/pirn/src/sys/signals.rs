@@ -42,9 +42,6 @@ pub(crate) struct SignalReader {
 /// The disposition of a signal before it was caught.
 pub(crate) struct Disposition(libc::sigaction);
 
-// SAFETY: a plain value, without a tie to a thread.
-unsafe impl Send for Disposition {}
-
 /// Returns the reader of `signal` once it is caught. Called once for each signal.
 ///
 /// # Errors
