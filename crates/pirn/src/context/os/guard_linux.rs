@@ -5,8 +5,9 @@
 //! do nothing. So one guard is installed for a trial, and a system call that writes into it must
 //! fail.
 
-use std::io;
-use std::ptr::{self, NonNull};
+use std::io::{self, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use super::map;
@@ -68,19 +69,12 @@ fn trial() -> io::Result<bool> {
 
 /// Lets the kernel write a byte to `page`, through a pipe.
 fn kernel_can_write(page: *mut u8) -> bool {
-    let mut ends = [0; 2];
-    // SAFETY: the array has room for the two ends.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+    let Ok((reader, mut writer)) = io::pipe() else {
         // Nothing is proven, so guards are not relied on.
         return true;
-    }
-    // SAFETY: reads one byte of a static.
-    let written = unsafe { libc::write(ends[1], ptr::from_ref(&0_u8).cast(), 1) };
+    };
+    let written = writer.write(&[0]);
     // SAFETY: one byte to a page of this function; if it traps, the call fails.
-    let read = unsafe { libc::read(ends[0], page.cast(), 1) };
-    for end in ends {
-        // SAFETY: opened above, and used nowhere else.
-        unsafe { libc::close(end) };
-    }
-    written != 1 || read >= 0
+    let read = unsafe { libc::read(reader.as_raw_fd(), page.cast(), 1) };
+    !matches!(written, Ok(1)) || read >= 0
 }

@@ -35,4 +35,4 @@ pub(super) use discard::discard_all;
 pub(super) use guard::{Guarding, guarding, install_guard};
 pub(super) use map::{close, lowest_resident, open, page_size, release, reserve};
 pub(crate) use shadow_stack::check_shadow_stack;
-pub(super) use signal::{abort, on_fault, write_stderr};
+pub(super) use signal::{on_fault, write_stderr};

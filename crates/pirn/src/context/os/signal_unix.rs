@@ -43,12 +43,6 @@ pub(in crate::context) fn write_stderr(bytes: &[u8]) {
     unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
 }
 
-/// Ends the process by `SIGABRT`.
-pub(in crate::context) fn abort() -> ! {
-    // SAFETY: allowed in a handler.
-    unsafe { libc::abort() }
-}
-
 extern "C" fn handle(
     signal: libc::c_int,
     info: *mut libc::siginfo_t,
