@@ -1,7 +1,7 @@
 //! Calls of the C library, each as a safe function.
 //!
-//! Owns: the calls that any arguments of these types make sound. A slice has as many elements as
-//! the call is told, a reference is valid, and the system has written a result before it is read.
+//! Owns: the calls that any arguments of these types make sound. The length that is passed is that
+//! of the slice, a reference is valid, and the system has written a result before it is read.
 //! So the modules that make these calls are safe code. Does not own: the meaning of a result, or
 //! calls with a contract that no type expresses: handlers of signals, and memory that the system
 //! writes to after the call.
