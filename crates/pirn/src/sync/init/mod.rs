@@ -2,7 +2,6 @@
 
 mod lazy_lock;
 mod once;
-#[expect(unsafe_code, reason = "writes the value once and hands it out")]
 mod once_lock;
 
 pub use lazy_lock::LazyLock;

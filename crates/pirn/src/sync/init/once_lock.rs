@@ -1,15 +1,15 @@
 //! A value that is written once and can be read by all parties after that.
 //!
-//! Owns: the value. Does not own: the choice of the writer (`once`).
+//! Owns: the value, in a cell of `std`. Does not own: the choice of the writer (`once`).
 //!
 //! # Invariants
 //! * OL1. The value is written by the caller that runs the closure of `once` (ON1), or through
 //!   `&mut OnceLock`. It is present as soon as `once` is done, and is not written again while the
-//!   cell is shared.
+//!   cell is shared. So no two callers write at a time, and the cell of `std` never blocks a thread.
 
-use std::cell::UnsafeCell;
 use std::fmt;
 use std::mem;
+use std::sync;
 
 use super::once::Once;
 
@@ -34,12 +34,8 @@ use super::once::Once;
 #[doc(alias = "OnceCell")]
 pub struct OnceLock<T> {
     once: Once,
-    value: UnsafeCell<Option<T>>,
+    value: sync::OnceLock<T>,
 }
-
-// SAFETY: OL1: sharing the cell moves a value in from one thread, to be read by others and dropped
-// by another, which `T: Send + Sync` allows.
-unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
     /// Returns an empty cell.
@@ -55,7 +51,7 @@ impl<T> OnceLock<T> {
     pub const fn new() -> Self {
         OnceLock {
             once: Once::new(),
-            value: UnsafeCell::new(None),
+            value: sync::OnceLock::new(),
         }
     }
 
@@ -73,11 +69,7 @@ impl<T> OnceLock<T> {
     /// ```
     #[inline]
     pub fn get(&self) -> Option<&T> {
-        if !self.once.is_completed() {
-            return None;
-        }
-        // SAFETY: OL1: done, so no party writes while the cell is borrowed.
-        unsafe { &*self.value.get() }.as_ref()
+        self.value.get()
     }
 
     /// Returns the value if it is initialized; the exclusive borrow proves that no party
@@ -90,7 +82,7 @@ impl<T> OnceLock<T> {
     /// assert_eq!(port.get(), Some(&8081));
     /// ```
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        self.value.get_mut().as_mut()
+        self.value.get_mut()
     }
 
     /// Blocks until another caller has written the value, and returns it.
@@ -161,9 +153,8 @@ impl<T> OnceLock<T> {
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
         self.once.call_once(|| {
-            let value = f();
-            // SAFETY: OL1, ON1: this closure is the only one that runs, and no party reads yet.
-            unsafe { *self.value.get() = Some(value) };
+            // OL1, ON1: this closure is the only one that runs, so the cell is empty.
+            let _ = self.value.set(f());
         });
         self.written()
     }
