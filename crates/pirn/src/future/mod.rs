@@ -32,7 +32,6 @@ mod fiber;
 pub mod hyper;
 mod sleep;
 #[cfg(all(feature = "tokio", not(any(loom, shuttle))))]
-#[expect(unsafe_code, reason = "what is pinned is pinned in its parts")]
 pub mod tokio;
 
 pub use drive::{block_on, wait};

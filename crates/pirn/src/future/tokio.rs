@@ -9,32 +9,45 @@
 // future.
 
 use std::fmt;
-use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use pin_project_lite::pin_project;
 use tokio::runtime::Handle;
 
 use crate::runtime;
 use crate::wait::polling::within;
 
-/// A future that is polled, and dropped, in tokio's context; created by [`compat`].
-///
-/// # Examples
-/// ```
-/// use pirn::future::{block_on, tokio::{Compat, compat}};
-///
-/// let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
-/// let _inside = runtime.enter();
-/// let future: Compat<_> = compat(async { tokio::spawn(async { 6 * 7 }).await });
-/// assert_eq!(block_on(future)?, 42);
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[must_use = "a future does nothing unless it is polled"]
-pub struct Compat<F> {
-    handle: Handle,
-    /// Structurally pinned. Taken by `drop`.
-    future: ManuallyDrop<F>,
+pin_project! {
+    /// A future that is polled, and dropped, in tokio's context; created by [`compat`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::future::{block_on, tokio::{Compat, compat}};
+    ///
+    /// let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
+    /// let _inside = runtime.enter();
+    /// let future: Compat<_> = compat(async { tokio::spawn(async { 6 * 7 }).await });
+    /// assert_eq!(block_on(future)?, 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use = "a future does nothing unless it is polled"]
+    pub struct Compat<F> {
+        handle: Handle,
+        // None once `drop` has dropped it.
+        #[pin]
+        future: Option<F>,
+    }
+
+    impl<F> PinnedDrop for Compat<F> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            within(|| {
+                let _inside = this.handle.enter();
+                this.future.set(None);
+            });
+        }
+    }
 }
 
 /// Returns a future that may use tokio's timers and sockets, and `tokio::spawn`, on any executor.
@@ -73,7 +86,7 @@ pub struct Compat<F> {
 pub fn compat<F: Future>(future: F) -> Compat<F> {
     Compat {
         handle: known(),
-        future: ManuallyDrop::new(future),
+        future: Some(future),
     }
 }
 
@@ -137,25 +150,15 @@ impl<F: Future> Future for Compat<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: nothing is moved out: `future` is pinned again below.
-        let this = unsafe { self.get_unchecked_mut() };
-        // SAFETY: it lies in a pinned value and is dropped in place.
-        let future = unsafe { Pin::new_unchecked(&mut *this.future) };
+        let this = self.project();
+        let Some(future) = this.future.as_pin_mut() else {
+            unreachable!("only `drop` takes the future");
+        };
         within(|| {
             // UNWIND: left before the poll ends, on every path.
             let _inside = this.handle.enter();
             future.poll(context)
         })
-    }
-}
-
-impl<F> Drop for Compat<F> {
-    fn drop(&mut self) {
-        within(|| {
-            let _inside = self.handle.enter();
-            // SAFETY: dropped once, here, and in place, as pinning demands.
-            unsafe { ManuallyDrop::drop(&mut self.future) };
-        });
     }
 }
 
