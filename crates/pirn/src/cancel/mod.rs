@@ -25,7 +25,6 @@
 mod case;
 mod deadline;
 mod shield;
-#[expect(unsafe_code, reason = "a reference to a token inside a region")]
 mod token;
 
 pub use crate::wait::Interrupt;

@@ -28,7 +28,6 @@ use crate::wait::{Attempt, Reason, Spec, consume_budget, deadline, wait_in};
 #[doc(alias = "CancellationToken")]
 #[doc(alias = "context.Context")]
 #[derive(Clone)]
-#[repr(transparent)]
 pub struct Token(Arc<Node>);
 
 /// A guard that keeps a callback of [`Token::on_cancel`] registered. Dropping it deregisters the
@@ -261,9 +260,8 @@ impl Token {
         }
     }
 
-    pub(crate) fn of_ref(node: &Arc<Node>) -> &Token {
-        // SAFETY: a token is only a wrapper around the reference.
-        unsafe { &*std::ptr::from_ref(node).cast::<Token>() }
+    pub(crate) fn of(node: &Arc<Node>) -> Token {
+        Token(Arc::clone(node))
     }
 
     pub(crate) fn node(&self) -> &Arc<Node> {

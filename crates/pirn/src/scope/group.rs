@@ -46,6 +46,7 @@ use crate::wait::{How, Interrupt, Reason, Spec, begin, consume_budget, deadline_
 #[doc(alias = "errgroup")]
 pub struct TaskGroup<T = ()> {
     members: Arc<Members>,
+    token: Token,
     limit: usize,
     results: PhantomData<fn() -> T>,
 }
@@ -90,6 +91,7 @@ impl<T: Send + 'static> TaskGroup<T> {
         let counts = size_of::<T>() == 0 && !mem::needs_drop::<T>();
         TaskGroup {
             members: Members::new(Arc::clone(token.node()), counts),
+            token,
             limit: usize::MAX,
             results: PhantomData,
         }
@@ -353,7 +355,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// ```
     #[doc(alias = "abort_all")]
     pub fn cancel(&self) {
-        self.members.node().cancel();
+        self.token.cancel();
     }
 
     /// Returns the token under which the group's fibers run.
@@ -369,7 +371,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// ```
     #[must_use]
     pub fn token(&self) -> &Token {
-        Token::of_ref(self.members.node())
+        &self.token
     }
 
     /// Returns how many fibers have not ended. It may lag behind a fiber's last statement.
@@ -426,7 +428,7 @@ impl<T: Send + 'static> Default for TaskGroup<T> {
 
 impl<T> Drop for TaskGroup<T> {
     fn drop(&mut self) {
-        self.members.node().cancel();
+        self.token.cancel();
     }
 }
 

@@ -108,10 +108,6 @@ impl Members {
         self.region.is_cancelled()
     }
 
-    pub(super) fn node(&self) -> &Arc<Node> {
-        self.region.token()
-    }
-
     /// Counts one more fiber. While `limit` fibers are alive, it waits first, as `spec` says.
     #[track_caller]
     pub(super) fn count(&self, limit: usize, spec: &Spec) -> How {

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::children::Children;
@@ -40,6 +40,8 @@ use crate::wait::{Interrupt, Reason, Spec, deadline_in};
 pub struct Scope<'scope, 'env: 'scope> {
     pub(super) children: Children,
     pub(super) leaving: Leaving<'scope>,
+    /// The token of the children's region, once it was asked for.
+    token: OnceLock<Token>,
     pool: Arc<Pool>,
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
@@ -50,6 +52,7 @@ impl<'scope> Scope<'scope, '_> {
         Scope {
             children,
             leaving: Leaving::new(),
+            token: OnceLock::new(),
             pool,
             scope: PhantomData,
             env: PhantomData,
@@ -254,7 +257,9 @@ impl<'scope> Scope<'scope, '_> {
     /// ```
     #[must_use]
     pub fn token(&self) -> &Token {
-        Token::of_ref(self.children.region.token())
+        // Created outside of the closure, which must not wait.
+        let node = self.children.region.token();
+        self.token.get_or_init(|| Token::of(node))
     }
 
     /// Registers `f` to be called on the scope's owner before [`scope`](crate::scope()) returns.
