@@ -36,8 +36,8 @@
 //! # }
 //! ```
 
-// Owns: adapters from hyper's traits to fibers, `sleep` and `futures-io`. Does not own: hyper, nor
-// the streams of `net`.
+// Owns: adapters from hyper's traits to fibers, `sleep` and `futures-io`, and all access to the
+// memory of hyper's buffers. Does not own: hyper, nor the streams of `net`.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -213,6 +213,24 @@ impl<S: AsyncRead + Unpin> rt::Read for Io<S> {
         unsafe { buffer.advance(n) };
         Poll::Ready(Ok(()))
     }
+}
+
+/// Receives bytes into the free part of `buffer`, which need not be initialized. Returns their
+/// number.
+///
+/// # Errors
+/// As `recv` of the system.
+#[cfg(unix)]
+pub(crate) fn receive(
+    socket: &socket2::Socket,
+    buffer: &mut rt::ReadBufCursor<'_>,
+) -> io::Result<usize> {
+    // SAFETY: `free` is only ever written to.
+    let free = unsafe { buffer.as_mut() };
+    let n = socket.recv(free)?;
+    // SAFETY: the system has filled the first `n` bytes.
+    unsafe { buffer.advance(n) };
+    Ok(n)
 }
 
 impl<S: AsyncWrite + Unpin> rt::Write for Io<S> {

@@ -28,7 +28,7 @@
 mod drive;
 mod fiber;
 #[cfg(all(feature = "hyper", not(any(loom, shuttle))))]
-#[expect(unsafe_code, reason = "says how much of a buffer is filled")]
+#[expect(unsafe_code, reason = "fills memory that is not initialized")]
 pub mod hyper;
 mod sleep;
 #[cfg(all(feature = "tokio", not(any(loom, shuttle))))]

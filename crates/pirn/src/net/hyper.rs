@@ -1,5 +1,7 @@
 //! Streams for hyper, which read into uninitialized memory.
 
+// Does not own: that memory (`future::hyper`).
+
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -10,6 +12,7 @@ use socket2::SockRef;
 
 use super::tcp_stream::TcpStream;
 use super::unix_stream::UnixStream;
+use crate::future::hyper::receive;
 
 macro_rules! hyper {
     ($name:ident, $all:literal) => {
@@ -22,15 +25,9 @@ macro_rules! hyper {
             ) -> Poll<io::Result<()>> {
                 let len = buffer.remaining();
                 let read = self.socket.poll_read(context, len, $all, |inner| {
-                    // SAFETY: `free` is only ever written to.
-                    let free = unsafe { buffer.as_mut() };
-                    SockRef::from(inner).recv(free)
+                    receive(&SockRef::from(inner), &mut buffer)
                 })?;
-                read.map(|n| {
-                    // SAFETY: the system has filled the first `n` bytes.
-                    unsafe { buffer.advance(n) };
-                    Ok(())
-                })
+                read.map(|_| Ok(()))
             }
         }
 

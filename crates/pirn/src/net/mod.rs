@@ -67,7 +67,6 @@ mod accepting;
 mod address;
 mod case;
 #[cfg(feature = "hyper")]
-#[expect(unsafe_code, reason = "reads into memory that is not initialized")]
 mod hyper;
 mod incoming;
 mod options;
