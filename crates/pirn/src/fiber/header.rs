@@ -559,6 +559,12 @@ impl Header {
         Ticket::new(fiber, fiber.header().state.epoch())
     }
 
+    /// Makes `fiber` the owner of `stack` that the report of an overflow names.
+    pub(crate) fn own(fiber: FiberPtr, stack: &Stack) {
+        // SAFETY: H1: headers are never freed, and `describe_owner` takes one.
+        unsafe { stack.set_owner(fiber.as_ptr().cast()) };
+    }
+
     /// Adds a reference. The caller holds one.
     pub(crate) fn retain(&self) {
         // ORDERING: Relaxed: a new reference is made from one that exists (as in `Arc`).

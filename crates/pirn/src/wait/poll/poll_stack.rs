@@ -29,8 +29,8 @@
 //! one that is already on a stack for polls.
 
 use crate::context::{ASIDE, Stack, aside};
-use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};
+use crate::fiber::{FiberPtr, Header};
 
 /// Runs `poll`, of the fiber that runs here.
 ///
@@ -48,8 +48,7 @@ pub(super) fn run<T>(local: &Local, fiber: FiberPtr, poll: impl FnOnce() -> T) -
     let Some(stack) = spare else {
         return poll();
     };
-    // SAFETY: H1: headers are never freed.
-    unsafe { stack.set_owner(fiber.as_ptr().cast()) };
+    Header::own(fiber, &stack);
     header.flags.set_on_poll_stack(true);
     let mut loan = Loan {
         stack: Some(stack),
