@@ -1,14 +1,20 @@
 //! The two halves of a join: push the second, run the first, run the second if it is
 //! still in the list.
 //!
-//! Owns: the order of these steps, and the results and panics of both halves. Does not
-//! own: the job (`task`), the list (`fiber::jobs`), nor how a caller serves a request
-//! (`sched::worker::heartbeat`).
+//! Owns: which list a join pushes to, the order of these steps, and the results and panics
+//! of both halves. Does not own: the job (`task`), the list itself (`fiber::jobs`), nor how
+//! a caller serves a request (`sched::worker::heartbeat`).
 //!
 //! The common path has no call except those of the halves, no read-modify-write and no
 //! fence. It reads the request word, and links the task in and out with plain loads and
 //! stores.
+//!
+//! # Invariants
+//! * FK1. A [`List`] is that of the worker that runs the code which holds it: it is looked
+//!   up on that fiber, is not `Send`, and does not outlive the call of [`List::with`]. Where
+//!   the fiber may migrate, it is the static empty list, which is always due.
 
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use super::task::Task;
@@ -18,8 +24,100 @@ use crate::fiber::jobs::Jobs;
 use crate::fiber::panic_payload::Panic;
 use crate::sched::worker::heartbeat::{Place, beat, place};
 
-/// Runs `a` and `b` and returns their results; `b` may run on another fiber. `context` is
-/// lent to `a`, and then to `b` if it runs here.
+/// The job list of the caller's worker, looked up once for many joins (FK1).
+#[derive(Copy, Clone)]
+pub(super) struct List<'s> {
+    jobs: &'static Jobs,
+    /// Stays with its fiber, and in the call of [`List::with`].
+    fiber: PhantomData<*mut &'s ()>,
+}
+
+impl List<'_> {
+    /// Calls `f` with the list of the calling fiber.
+    #[inline]
+    pub(super) fn with<R>(f: impl FnOnce(List<'_>) -> R) -> R {
+        let local = current::local();
+        // Where fibers may migrate, the list may be another one after a wait.
+        let jobs = match local.is_free() {
+            true => Jobs::none(),
+            false => local.jobs(),
+        };
+        f(List {
+            jobs,
+            fiber: PhantomData,
+        })
+    }
+
+    /// Returns true if there is a request for a job, or for the caller's thread: the next
+    /// join serves it.
+    #[inline(always)]
+    pub(super) fn is_due(self) -> bool {
+        match self.jobs.has_no_owner() {
+            false => self.jobs.is_due(),
+            true => current::local().jobs().is_due(),
+        }
+    }
+
+    /// Runs `a` and `b` and returns their results; `b` may run on another fiber. `context`
+    /// is lent to `a`, and then to `b` if it runs here.
+    #[inline(always)]
+    pub(super) fn join<C, A, B, RA, RB>(
+        self,
+        at: &'static Location<'static>,
+        context: &mut C,
+        a: A,
+        b: B,
+    ) -> (RA, RB)
+    where
+        A: FnOnce(&mut C) -> RA,
+        B: FnOnce(Option<&mut C>) -> RB + Send,
+        RB: Send,
+    {
+        if self.jobs.is_due() {
+            return fork_when_due(at, context, a, b);
+        }
+        // SAFETY: FK1, and just found not to be due.
+        unsafe { fork(self.jobs, at, context, a, b) }
+    }
+}
+
+/// Runs `a` and `b` and returns their results, with the list that is looked up here. On a
+/// plain thread both halves run on fibers.
+#[inline(always)]
+#[track_caller]
+pub(super) fn join_here<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let jobs = current::local().jobs();
+    if jobs.is_due() {
+        return join_when_due(a, b);
+    }
+    // SAFETY: looked up here; the static empty list is always due.
+    unsafe { fork(jobs, Location::caller(), &mut (), |()| a(), |_| b()) }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn join_when_due<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let at = Location::caller();
+    match place(current::local()) {
+        Place::Outside => crate::run(|| fork_when_due(at, &mut (), |()| a(), |_| b())),
+        Place::Fiber(_) | Place::Alone => fork_when_due(at, &mut (), |()| a(), |_| b()),
+    }
+}
+
+/// As [`List::join`].
 ///
 /// # Safety
 /// `jobs` is the list of the caller's worker, and was found not to be due.
@@ -27,7 +125,7 @@ use crate::sched::worker::heartbeat::{Place, beat, place};
 // A `Result` of `a` that lived on, or a reference to it, would be stored in every join:
 // seven instructions of fifty.
 #[inline(always)]
-pub(super) unsafe fn fork<C, A, B, RA, RB>(
+unsafe fn fork<C, A, B, RA, RB>(
     jobs: &'static Jobs,
     at: &'static Location<'static>,
     context: &mut C,
@@ -55,7 +153,7 @@ where
 /// Where waiting is forbidden, one half runs after the other.
 #[cold]
 #[inline(never)]
-pub(super) fn fork_when_due<C, A, B, RA, RB>(
+fn fork_when_due<C, A, B, RA, RB>(
     at: &'static Location<'static>,
     context: &mut C,
     a: A,

@@ -3,11 +3,7 @@
 //! Owns: [`join`]. Does not own: how the halves are run (`fork`); joins that carry their
 //! job list along (`scope`).
 
-use std::panic::Location;
-
-use super::fork::{fork, fork_when_due};
-use crate::fiber::current;
-use crate::sched::worker::heartbeat::{Place, place};
+use super::fork::join_here;
 
 /// Runs `a` and `b`, in parallel if another worker is idle, and returns both results.
 ///
@@ -76,27 +72,5 @@ where
     RA: Send,
     RB: Send,
 {
-    let jobs = current::local().jobs();
-    if jobs.is_due() {
-        return join_when_due(a, b);
-    }
-    // SAFETY: looked up here; the static empty list is always due.
-    unsafe { fork(jobs, Location::caller(), &mut (), |()| a(), |_| b()) }
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn join_when_due<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    let at = Location::caller();
-    match place(current::local()) {
-        Place::Outside => crate::run(|| fork_when_due(at, &mut (), |()| a(), |_| b())),
-        Place::Fiber(_) | Place::Alone => fork_when_due(at, &mut (), |()| a(), |_| b()),
-    }
+    join_here(a, b)
 }

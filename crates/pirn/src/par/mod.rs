@@ -48,14 +48,12 @@ mod find;
 #[expect(unsafe_code, reason = "a job lies in the frame of its join")]
 mod fork;
 pub mod graph;
-#[expect(unsafe_code, reason = "notes a job among those of its own worker")]
 mod join;
 mod map;
 #[expect(unsafe_code, reason = "writes results where they stay")]
 mod output;
 mod reduce;
 mod scan;
-#[expect(unsafe_code, reason = "notes a job among those of its own worker")]
 mod scope;
 mod sorting;
 mod splits;

@@ -1,16 +1,13 @@
 //! Joins through a scope, which carries along the job list that [`join`](super::join())
 //! looks up each time.
 //!
-//! Owns: on which list the joins of a scope push their jobs. Does not own: how the halves
-//! are run (`fork`).
+//! Owns: [`Scope`]. Does not own: the list, nor how the halves are run (`fork`).
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::panic::Location;
 
-use super::fork::{fork, fork_when_due};
+use super::fork::List;
 use crate::fiber::current;
-use crate::fiber::jobs::Jobs;
 use crate::sched::worker::heartbeat::{Place, place};
 
 /// The state shared by the joins of one fiber; created by [`scope`].
@@ -32,11 +29,8 @@ use crate::sched::worker::heartbeat::{Place, place};
 /// assert_eq!(par::scope(|s| max(s, &items)), Some(999));
 /// ```
 pub struct Scope<'s> {
-    /// The list of the fiber's worker. The static empty list where fibers may migrate, so
-    /// that each join looks it up.
-    jobs: &'static Jobs,
-    /// Stays with its fiber, and in the call of [`scope`].
-    fiber: PhantomData<*mut &'s ()>,
+    /// The list of the fiber's worker. Where fibers may migrate, each join looks it up.
+    list: List<'s>,
 }
 
 /// Calls `f` with a [`Scope`] and returns its result. Joins through the scope are a
@@ -76,34 +70,22 @@ where
     R: Send,
 {
     match place(current::local()) {
-        Place::Outside => crate::run(|| f(&mut Scope::here())),
-        Place::Fiber(_) | Place::Alone => f(&mut Scope::here()),
+        Place::Outside => crate::run(|| Scope::with(f)),
+        Place::Fiber(_) | Place::Alone => Scope::with(f),
     }
 }
 
 impl Scope<'_> {
-    /// Creates the scope of the calling fiber.
-    pub(super) fn here() -> Self {
-        let local = current::local();
-        // Where fibers may migrate, the list may be another one after a wait.
-        let jobs = match local.is_free() {
-            true => Jobs::none(),
-            false => local.jobs(),
-        };
-        Scope {
-            jobs,
-            fiber: PhantomData,
-        }
+    /// Calls `f` with the scope of the calling fiber.
+    fn with<R>(f: impl FnOnce(&mut Scope<'_>) -> R) -> R {
+        List::with(|list| f(&mut Scope { list }))
     }
 
     /// Returns true if there is a request for a job, or for the caller's thread: the next
     /// join serves it.
     #[inline(always)]
     pub(super) fn is_due(&self) -> bool {
-        match self.jobs.has_no_owner() {
-            false => self.jobs.is_due(),
-            true => current::local().jobs().is_due(),
-        }
+        self.list.is_due()
     }
 
     /// Runs `a` and `b`, in parallel if another worker is idle, and returns both results:
@@ -150,18 +132,12 @@ impl Scope<'_> {
         RA: Send,
         RB: Send,
     {
-        let jobs = self.jobs;
+        let list = self.list;
         let b = |here: Option<&mut Scope<'_>>| match here {
             Some(scope) => b(scope),
-            None => b(&mut Scope::here()),
+            None => Scope::with(b),
         };
-        if jobs.is_due() {
-            return fork_when_due(at, self, a, b);
-        }
-        // SAFETY: looked up when the scope was made, on this worker. The scope stays with
-        // its fiber, which does not migrate, or else the list is the static empty one,
-        // which is always due.
-        unsafe { fork(jobs, at, self, a, b) }
+        list.join(at, self, a, b)
     }
 }
 
