@@ -20,10 +20,6 @@ mod concurrency_limit;
 mod main_thread;
 mod pools;
 mod queue_limit;
-#[expect(
-    unsafe_code,
-    reason = "makes fibers and hands their one handle to the caller"
-)]
 mod target;
 
 pub use main_thread::run_main;

@@ -17,6 +17,7 @@ use super::concurrency_limit::{Room, Seat};
 use super::pools::{self, Owned};
 use super::queue_limit::{Line, Turn};
 use crate::fiber::{FiberPtr, current, entry};
+use crate::join::Fresh;
 use crate::runtime::{Handle, Scheduler, visit};
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
@@ -285,10 +286,9 @@ impl Dispatcher {
     {
         let location = Location::caller();
         let wrapped = self.wrap(f);
-        // SAFETY: `F` and `T` are `Send` and borrow nothing.
-        let fiber = unsafe { entry::fresh(current::local(), location, wrapped) };
-        // SAFETY: J1: the handle's reference, of result type `T`.
-        let handle = unsafe { JoinHandle::new(fiber) };
+        let fresh = Fresh::new(current::local(), location, wrapped);
+        let (fiber, joined) = fresh.into_parts();
+        let handle = JoinHandle::new(joined);
         self.publish(fiber);
         handle
     }

@@ -1,29 +1,43 @@
-//! Waiting for a fiber's end and taking its outcome.
+//! Fibers with their types: creating one together with its handle, waiting for its end, and taking
+//! its outcome.
 //!
-//! The common part of all join handles. The protocol with the fiber's end about which of them drops
-//! the outcome is in `fiber::entry`.
+//! The common part of all spawns and join handles. The protocol with the fiber's end about which of
+//! them drops the outcome is in `fiber::entry`.
+//!
+//! Invariants:
+//! * J1. The `T` of a [`Fresh`] and of a [`Joined`] is the result type of the fiber's closure, the
+//!   `F` that closure's type. At most one of them exists for one fiber; it has the handle's
+//!   reference. A `Fresh` also has the runtime's: the fiber has not been published.
 
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
+use std::panic::Location;
+use std::process::abort;
 use std::time::Duration;
 
 use super::error::{JoinError, Payload};
 use super::fiber::Fiber;
-use crate::fiber::EndHook;
-use crate::fiber::entry;
+use crate::fiber::current::{self, Local};
+use crate::fiber::header::EndHook;
+use crate::fiber::local::{self, Inheritance};
 use crate::fiber::stackless::{BorrowTarget, StackOwner};
 use crate::fiber::state::Code;
-use crate::fiber::{FiberPtr, FiberRef, Outcome, current};
+use crate::fiber::{FiberPtr, FiberRef, Header, Outcome, entry};
 use crate::wait::wait_info::Subject;
 use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, consume_budget, deadline_in, lend,
     wait_for,
 };
 
-/// One fiber's outcome, typed; the common part of all join handles.
-///
-/// Invariant J1: `T` is the result type of the fiber's closure, and at most one `Joined`
-/// exists for one fiber.
+/// A fiber that has not been published, with the types of its closure and its result (J1). Dropping
+/// it leaks the fiber.
+#[must_use = "a fiber that is not published never runs"]
+pub(crate) struct Fresh<F, T> {
+    fiber: FiberPtr,
+    types: PhantomData<(F, T)>,
+}
+
+/// One fiber's outcome, typed (J1); the common part of all join handles.
 pub(crate) struct Joined<T> {
     fiber: Fiber,
     result: PhantomData<T>,
@@ -33,6 +47,137 @@ pub(crate) struct Joined<T> {
 unsafe impl<T: Send> Send for Joined<T> {}
 // SAFETY: a shared handle gives no access to a value of type `T`.
 unsafe impl<T: Send> Sync for Joined<T> {}
+
+impl<F: FnOnce() -> T, T> Fresh<F, T> {
+    /// Creates a fiber that runs `f`.
+    #[inline(always)]
+    pub(crate) fn new(
+        local: &Local,
+        location: &'static Location<'static>,
+        f: F,
+    ) -> Fresh<F, T>
+    where
+        F: Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: `F` and `T` are `Send` and borrow nothing.
+        unsafe { Fresh::borrowing(local, location, f) }
+    }
+
+    /// Creates a fiber that runs `f`, which may borrow.
+    ///
+    /// # Safety
+    /// The fiber ends (or is refused, or taken back) before any borrow of `f` or its result does,
+    /// and runs on a thread that may take `f`.
+    #[inline(always)]
+    pub(crate) unsafe fn borrowing(
+        local: &Local,
+        location: &'static Location<'static>,
+        f: F,
+    ) -> Fresh<F, T> {
+        Fresh {
+            // SAFETY: the caller's promise.
+            fiber: unsafe { entry::fresh(local, location, f) },
+            types: PhantomData,
+        }
+    }
+
+    /// Returns the pointer to the header, which is the caller's until the fiber is published (H2).
+    #[inline(always)]
+    pub(crate) fn ptr(&self) -> FiberPtr {
+        self.fiber
+    }
+
+    /// Gives the fiber its inherited values. Called once.
+    #[inline(always)]
+    pub(crate) fn inherit(&self, inherited: Inheritance) {
+        // SAFETY: H2: not published yet.
+        unsafe { inherited.give_to(self.fiber) };
+    }
+
+    /// Returns the fiber, to be published or refused, and its handle.
+    #[inline(always)]
+    pub(crate) fn into_parts(self) -> (FiberPtr, Joined<T>) {
+        // SAFETY: J1: the handle's reference, of result type `T`.
+        (self.fiber, unsafe { Joined::new(self.fiber) })
+    }
+
+    /// Publishes the fiber by `queue`, which returns it if it was not queued, and returns the
+    /// handle.
+    ///
+    /// # Errors
+    /// The closure, if the fiber was not queued.
+    #[inline(always)]
+    pub(crate) fn publish(
+        self,
+        queue: impl FnOnce(FiberPtr) -> Result<(), FiberPtr>,
+    ) -> Result<Joined<T>, F> {
+        match queue(self.fiber) {
+            // SAFETY: J1: the handle's reference, of result type `T`.
+            Ok(()) => Ok(unsafe { Joined::new(self.fiber) }),
+            Err(_) => Err(self.take_back()),
+        }
+    }
+
+    /// Releases both references and returns the closure.
+    fn take_back(self) -> F {
+        let Fresh { fiber, .. } = self;
+        // SAFETY: J1, H5: not published, so the payload still holds an `F`.
+        let f = unsafe { entry::take::<F>(fiber) };
+        // H2: in no queue.
+        local::destroy(fiber.header());
+        for _ in 0..2 {
+            // SAFETY: the runtime's reference and the handle's; there is no other one.
+            unsafe { Header::release(fiber) };
+        }
+        f
+    }
+}
+
+/// Runs `f`, which may borrow, on a fiber, and returns its result. `begin` publishes the fiber or
+/// refuses it. `wait` is called until the fiber has ended.
+///
+/// # Errors
+/// The panic of `f`; or `f` was not run.
+pub(crate) fn call_on_fiber<F, T>(
+    local: &Local,
+    location: &'static Location<'static>,
+    f: F,
+    begin: impl FnOnce(FiberPtr, &Joined<T>),
+    wait: impl Fn(&Joined<T>),
+) -> Result<T, JoinError>
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    // SAFETY: the borrows of `f` outlive this call, which only the end of the fiber ends.
+    let fresh = unsafe { Fresh::borrowing(local, location, f) };
+    let (fiber, joined) = fresh.into_parts();
+    let borrowed = Borrowed(&joined);
+    begin(fiber, &joined);
+    // The borrows of `f` depend on this, so the loop checks the outcome and does not rely on the
+    // wake.
+    while !joined.is_finished() {
+        wait(&joined);
+    }
+    mem::forget(borrowed);
+    joined.take()
+}
+
+/// A fiber that borrows from the caller's frame. Dropping this ends the process if the fiber has
+/// not ended.
+struct Borrowed<'a, T>(&'a Joined<T>);
+
+impl<T> Drop for Borrowed<'_, T> {
+    #[cold]
+    fn drop(&mut self) {
+        // UNWIND: `begin` or `wait` has panicked.
+        if !self.0.is_finished() {
+            eprintln!("pirn: a call unwinds before a fiber has ended that borrows from it");
+            abort();
+        }
+    }
+}
 
 impl<T> Joined<T> {
     /// # Safety

@@ -1,5 +1,5 @@
-//! The end of a fiber as other parties see it: identifying the fiber, waiting for its end, taking
-//! its outcome.
+//! A fiber as other parties see it: creating and identifying it, waiting for its end, taking its
+//! outcome.
 
 // Owns: the common part of all join handles. The handles themselves are where fibers are spawned
 // (`spawn`, `scope`).
@@ -7,7 +7,7 @@
 mod case;
 mod error;
 mod fiber;
-#[expect(unsafe_code, reason = "takes a typed outcome out of an untyped header")]
+#[expect(unsafe_code, reason = "gives an untyped header its types")]
 mod joined;
 
 pub use crate::fiber::FiberId;
@@ -15,7 +15,7 @@ pub(crate) use case::EndCase;
 pub use case::JoinCase;
 pub use error::{JoinError, Payload};
 pub use fiber::Fiber;
-pub(crate) use joined::Joined;
+pub(crate) use joined::{Fresh, Joined, call_on_fiber};
 
 #[cfg(test)]
 mod tests;

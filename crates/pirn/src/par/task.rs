@@ -20,10 +20,9 @@ use std::thread;
 use crate::fiber::FiberPtr;
 use crate::fiber::cancel_scope::{CancelScope, CurrentScope, RegionRef};
 use crate::fiber::current::{self, Local};
-use crate::fiber::entry;
 use crate::fiber::jobs::Job;
 use crate::fiber::local::Inheritance;
-use crate::join::{JoinError, Joined};
+use crate::join::{Fresh, JoinError, Joined};
 use crate::sched::worker::enqueue::pool_of;
 use crate::sched::worker::heartbeat::{expect_end, queue_job, run_job, take_job_back};
 use crate::wait::polling;
@@ -164,19 +163,18 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
         run_job(noted, || work(None))
     };
     // SAFETY: TA2; the closure and its result may be sent between threads.
-    let fiber = unsafe { entry::fresh(local, task.job.at, work) };
-    // SAFETY: H2: not published yet.
-    unsafe { inherited.give_to(fiber) };
+    let fresh = unsafe { Fresh::borrowing(local, task.job.at, work) };
+    fresh.inherit(inherited);
     // SAFETY: RG1: freed by `finish`, which waits for the fiber's end.
     let region = unsafe { RegionRef::new(&promoted.region) };
-    // H2: as above.
-    let header = fiber.header();
+    // H2: not published yet.
+    let header = fresh.ptr().header();
     header.set_scope(CurrentScope::of(region));
     // The first half may wait for it.
     header.flags.set_must_run(true);
+    let (fiber, child) = fresh.into_parts();
     queue_job(local, fiber, wanted);
-    // SAFETY: J1: the handle's reference, of result type `R`.
-    promoted.child.set(Some(unsafe { Joined::new(fiber) }));
+    promoted.child.set(Some(child));
     task.promoted.set(MaybeUninit::new(made));
 }
 

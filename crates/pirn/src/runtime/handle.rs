@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::fiber::cancel_scope::CurrentScope;
 use crate::fiber::{FiberPtr, current, entry};
-use crate::join::{JoinError, Joined};
+use crate::join::{JoinError, Joined, call_on_fiber};
 use crate::sched::deterministic::seeded::outside;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
@@ -205,31 +205,28 @@ where
     // waited for.
     refuse_in_poll();
     let local = current::local();
-    // SAFETY: the borrows of `f` outlive the wait below, which only the end of the fiber ends.
-    let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
-    if let Some(outer) = deadline::in_force() {
-        let inherited = CurrentScope::of(outer);
-        // H2: not published yet.
-        let header = fiber.header();
-        // RG1: the wait below ends after the fiber.
-        header.set_scope(match pool.shares_clock(local) {
-            true => inherited,
-            false => inherited.untimed(),
-        });
-        // `f` runs even if the caller is cancelled, as it would if it were called here.
-        header.flags.set_must_run(true);
-    }
-    publish(fiber);
-    // SAFETY: J1: the handle's reference, of result type `T`.
-    let joined = unsafe { Joined::<T>::new(fiber) };
-    pool.drive_if_bound(&|| joined.is_finished());
-    let spec = Spec::of(Reason::Run).at(Location::caller());
-    // The borrows of `f` depend on this wait, so the loop checks the outcome and does not rely on
-    // the wake.
-    while !joined.is_finished() {
+    let begin = |fiber: FiberPtr, joined: &Joined<T>| {
+        if let Some(outer) = deadline::in_force() {
+            let inherited = CurrentScope::of(outer);
+            // H2: not published yet.
+            let header = fiber.header();
+            // RG1: the wait below ends after the fiber.
+            header.set_scope(match pool.shares_clock(local) {
+                true => inherited,
+                false => inherited.untimed(),
+            });
+            // `f` runs even if the caller is cancelled, as it would if it were called here.
+            header.flags.set_must_run(true);
+        }
+        publish(fiber);
+        pool.drive_if_bound(&|| joined.is_finished());
+    };
+    let location = Location::caller();
+    let spec = Spec::of(Reason::Run).at(location);
+    let wait = |joined: &Joined<T>| {
         let _ = outside(|| joined.wait_anywhere(&spec));
-    }
-    match joined.take() {
+    };
+    match call_on_fiber(local, location, f, begin, wait) {
         Ok(value) => value,
         Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
         Err(_) => panic!("the runtime has been shut down"),

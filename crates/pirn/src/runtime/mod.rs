@@ -21,10 +21,6 @@ mod by_hand;
 mod diagnostics;
 mod environment;
 mod global;
-#[expect(
-    unsafe_code,
-    reason = "runs a borrowing closure on another stack and waits"
-)]
 mod handle;
 mod instance;
 mod overflow;

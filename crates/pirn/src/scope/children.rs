@@ -5,22 +5,19 @@
 //! handle is gone by then, else when the handle is dropped.
 //!
 //! Invariants:
-//! * SC2. A child accesses nothing of the scope after it has released the lock in [`child_ended`]:
-//!   the parent may be gone by then. The wake of the parent is taken along, and needs only the
-//!   parent's header. So the child cancels, if it must, before it is counted off.
+//! * SC2. A child accesses nothing of the scope after it has released the lock in
+//!   [`Children::ended`]: the parent may be gone by then. The wake of the parent is taken along, and
+//!   needs only the parent's header. So the child cancels, if it must, before it is counted off.
 
-// Does not own: the lifetimes that make all this safe to use (`open`).
-
-use std::ptr;
+// Does not own: how a child reaches this (`scoped`), and the lifetimes that make all this safe to
+// use (`open`).
 
 use super::census::{Census, Counts, wait_for_none};
 use crate::base::mutant::mutant;
-use crate::fiber::cancel_scope::{CancelScope, CurrentScope, RegionRef};
-use crate::fiber::entry;
-use crate::fiber::panic_payload::Panic;
+use crate::fiber::cancel_scope::CancelScope;
+use crate::fiber::header::Ending;
 use crate::fiber::ticket::Wake;
-use crate::fiber::{EndHook, EndTable, Ending};
-use crate::fiber::{FiberPtr, FiberRef, Outcome};
+use crate::fiber::{FiberPtr, FiberRef};
 use crate::shim::{Lock, LockGuard};
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{How, Spec};
@@ -74,25 +71,10 @@ impl Children {
         self.end_one();
     }
 
-    /// Registers `fiber`, which has been counted and not published, to be counted off when it ends.
-    ///
-    /// # Safety
-    /// This value stays at its address until [`wait`](Children::wait) has found that all children
-    /// have ended.
-    pub(super) unsafe fn adopt(&self, fiber: FiberPtr) {
-        // H2: the fiber is not published yet.
-        let header = fiber.header();
-        if self.raises {
-            header.flags.set_keeps_panic();
-        }
-        // SAFETY: RG1: the region is part of `self`, and the child ends before `wait` does.
-        let region = unsafe { RegionRef::new(&self.region) };
-        header.set_scope(CurrentScope::of(region));
-        let data = ptr::from_ref(self).cast();
-        header.set_on_end(Some(EndHook {
-            table: &TABLE,
-            data,
-        }));
+    /// Returns whether the scope raises panics that are not joined.
+    #[inline]
+    pub(super) fn raises(&self) -> bool {
+        self.raises
     }
 
     /// Waits until no child is alive, or until the wait ends as `spec` says.
@@ -101,25 +83,22 @@ impl Children {
         wait_for_none(self, &self.state, spec)
     }
 
-    /// Takes the oldest panic that was not joined; the others are dropped. Called when no child is
-    /// alive and no handle is in use.
-    pub(super) fn take_panic(&self) -> Option<Panic> {
-        let panicked = std::mem::take(&mut self.state.lock().panicked);
-        let mut first = None;
-        for child in panicked {
-            if child.header().outcome() != Outcome::Panicked {
-                continue;
-            }
-            if first.is_some() {
-                // SAFETY: H5: the child has ended, and no handle of it is left in use.
-                unsafe { entry::drop_outcome(child.ptr()) };
-                continue;
-            }
-            child.header().set_outcome(Outcome::Taken);
-            // SAFETY: H5: as above, and the outcome was a panic.
-            first = Some(unsafe { entry::take_panic(child.ptr()) });
+    /// Returns the children that have panicked, oldest first, and forgets them.
+    pub(super) fn take_panicked(&self) -> Vec<FiberRef> {
+        std::mem::take(&mut self.state.lock().panicked)
+    }
+
+    /// Counts `fiber` off, which has ended so (SC2).
+    pub(super) fn ended(&self, fiber: FiberPtr, ending: Ending) {
+        if ending.panicked && self.raises {
+            self.raise(fiber, ending.detached);
         }
-        first
+        self.end_one();
+    }
+
+    /// Records that a child waits for a stack, or no longer waits.
+    pub(super) fn note_hunger(&self, hungry: bool, wakes: &mut Vec<Wake>) {
+        self.state.lock().census.note_hunger(hungry, wakes);
     }
 
     /// Keeps the panic of a child that is about to be counted off. Cancels the scope if the child's
@@ -170,37 +149,4 @@ impl Describe for State {
             alive: self.census.alive,
         }
     }
-}
-
-/// The end hook of a scope's children.
-static TABLE: EndTable = EndTable {
-    ended: child_ended,
-    panic_left,
-    hunger,
-};
-
-/// # Safety
-/// As for [`child_ended`], of a child that has not ended.
-unsafe fn hunger(data: *const (), hungry: bool, wakes: &mut Vec<Wake>) {
-    // SAFETY: SC1: the scope waits for the child.
-    let children = unsafe { &*data.cast::<Children>() };
-    children.state.lock().census.note_hunger(hungry, wakes);
-}
-
-/// # Safety
-/// `data` points to the `Children` that `fiber` was counted in.
-unsafe fn child_ended(data: *const (), fiber: FiberPtr, ending: Ending) {
-    // SAFETY: SC1 (`open`): the scope waits for this very call.
-    let children = unsafe { &*data.cast::<Children>() };
-    if ending.panicked && children.raises {
-        children.raise(fiber, ending.detached);
-    }
-    children.end_one();
-}
-
-/// # Safety
-/// As for [`child_ended`]; the caller is a handle, which ends before the scope does.
-unsafe fn panic_left(data: *const ()) {
-    // SAFETY: the caller's promise.
-    unsafe { &*data.cast::<Children>() }.cancel();
 }

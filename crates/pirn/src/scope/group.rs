@@ -1,19 +1,20 @@
 //! [`TaskGroup`]: fibers that belong to a value instead of a stack frame.
 
+// Does not own: the count and the results (`members`), or `spawn_unchecked` (`scoped`).
+
 use std::fmt;
-use std::marker::PhantomData;
-use std::mem::{self, ManuallyDrop};
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::members::{Members, Next};
 use crate::cancel::Token;
-use crate::fiber::{FiberRef, current};
-use crate::join::{Fiber, JoinError, Joined};
+use crate::fiber::current::{self, Local};
+use crate::join::{Fiber, Fresh, JoinError};
 use crate::runtime::Handle;
 use crate::sched::worker::enqueue;
-use crate::spawn::{Builder, Rejected, SpawnError, take_back};
+use crate::spawn::{Rejected, SpawnError};
 use crate::wait::{How, Interrupt, Reason, Spec, begin, consume_budget, deadline_in};
 
 /// A group of fibers that belongs to a value, and not to a stack frame as in a
@@ -45,10 +46,9 @@ use crate::wait::{How, Interrupt, Reason, Spec, begin, consume_budget, deadline_
 #[doc(alias = "WaitGroup")]
 #[doc(alias = "errgroup")]
 pub struct TaskGroup<T = ()> {
-    members: Arc<Members>,
+    members: Members<T>,
     token: Token,
     limit: usize,
-    results: PhantomData<fn() -> T>,
 }
 
 impl<T: Send + 'static> TaskGroup<T> {
@@ -88,12 +88,10 @@ impl<T: Send + 'static> TaskGroup<T> {
     }
 
     fn with_token(token: Token) -> Self {
-        let counts = size_of::<T>() == 0 && !mem::needs_drop::<T>();
         TaskGroup {
-            members: Members::new(Arc::clone(token.node()), counts),
+            members: Members::new(Arc::clone(token.node())),
             token,
             limit: usize::MAX,
-            results: PhantomData,
         }
     }
 
@@ -152,41 +150,16 @@ impl<T: Send + 'static> TaskGroup<T> {
     where
         F: FnOnce() -> T + Send + 'static,
     {
-        // SAFETY: nothing is borrowed.
-        unsafe { self.spawn_unchecked(f) }
+        self.spawn_fresh(f, Fresh::new)
     }
 
-    /// Spawns a fiber in this group, as [`spawn`](TaskGroup::spawn) does; `f` may borrow, and the
-    /// compiler does not check the lifetimes.
-    ///
-    /// # Errors
-    /// As [`spawn`](TaskGroup::spawn).
-    ///
-    /// # Panics
-    /// As [`spawn`](TaskGroup::spawn).
-    ///
-    /// # Cancellation
-    /// As [`spawn`](TaskGroup::spawn).
-    ///
-    /// # Safety
-    /// All that `f` borrows must outlive the fiber: the caller must wait for the fiber first, also
-    /// when unwinding.
-    ///
-    /// # Examples
-    /// ```
-    /// use pirn::cancel::shield;
-    /// use pirn::scope::TaskGroup;
-    ///
-    /// let numbers = vec![1, 2, 3];
-    /// let group = TaskGroup::new();
-    /// // SAFETY: `numbers` outlives the fiber: nothing unwinds before the shielded wait.
-    /// let spawned = unsafe { group.spawn_unchecked(|| numbers.iter().sum::<i32>()) };
-    /// shield(|| group.wait()).unwrap();
-    /// assert!(spawned.is_ok());
-    /// assert_eq!(group.join_next().unwrap().unwrap().unwrap(), 6);
-    /// ```
+    /// As [`spawn`](TaskGroup::spawn), for the fiber that `fresh` makes of `f`.
     #[track_caller]
-    pub unsafe fn spawn_unchecked<F>(&self, f: F) -> Result<Fiber, SpawnError<F>>
+    pub(super) fn spawn_fresh<F>(
+        &self,
+        f: F,
+        fresh: impl FnOnce(&Local, &'static Location<'static>, F) -> Fresh<F, T>,
+    ) -> Result<Fiber, SpawnError<F>>
     where
         F: FnOnce() -> T + Send,
     {
@@ -197,24 +170,12 @@ impl<T: Send + 'static> TaskGroup<T> {
         // Panics if no runtime can be created.
         let handle = Handle::current();
         let local = current::local();
-        // SAFETY: the caller's promise.
-        let fiber = unsafe { Builder::new().fresh(local, Location::caller(), f) };
+        let fresh = fresh(local, Location::caller(), f);
         // From here on the end of the fiber counts it off.
         let _counted = ManuallyDrop::new(counted);
-        self.members.adopt(fiber);
-        // For the caller; created before the fiber can end.
-        let name = Fiber::from_ref(FiberRef::of(fiber));
-        match enqueue::spawn(handle.pool(), local, fiber) {
-            Ok(()) => Ok(name),
-            Err(fiber) => {
-                drop(name);
-                self.members.disown(fiber);
-                self.members.uncount();
-                // SAFETY: rejected, so it is in no queue and still holds an `F`.
-                let f = unsafe { take_back(fiber) };
-                Err(SpawnError::new(f, Rejected::ShutDown))
-            }
-        }
+        self.members
+            .publish(fresh, |fiber| enqueue::spawn(handle.pool(), local, fiber))
+            .map_err(|f| SpawnError::new(f, Rejected::ShutDown))
     }
 
     /// Counts one more fiber, waiting at the limit; returns false if the caller was interrupted.
@@ -262,15 +223,8 @@ impl<T: Send + 'static> TaskGroup<T> {
         match next {
             Err(how) => Err(how.interrupt().unwrap_or(Interrupt::Cancelled)),
             Ok(Next::None) => Ok(None),
-            Ok(Next::Ended(fiber)) => {
-                let ended = ManuallyDrop::new(fiber);
-                // SAFETY: J1, GR2: the reference of the only handle to a fiber of result type `T`,
-                // handed over.
-                let joined = unsafe { Joined::<T>::new(ended.ptr()) };
-                Ok(Some(joined.take()))
-            }
-            // SAFETY: only counted if `T` has one value, which has no size and no destructor.
-            Ok(Next::Counted) => Ok(Some(Ok(unsafe { mem::zeroed::<T>() }))),
+            Ok(Next::Ended(joined)) => Ok(Some(joined.take())),
+            Ok(Next::Counted(unit)) => Ok(Some(Ok(unit))),
         }
     }
 
@@ -412,9 +366,9 @@ impl<T: Send + 'static> TaskGroup<T> {
 }
 
 /// A fiber that is counted and not created yet.
-struct Counted<'a>(&'a Members);
+struct Counted<'a, T>(&'a Members<T>);
 
-impl Drop for Counted<'_> {
+impl<T> Drop for Counted<'_, T> {
     fn drop(&mut self) {
         self.0.uncount();
     }

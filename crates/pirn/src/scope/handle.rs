@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use crate::fiber::FiberPtr;
+use super::children::Children;
 use crate::join::{Fiber, JoinCase, JoinError, Joined};
 use crate::wait::Interrupt;
 
@@ -28,15 +28,9 @@ pub struct ScopedJoinHandle<'scope, T> {
     scope: PhantomData<&'scope ()>,
 }
 
-impl<T> ScopedJoinHandle<'_, T> {
-    /// # Safety
-    /// As [`Joined::new`]; the fiber is a child of a scope that ends after `'scope`.
-    pub(super) unsafe fn new(fiber: FiberPtr) -> Self {
-        // SAFETY: the caller's promise.
-        ScopedJoinHandle::of(unsafe { Joined::new(fiber) })
-    }
-
-    fn of(joined: Joined<T>) -> Self {
+impl<'scope, T> ScopedJoinHandle<'scope, T> {
+    /// Returns the handle of one of `children`.
+    pub(super) fn new(joined: Joined<T>, _: &'scope Children) -> Self {
         ScopedJoinHandle {
             joined,
             scope: PhantomData,
@@ -116,8 +110,9 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// ```
     #[track_caller]
     pub fn join_timeout(self, limit: Duration) -> Result<Result<T, JoinError>, Self> {
-        let ended = self.joined.join_timeout(limit);
-        ended.map_err(ScopedJoinHandle::of)
+        let ScopedJoinHandle { joined, scope } = self;
+        let back = |joined| ScopedJoinHandle { joined, scope };
+        joined.join_timeout(limit).map_err(back)
     }
 
     /// Returns true if the fiber has ended, so that joining it does not wait.

@@ -1,16 +1,19 @@
 //! The fibers of one group: the number that are alive, those that have ended, and the waiters.
 //!
 //! Invariants:
-//! * GR1. A fiber of the group holds one reference to this, from before it is published to the end
-//!   of its end hook. It is stored in the hook's data.
-//! * GR2. A fiber in `ended` is finished, and its outcome belongs to the group: no handle was ever
-//!   created for it.
+//! * GR1. A fiber of the group holds one reference to [`Shared`], from before it is published to the
+//!   end of its end hook. It is stored in the hook's data.
+//! * GR2. A fiber in `ended` is finished, and its outcome belongs to the group: its handle was
+//!   forgotten, and its reference is the group's.
+//! * GR3. All fibers of a [`Members`] have its result type. If results are only counted, the type
+//!   has one value, without a size and without a destructor.
 
 // Owns: the count, the results that were not taken, and the three queues. The group's handle and
 // each of its fibers share it, so a fiber may outlive the handle.
 
 use std::collections::VecDeque;
-use std::mem;
+use std::marker::PhantomData;
+use std::mem::{self, ManuallyDrop};
 use std::sync::Arc;
 
 use super::census::{Census, Counts, answer, wait_for_none};
@@ -22,12 +25,19 @@ use crate::fiber::token::Node;
 use crate::fiber::waiter::WaitQueue;
 use crate::fiber::{EndHook, EndTable, Ending};
 use crate::fiber::{FiberPtr, FiberRef};
+use crate::join::{Fiber, Fresh, Joined};
 use crate::shim::Lock;
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
-/// The state that a group and its fibers share.
-pub(super) struct Members {
+/// The fibers of one group, with results of type `T` (GR3).
+pub(super) struct Members<T> {
+    shared: Arc<Shared>,
+    results: PhantomData<fn() -> T>,
+}
+
+/// The state that a group and its fibers share. Compiled once for all result types.
+struct Shared {
     state: Lock<State>,
     /// The region of all fibers.
     region: CancelScope,
@@ -48,11 +58,11 @@ struct State {
 }
 
 /// The result of [`Members::take_next`].
-pub(super) enum Next {
+pub(super) enum Next<E, C> {
     /// A finished fiber; its outcome belongs to the caller.
-    Ended(FiberRef),
+    Ended(E),
     /// A fiber with a result that was only counted.
-    Counted,
+    Counted(C),
     /// No fiber is left.
     None,
 }
@@ -85,9 +95,87 @@ impl Describe for State {
     }
 }
 
-impl Members {
-    pub(super) fn new(node: Arc<Node>, counts: bool) -> Arc<Members> {
-        Arc::new(Members {
+impl<T> Members<T> {
+    pub(super) fn new(node: Arc<Node>) -> Members<T> {
+        let counts = size_of::<T>() == 0 && !mem::needs_drop::<T>();
+        Members {
+            shared: Shared::new(node, counts),
+            results: PhantomData,
+        }
+    }
+
+    pub(super) fn alive(&self) -> usize {
+        self.shared.state.lock().census.alive
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.shared.region.is_cancelled()
+    }
+
+    /// Counts one more fiber. While `limit` fibers are alive, it waits first, as `spec` says.
+    #[track_caller]
+    pub(super) fn count(&self, limit: usize, spec: &Spec) -> How {
+        self.shared.count(limit, spec)
+    }
+
+    /// Counts off a fiber that was not spawned in the end.
+    pub(super) fn uncount(&self) {
+        self.shared.end_one(None, false);
+    }
+
+    /// Adds `fresh`, which has been counted, to the group, and publishes it by `queue`, which
+    /// returns it if it was not queued.
+    ///
+    /// # Errors
+    /// The closure, if the fiber was not queued; it has been counted off.
+    pub(super) fn publish<F: FnOnce() -> T>(
+        &self,
+        fresh: Fresh<F, T>,
+        queue: impl FnOnce(FiberPtr) -> Result<(), FiberPtr>,
+    ) -> Result<Fiber, F> {
+        self.shared.adopt(fresh.ptr());
+        // For the caller; created before the fiber can end.
+        let name = Fiber::from_ref(FiberRef::of(fresh.ptr()));
+        let queue = |fiber| queue(fiber).inspect_err(|fiber| self.shared.disown(*fiber));
+        match fresh.publish(queue) {
+            Ok(joined) => {
+                // GR2: its reference is the group's.
+                let _ = ManuallyDrop::new(joined);
+                Ok(name)
+            }
+            Err(f) => {
+                self.uncount();
+                Err(f)
+            }
+        }
+    }
+
+    /// Waits for the next end.
+    #[track_caller]
+    pub(super) fn take_next(&self, spec: &Spec) -> Result<Next<Joined<T>, T>, How> {
+        match self.shared.take_next(spec)? {
+            Next::Ended(fiber) => {
+                let ended = ManuallyDrop::new(fiber);
+                // SAFETY: J1, GR2, GR3: the reference of the only handle to a fiber of result type
+                // `T`, handed over.
+                Ok(Next::Ended(unsafe { Joined::new(ended.ptr()) }))
+            }
+            // SAFETY: GR3: counted, so `T` has one value, which has no size and no destructor.
+            Next::Counted(()) => Ok(Next::Counted(unsafe { mem::zeroed::<T>() })),
+            Next::None => Ok(Next::None),
+        }
+    }
+
+    /// Waits until no fiber is alive.
+    #[track_caller]
+    pub(super) fn wait(&self, spec: &Spec) -> How {
+        self.shared.wait(spec)
+    }
+}
+
+impl Shared {
+    fn new(node: Arc<Node>, counts: bool) -> Arc<Shared> {
+        Arc::new(Shared {
             state: Lock::new(State {
                 census: Census::new(),
                 ended: VecDeque::new(),
@@ -100,17 +188,9 @@ impl Members {
         })
     }
 
-    pub(super) fn alive(&self) -> usize {
-        self.state.lock().census.alive
-    }
-
-    pub(super) fn is_cancelled(&self) -> bool {
-        self.region.is_cancelled()
-    }
-
-    /// Counts one more fiber. While `limit` fibers are alive, it waits first, as `spec` says.
+    /// [`Members::count`].
     #[track_caller]
-    pub(super) fn count(&self, limit: usize, spec: &Spec) -> How {
+    fn count(&self, limit: usize, spec: &Spec) -> How {
         let mut refused = None;
         loop {
             let admit = |state: &mut State| {
@@ -133,13 +213,8 @@ impl Members {
         }
     }
 
-    /// Counts off a fiber that was not spawned in the end.
-    pub(super) fn uncount(&self) {
-        self.end_one(None, false);
-    }
-
     /// Adds `fiber`, which has been counted and not published, to the group.
-    pub(super) fn adopt(self: &Arc<Self>, fiber: FiberPtr) {
+    fn adopt(self: &Arc<Self>, fiber: FiberPtr) {
         // H2: not published yet.
         let header = fiber.header();
         // SAFETY: RG1, GR1: the region is in the value that the fiber keeps alive until it has
@@ -152,19 +227,19 @@ impl Members {
         }));
     }
 
-    /// Undoes [`adopt`](Members::adopt) for a fiber that will not be published.
-    pub(super) fn disown(self: &Arc<Self>, fiber: FiberPtr) {
+    /// Undoes [`adopt`](Shared::adopt) for a fiber that will not be published.
+    fn disown(&self, fiber: FiberPtr) {
         // H2: never published.
         let header = fiber.header();
         if let Some(EndHook { data, .. }) = header.take_on_end() {
             // SAFETY: GR1: the reference made in `adopt`.
-            drop(unsafe { Arc::from_raw(data.cast::<Members>()) });
+            drop(unsafe { Arc::from_raw(data.cast::<Shared>()) });
         }
     }
 
-    /// Waits for the next end.
+    /// [`Members::take_next`].
     #[track_caller]
-    pub(super) fn take_next(&self, spec: &Spec) -> Result<Next, How> {
+    fn take_next(&self, spec: &Spec) -> Result<Next<FiberRef, ()>, How> {
         let mut refused = None;
         loop {
             let attempt = |state: &mut State| {
@@ -172,7 +247,7 @@ impl Members {
                     Attempt::Done(Ok(Next::Ended(fiber)))
                 } else if state.counted > 0 {
                     state.counted -= 1;
-                    Attempt::Done(Ok(Next::Counted))
+                    Attempt::Done(Ok(Next::Counted(())))
                 } else if state.census.alive == 0 {
                     Attempt::Done(Ok(Next::None))
                 } else if let Some(asks) = state.census.asks_all(refused) {
@@ -190,9 +265,9 @@ impl Members {
         }
     }
 
-    /// Waits until no fiber is alive.
+    /// [`Members::wait`].
     #[track_caller]
-    pub(super) fn wait(&self, spec: &Spec) -> How {
+    fn wait(&self, spec: &Spec) -> How {
         wait_for_none(self, &self.state, spec)
     }
 
@@ -234,7 +309,7 @@ impl Members {
     }
 }
 
-impl Drop for Members {
+impl Drop for Shared {
     fn drop(&mut self) {
         for fiber in mem::take(&mut self.state.get_mut().ended) {
             // SAFETY: GR2.
@@ -251,20 +326,20 @@ static TABLE: EndTable = EndTable {
 };
 
 /// # Safety
-/// `data` is the reference that [`Members::adopt`] made for a fiber that has not ended.
+/// `data` is the reference that [`Shared::adopt`] made for a fiber that has not ended.
 unsafe fn hunger(data: *const (), hungry: bool, wakes: &mut Vec<Wake>) {
     // SAFETY: GR1.
-    let members = unsafe { &*data.cast::<Members>() };
+    let members = unsafe { &*data.cast::<Shared>() };
     let mut state = members.state.lock();
     state.census.note_hunger(hungry, wakes);
     state.claim_borrowers(wakes);
 }
 
 /// # Safety
-/// `data` is the reference that [`Members::adopt`] made for `fiber`.
+/// `data` is the reference that [`Shared::adopt`] made for `fiber`.
 unsafe fn member_ended(data: *const (), fiber: FiberPtr, ending: Ending) {
     // SAFETY: GR1.
-    let members = unsafe { Arc::from_raw(data.cast::<Members>()) };
+    let members = unsafe { Arc::from_raw(data.cast::<Shared>()) };
     // GR2: no handle was made, so the outcome is still there.
     let outcome = fiber.header().outcome();
     let counted =

@@ -13,17 +13,14 @@
 //! ```
 
 mod census;
-#[expect(
-    unsafe_code,
-    reason = "children point to the frame that waits for them"
-)]
 mod children;
-#[expect(unsafe_code, reason = "results are taken out of headers")]
 mod group;
-#[expect(unsafe_code, reason = "a handle is made for a fiber once")]
 mod handle;
 mod leaving;
-#[expect(unsafe_code, reason = "children share what outlives the group")]
+#[expect(
+    unsafe_code,
+    reason = "fibers share what outlives the group, which takes their results"
+)]
 mod members;
 mod open;
 #[expect(
@@ -32,7 +29,6 @@ mod open;
 )]
 mod scoped;
 mod several;
-#[expect(unsafe_code, reason = "a handle is made for a fiber once")]
 mod spawn_on;
 mod try_scope;
 

@@ -145,7 +145,7 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
         }
         deadline::within(fiber, &children.region, || wait_for_all(children, &end));
     }
-    match (children.take_panic(), result) {
+    match (scope.take_panic(), result) {
         (None, Ok(value)) => value,
         (None, Err(panic)) => resume_unwind(panic),
         (Some(panic), rest) => {

@@ -1,24 +1,32 @@
-//! Spawning in a scope, and waiting for the spawned fibers.
+//! Spawning fibers that may borrow, and waiting for those of a scope.
 
-// Owns: the public type `Scope`. Does not own: when a scope ends (`open`), or the count of its
-// children (`children`).
+// Owns: the public type `Scope`, how a child reaches its scope, and the unchecked spawn in a group.
+// Does not own: when a scope ends (`open`), the count of its children (`children`), or groups
+// (`group`).
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
+use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::children::Children;
+use super::group::TaskGroup;
 use super::handle::ScopedJoinHandle;
 use super::leaving::Leaving;
 use crate::cancel::Token;
+use crate::fiber::cancel_scope::{CurrentScope, RegionRef};
 use crate::fiber::current::Local;
+use crate::fiber::header::{EndHook, EndTable, Ending};
 use crate::fiber::local::Inheritance;
-use crate::fiber::{FiberPtr, current, entry};
+use crate::fiber::panic_payload::Panic;
+use crate::fiber::ticket::Wake;
+use crate::fiber::{FiberPtr, Outcome, current, entry};
+use crate::join::{Fiber, Fresh};
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
-use crate::spawn::{Builder, Rejected, SpawnError, take_back};
+use crate::spawn::{Builder, Rejected, SpawnError};
 use crate::wait::{Interrupt, Reason, Spec, deadline_in};
 
 /// A scope in which fibers are spawned; see [`scope`](crate::scope()).
@@ -89,12 +97,12 @@ impl<'scope> Scope<'scope, '_> {
     {
         // First, because a user's `clone` may suspend.
         let (inherited, local) = Inheritance::copy_here();
-        let fiber = self.fresh(local, inherited, Builder::new(), f);
+        let fresh = self.fresh(local, inherited, Builder::new(), f);
+        let (fiber, joined) = fresh.into_parts();
         if let Err(fiber) = enqueue::spawn(&self.pool, local, fiber) {
             entry::refuse(fiber);
         }
-        // SAFETY: J1: the handle's reference, of result type `T`, to a child of this scope.
-        unsafe { ScopedJoinHandle::new(fiber) }
+        ScopedJoinHandle::new(joined, &self.children)
     }
 
     /// Spawns a fiber in this scope, unless the scope has been cancelled or its runtime shut down.
@@ -148,10 +156,10 @@ impl<'scope> Scope<'scope, '_> {
         if !enqueue::admit(&self.pool, local) {
             return Err(SpawnError::new(f, Rejected::ShutDown));
         }
-        let fiber = self.fresh(local, inherited, Builder::new(), wrap(f));
+        let fresh = self.fresh(local, inherited, Builder::new(), wrap(f));
+        let (fiber, joined) = fresh.into_parts();
         enqueue::queue(&self.pool, current::local(), fiber);
-        // SAFETY: J1, as in `spawn`.
-        Ok(unsafe { ScopedJoinHandle::new(fiber) })
+        Ok(ScopedJoinHandle::new(joined, &self.children))
     }
 
     /// Waits for all children that have been spawned so far, and for those that they spawn. If a
@@ -328,7 +336,7 @@ impl<'scope> Scope<'scope, '_> {
         inherited: Inheritance,
         builder: Builder,
         f: F,
-    ) -> FiberPtr
+    ) -> Fresh<F, T>
     where
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
@@ -343,20 +351,20 @@ impl<'scope> Scope<'scope, '_> {
         inherited: Inheritance,
         builder: Builder,
         f: F,
-    ) -> FiberPtr
+    ) -> Fresh<F, T>
     where
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
         // SAFETY: SC1: all that `F` and `T` borrow lives for `'scope`, which is longer than the
         // child.
-        let fiber = unsafe { builder.fresh(local, location, f) };
-        // SAFETY: H2: not published yet.
-        unsafe { inherited.give_to(fiber) };
+        let fresh = unsafe { Fresh::borrowing(local, location, f) };
+        builder.label(&fresh);
+        fresh.inherit(inherited);
         self.children.count();
         // SAFETY: SC1.
-        unsafe { self.children.adopt(fiber) };
-        fiber
+        unsafe { adopt(&self.children, fresh.ptr()) };
+        fresh
     }
 }
 
@@ -377,18 +385,15 @@ impl<'scope> Scope<'scope, '_> {
     {
         let inherited = Inheritance::copy(current::local());
         let placement = builder.placement();
-        let fiber = self.fresh_at(current::local(), location, inherited, builder, f);
+        let fresh = self.fresh_at(current::local(), location, inherited, builder, f);
         // H2: not published yet.
-        fiber.header().flags.set_must_run(true);
-        match self.publish(fiber, placement) {
-            Ok(()) => {
-                // SAFETY: J1, as in `spawn`.
-                drop(unsafe { ScopedJoinHandle::<()>::new(fiber) });
+        fresh.ptr().header().flags.set_must_run(true);
+        match fresh.publish(|fiber| self.publish(fiber, placement)) {
+            Ok(joined) => {
+                drop(joined);
                 Ok(())
             }
-            Err(fiber) => {
-                // SAFETY: rejected, so it is in no queue and still holds an `F`.
-                let f = unsafe { take_back(fiber) };
+            Err(f) => {
                 self.children.uncount();
                 Err(f)
             }
@@ -407,6 +412,13 @@ impl Scope<'_, '_> {
 
     pub(super) fn pool(&self) -> &Pool {
         &self.pool
+    }
+
+    /// Takes the oldest panic that was not joined; the others are dropped. Called by `conduct`,
+    /// which has dropped all that could hold a handle.
+    pub(super) fn take_panic(&self) -> Option<Panic> {
+        // SAFETY: SC1: this is the end of the scope.
+        unsafe { take_panic(&self.children) }
     }
 }
 
@@ -449,18 +461,128 @@ impl Builder {
         }
         let placement = self.placement();
         let inherited = Inheritance::copy(current::local());
-        let fiber = scope.fresh(current::local(), inherited, self, f);
-        match scope.publish(fiber, placement) {
-            // SAFETY: J1, as in `spawn`.
-            Ok(()) => Ok(unsafe { ScopedJoinHandle::new(fiber) }),
-            Err(fiber) => {
-                // SAFETY: rejected, so it is in no queue and still holds an `F`.
-                let f = unsafe { take_back(fiber) };
+        let fresh = scope.fresh(current::local(), inherited, self, f);
+        match fresh.publish(|fiber| scope.publish(fiber, placement)) {
+            Ok(joined) => Ok(ScopedJoinHandle::new(joined, &scope.children)),
+            Err(f) => {
                 scope.children.uncount();
                 Err(SpawnError::new(f, Rejected::ShutDown))
             }
         }
     }
+}
+
+impl<T: Send + 'static> TaskGroup<T> {
+    /// Spawns a fiber in this group, as [`spawn`](TaskGroup::spawn) does; `f` may borrow, and the
+    /// compiler does not check the lifetimes.
+    ///
+    /// # Errors
+    /// As [`spawn`](TaskGroup::spawn).
+    ///
+    /// # Panics
+    /// As [`spawn`](TaskGroup::spawn).
+    ///
+    /// # Cancellation
+    /// As [`spawn`](TaskGroup::spawn).
+    ///
+    /// # Safety
+    /// All that `f` borrows must outlive the fiber: the caller must wait for the fiber first, also
+    /// when unwinding.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::shield;
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let numbers = vec![1, 2, 3];
+    /// let group = TaskGroup::new();
+    /// // SAFETY: `numbers` outlives the fiber: nothing unwinds before the shielded wait.
+    /// let spawned = unsafe { group.spawn_unchecked(|| numbers.iter().sum::<i32>()) };
+    /// shield(|| group.wait()).unwrap();
+    /// assert!(spawned.is_ok());
+    /// assert_eq!(group.join_next().unwrap().unwrap().unwrap(), 6);
+    /// ```
+    #[track_caller]
+    pub unsafe fn spawn_unchecked<F>(&self, f: F) -> Result<Fiber, SpawnError<F>>
+    where
+        F: FnOnce() -> T + Send,
+    {
+        // SAFETY: the caller's promise.
+        let fresh = |local: &Local, at, f| unsafe { Fresh::borrowing(local, at, f) };
+        self.spawn_fresh(f, fresh)
+    }
+}
+
+/// Registers `fiber`, which has been counted and not published, to be counted off when it ends.
+///
+/// # Safety
+/// `children` stay at their address until [`wait`](Children::wait) has found that all have ended,
+/// and the handles are not used after that.
+pub(super) unsafe fn adopt(children: &Children, fiber: FiberPtr) {
+    // H2: the fiber is not published yet.
+    let header = fiber.header();
+    if children.raises() {
+        header.flags.set_keeps_panic();
+    }
+    // SAFETY: RG1: the region is part of `children`, and the child ends before `wait` does.
+    let region = unsafe { RegionRef::new(&children.region) };
+    header.region.set(CurrentScope::of(region));
+    let data = ptr::from_ref(children).cast();
+    header.on_end.set(Some(EndHook {
+        table: &TABLE,
+        data,
+    }));
+}
+
+/// Takes the oldest panic of `children` that was not joined; the others are dropped.
+///
+/// # Safety
+/// SC1: no child is alive, and no handle is in use.
+pub(super) unsafe fn take_panic(children: &Children) -> Option<Panic> {
+    let mut first = None;
+    for child in children.take_panicked() {
+        assert_eq!(children.alive(), 0, "SC1: the end of the scope");
+        if child.header().outcome.get() != Outcome::Panicked {
+            continue;
+        }
+        if first.is_some() {
+            // SAFETY: H5: the child has ended, and no handle of it is left in use.
+            unsafe { entry::drop_outcome(child.ptr()) };
+            continue;
+        }
+        child.header().outcome.set(Outcome::Taken);
+        // SAFETY: H5: as above, and the outcome was a panic.
+        first = Some(unsafe { entry::take_panic(child.ptr()) });
+    }
+    first
+}
+
+/// The end hook of a scope's children.
+static TABLE: EndTable = EndTable {
+    ended: child_ended,
+    panic_left,
+    hunger,
+};
+
+/// # Safety
+/// As for [`child_ended`], of a child that has not ended.
+unsafe fn hunger(data: *const (), hungry: bool, wakes: &mut Vec<Wake>) {
+    // SAFETY: SC1: the scope waits for the child.
+    unsafe { &*data.cast::<Children>() }.note_hunger(hungry, wakes);
+}
+
+/// # Safety
+/// `data` points to the `Children` that `fiber` was counted in.
+unsafe fn child_ended(data: *const (), fiber: FiberPtr, ending: Ending) {
+    // SAFETY: SC1 (`open`): the scope waits for this very call.
+    unsafe { &*data.cast::<Children>() }.ended(fiber, ending);
+}
+
+/// # Safety
+/// As for [`child_ended`]; the caller is a handle, which ends before the scope does.
+unsafe fn panic_left(data: *const ()) {
+    // SAFETY: the caller's promise.
+    unsafe { &*data.cast::<Children>() }.cancel();
 }
 
 impl fmt::Debug for Scope<'_, '_> {

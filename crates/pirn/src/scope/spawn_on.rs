@@ -45,14 +45,14 @@ impl<'scope> Scope<'scope, '_> {
         // First, because it may panic, and the closure that `wrap` builds must be submitted.
         let inherited = Inheritance::copy(current::local());
         let wrapped = dispatcher.wrap(f);
-        let fiber = self.fresh(current::local(), inherited, Builder::new(), wrapped);
+        let fresh = self.fresh(current::local(), inherited, Builder::new(), wrapped);
         if !dispatcher.keeps_time_of(self.pool()) {
             // H2: not published yet.
-            let header = fiber.header();
-            header.set_scope(header.scope().untimed());
+            let region = &fresh.ptr().header().region;
+            region.set(region.get().untimed());
         }
+        let (fiber, joined) = fresh.into_parts();
         dispatcher.publish(fiber);
-        // SAFETY: J1: the handle's reference, of result type `T`, to a child of this scope.
-        unsafe { ScopedJoinHandle::new(fiber) }
+        ScopedJoinHandle::new(joined, &self.children)
     }
 }

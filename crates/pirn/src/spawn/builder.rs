@@ -6,10 +6,11 @@ use std::panic::Location;
 
 use super::error::{Rejected, SpawnError};
 use super::join::JoinHandle;
+use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};
+use crate::fiber::entry;
 use crate::fiber::header::Label;
-use crate::fiber::{FiberPtr, Header};
-use crate::fiber::{entry, local};
+use crate::join::Fresh;
 use crate::runtime::Handle;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
@@ -60,10 +61,8 @@ where
     T: Send + 'static,
 {
     let local = current::local();
-    // SAFETY: `F` and `T` are `Send` and borrow nothing.
-    let fiber = unsafe { entry::fresh(local, location, f) };
-    // SAFETY: J1: the handle's reference, created above, of result type `T`.
-    let handle = unsafe { JoinHandle::new(fiber) };
+    let (fiber, joined) = Fresh::new(local, location, f).into_parts();
+    let handle = JoinHandle::new(joined);
     publish(local, fiber);
     handle
 }
@@ -88,13 +87,12 @@ impl Handle {
         T: Send + 'static,
     {
         let local = current::local();
-        // SAFETY: `F` and `T` are `Send` and borrow nothing.
-        let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
+        let fresh = Fresh::new(local, Location::caller(), f);
+        let (fiber, joined) = fresh.into_parts();
         if let Err(fiber) = enqueue::spawn(self.pool(), local, fiber) {
             entry::refuse(fiber);
         }
-        // SAFETY: J1: the handle's reference, of result type `T`.
-        unsafe { JoinHandle::new(fiber) }
+        JoinHandle::new(joined)
     }
 }
 
@@ -283,23 +281,19 @@ impl Builder {
         }
         let placement = self.apart;
         // SAFETY: the caller's promise.
-        let fiber = unsafe { self.fresh(local, Location::caller(), f) };
-        let queued = match (outside, placement) {
+        let fresh = unsafe { Fresh::borrowing(local, Location::caller(), f) };
+        self.label(&fresh);
+        let queued = fresh.publish(|fiber| match (outside, placement) {
             (None, None) => enqueue::spawn_here(local, fiber),
             (None, Some(apart)) => enqueue::spawn_placed_here(local, fiber, apart),
             (Some(handle), None) => enqueue::spawn(handle.pool(), local, fiber),
             (Some(handle), Some(apart)) => {
                 enqueue::spawn_placed(handle.pool(), local, fiber, apart)
             }
-        };
+        });
         match queued {
-            // SAFETY: J1, as in `spawn`.
-            Ok(()) => Ok(unsafe { JoinHandle::new(fiber) }),
-            // SAFETY: rejected, so it is in no queue and still holds an `F`.
-            Err(fiber) => Err(SpawnError::new(
-                unsafe { take_back(fiber) },
-                Rejected::ShutDown,
-            )),
+            Ok(joined) => Ok(JoinHandle::new(joined)),
+            Err(f) => Err(SpawnError::new(f, Rejected::ShutDown)),
         }
     }
 
@@ -310,21 +304,13 @@ impl Builder {
             .is_some_and(|bytes| bytes > MOST_STACK || !pool.can_give(bytes))
     }
 
-    /// # Safety
-    /// As `entry::fresh`.
-    pub(crate) unsafe fn fresh<F: FnOnce() -> T, T>(
-        self,
-        local: &Local,
-        location: &'static Location<'static>,
-        f: F,
-    ) -> FiberPtr {
-        // SAFETY: the caller's promise.
-        let fiber = unsafe { entry::fresh(local, location, f) };
+    /// Gives `fresh` the name and the size of this builder.
+    #[inline]
+    pub(crate) fn label<F: FnOnce() -> T, T>(self, fresh: &Fresh<F, T>) {
         if self.label.name.is_some() || self.label.stack_size.is_some() {
             // H2: the fiber is not published yet.
-            fiber.header().set_label(self.label);
+            fresh.ptr().header().set_label(self.label);
         }
-        fiber
     }
 }
 
@@ -364,20 +350,4 @@ impl Drop for Unqueued {
     fn drop(&mut self) {
         entry::refuse(self.0);
     }
-}
-
-/// Undoes `fresh` for a rejected fiber: releases both references and returns the closure.
-///
-/// # Safety
-/// The fiber was created from an `F` and is in no queue.
-pub(crate) unsafe fn take_back<F>(fiber: FiberPtr) -> F {
-    // SAFETY: the caller's promise.
-    let f = unsafe { entry::take::<F>(fiber) };
-    // H2: in no queue.
-    local::destroy(fiber.header());
-    for _ in 0..2 {
-        // SAFETY: the runtime's reference and the handle's; there is no other one.
-        unsafe { Header::release(fiber) };
-    }
-    f
 }

@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use crate::fiber::FiberPtr;
 use crate::join::{EndCase, Fiber, JoinCase, JoinError, Joined};
 use crate::wait::Interrupt;
 use crate::wait::awaiting::Awaiting;
@@ -46,12 +45,8 @@ impl Awaited {
 }
 
 impl<T> JoinHandle<T> {
-    /// # Safety
-    /// As [`Joined::new`].
     #[inline]
-    pub(crate) unsafe fn new(fiber: FiberPtr) -> Self {
-        // SAFETY: the caller's promise.
-        let joined = unsafe { Joined::new(fiber) };
+    pub(crate) fn new(joined: Joined<T>) -> Self {
         JoinHandle {
             joined,
             awaited: None,

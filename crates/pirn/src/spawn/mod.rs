@@ -14,14 +14,14 @@
 //! assert!(named.unwrap().join().unwrap());
 //! ```
 
-#[expect(unsafe_code, reason = "hands a closure to a fiber, and back")]
+#[expect(unsafe_code, reason = "a method with a contract that the caller keeps")]
 mod builder;
 mod error;
 mod itself;
-#[expect(unsafe_code, reason = "the contract of an untyped header")]
+#[expect(unsafe_code, reason = "the end that a polled handle awaits")]
 mod join;
 
-pub(crate) use builder::{Unqueued, spawn_at, take_back};
+pub(crate) use builder::{Unqueued, spawn_at};
 
 pub use crate::join::{Fiber, FiberId, JoinCase, JoinError, Payload};
 pub use builder::{Builder, spawn};

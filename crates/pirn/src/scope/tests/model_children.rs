@@ -14,6 +14,7 @@ use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header, current, entry};
 use crate::join::{JoinError, Joined};
 use crate::scope::children::Children;
+use crate::scope::scoped::{adopt, take_panic};
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::shim::thread::JoinHandle;
 use crate::wait::{How, Reason, Spec};
@@ -71,7 +72,7 @@ impl Rig {
         let fiber = unsafe { entry::fresh(current::local(), Location::caller(), body) };
         assert_eq!(fiber, self.blocks[i].pointer());
         // SAFETY: the frame stays until `end`.
-        unsafe { self.children().adopt(fiber) };
+        unsafe { adopt(self.children(), fiber) };
         let actor = Actor(fiber);
         let frame = Arc::clone(&self.frame);
         let thread = self.blocks[i].start(move || {
@@ -92,7 +93,8 @@ impl Rig {
             let how = self.children().wait(&Spec::of(Reason::Scope));
             assert!(matches!(how, How::Woken(_)));
         });
-        let panic = self.children().take_panic();
+        // SAFETY: all children have ended, and no handle is in use.
+        let panic = unsafe { take_panic(self.children()) };
         // SAFETY: all children have ended, and the parent is the caller.
         unsafe { ManuallyDrop::drop(&mut *self.frame.0.get()) };
         panic.map(|panic| *panic.downcast().expect("a child's number"))
