@@ -1,8 +1,9 @@
-//! Drops values of the user where a panic must not escape.
+//! Drops values of the user, and calls functions, where a panic must not escape.
 
 use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::abort;
 
 /// Drops `value`. UNWIND: a panic of its destructor ends here; the panic hook has reported it.
 pub(crate) fn drop_caught<T>(value: T) {
@@ -14,6 +15,14 @@ pub(crate) fn end_caught(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
         drop_payload(payload);
     }
+}
+
+/// Calls `f`. A panic of it ends the process: other code still uses what its caller would unwind.
+pub(crate) fn abort_on_unwind<T>(f: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
+        eprintln!("pirn: a panic where none may unwind");
+        abort()
+    })
 }
 
 /// Drops the payload of a panic, and those of the panics that this raises.

@@ -10,19 +10,23 @@
 //!   reference. A `Fresh` also has the runtime's: the fiber has not been published.
 
 use std::marker::PhantomData;
-use std::mem::{self, ManuallyDrop};
+use std::mem::ManuallyDrop;
 use std::panic::Location;
-use std::process::abort;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use super::case::EndCase;
 use super::error::{JoinError, Payload};
 use super::fiber::Fiber;
+use crate::base::drop_guard::abort_on_unwind;
 use crate::fiber::current::{self, Local};
 use crate::fiber::header::EndHook;
 use crate::fiber::local::{self, Inheritance};
 use crate::fiber::stackless::{BorrowTarget, StackOwner};
 use crate::fiber::state::Code;
 use crate::fiber::{FiberPtr, FiberRef, Header, Outcome, entry};
+use crate::wait::awaiting::Awaiting;
 use crate::wait::wait_info::Subject;
 use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, consume_budget, deadline_in, lend,
@@ -153,30 +157,16 @@ where
     // SAFETY: the borrows of `f` outlive this call, which only the end of the fiber ends.
     let fresh = unsafe { Fresh::borrowing(local, location, f) };
     let (fiber, joined) = fresh.into_parts();
-    let borrowed = Borrowed(&joined);
-    begin(fiber, &joined);
-    // The borrows of `f` depend on this, so the loop checks the outcome and does not rely on the
-    // wake.
-    while !joined.is_finished() {
-        wait(&joined);
-    }
-    mem::forget(borrowed);
-    joined.take()
-}
-
-/// A fiber that borrows from the caller's frame. Dropping this ends the process if the fiber has
-/// not ended.
-struct Borrowed<'a, T>(&'a Joined<T>);
-
-impl<T> Drop for Borrowed<'_, T> {
-    #[cold]
-    fn drop(&mut self) {
-        // UNWIND: `begin` or `wait` has panicked.
-        if !self.0.is_finished() {
-            eprintln!("pirn: a call unwinds before a fiber has ended that borrows from it");
-            abort();
+    // UNWIND: the fiber may still use the borrows of `f`.
+    abort_on_unwind(|| {
+        begin(fiber, &joined);
+        // The borrows of `f` depend on this, so the loop checks the outcome and does not rely on
+        // the wake.
+        while !joined.is_finished() {
+            wait(&joined);
         }
-    }
+    });
+    joined.take()
 }
 
 impl<T> Joined<T> {
@@ -331,6 +321,22 @@ impl<T> Drop for Joined<T> {
             // SAFETY: a panic is kept for a scope only, and its handles end before it does.
             unsafe { (table.panic_left)(data) };
         }
+    }
+}
+
+/// The end of a fiber, awaited by a future.
+pub(crate) struct AwaitedEnd(Pin<Box<Awaiting<EndCase<Fiber>>>>);
+
+// SAFETY: accessed through an exclusive reference only.
+unsafe impl Sync for AwaitedEnd {}
+
+impl AwaitedEnd {
+    pub(crate) fn new(fiber: Fiber) -> AwaitedEnd {
+        AwaitedEnd(Box::pin(Awaiting::new(EndCase::new(fiber))))
+    }
+
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.0.as_ref().poll(context)
     }
 }
 

@@ -11,11 +11,10 @@ mod fiber;
 mod joined;
 
 pub use crate::fiber::FiberId;
-pub(crate) use case::EndCase;
 pub use case::JoinCase;
 pub use error::{JoinError, Payload};
 pub use fiber::Fiber;
-pub(crate) use joined::{Fresh, Joined, call_on_fiber};
+pub(crate) use joined::{AwaitedEnd, Fresh, Joined, call_on_fiber};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Spawning fibers that may borrow, and waiting for those of a scope.
 
-// Owns: the public type `Scope`, how a child reaches its scope, and the unchecked spawn in a group.
+// Owns: the public type `Scope`, how a child reaches its scope, and the unchecked spawns.
 // Does not own: when a scope ends (`open`), the count of its children (`children`), or groups
 // (`group`).
 
@@ -26,7 +26,7 @@ use crate::fiber::{FiberPtr, Outcome, current, entry};
 use crate::join::{Fiber, Fresh};
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
-use crate::spawn::{Builder, Rejected, SpawnError};
+use crate::spawn::{Builder, JoinHandle, Rejected, SpawnError};
 use crate::wait::{Interrupt, Reason, Spec, deadline_in};
 
 /// A scope in which fibers are spawned; see [`scope`](crate::scope()).
@@ -469,6 +469,47 @@ impl Builder {
                 Err(SpawnError::new(f, Rejected::ShutDown))
             }
         }
+    }
+
+    /// Spawns the fiber; `f` may borrow, and the compiler does not check the lifetimes.
+    ///
+    /// # Errors
+    /// Returns `f` if the runtime has been shut down, or the system has no memory for a stack of
+    /// the requested size.
+    ///
+    /// # Panics
+    /// As [`spawn`](Builder::spawn).
+    ///
+    /// # Cancellation
+    /// As [`spawn`](Builder::spawn).
+    ///
+    /// # Safety
+    /// All that `f` and its result borrow must outlive the fiber: the caller must join it first,
+    /// also when unwinding.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::shield;
+    /// use pirn::spawn::Builder;
+    ///
+    /// let numbers = vec![1, 2, 3];
+    /// // SAFETY: `numbers` outlives the fiber: nothing unwinds before the shielded join.
+    /// let spawned = unsafe { Builder::new().spawn_unchecked(|| numbers.iter().sum::<i32>()) };
+    /// let joined = spawned.map(|fiber| shield(|| fiber.join()));
+    /// assert_eq!(joined.unwrap().unwrap(), 6);
+    /// ```
+    #[track_caller]
+    pub unsafe fn spawn_unchecked<F, T>(
+        self,
+        f: F,
+    ) -> Result<JoinHandle<T>, SpawnError<F>>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        // SAFETY: the caller's promise.
+        let fresh = |local: &Local, at, f| unsafe { Fresh::borrowing(local, at, f) };
+        self.spawn_fresh(f, fresh)
     }
 }
 

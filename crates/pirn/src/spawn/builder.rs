@@ -1,5 +1,7 @@
 //! Spawning: the plain function and the builder.
 
+// Does not own: the builder's methods for fibers that may borrow (`scope::scoped`).
+
 use std::borrow::Cow;
 use std::mem;
 use std::panic::Location;
@@ -231,41 +233,15 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        // SAFETY: nothing is borrowed.
-        unsafe { self.spawn_unchecked(f) }
+        self.spawn_fresh(f, Fresh::new)
     }
 
-    /// Spawns the fiber; `f` may borrow, and the compiler does not check the lifetimes.
-    ///
-    /// # Errors
-    /// Returns `f` if the runtime has been shut down, or the system has no memory for a stack of
-    /// the requested size.
-    ///
-    /// # Panics
-    /// As [`spawn`](Builder::spawn).
-    ///
-    /// # Cancellation
-    /// As [`spawn`](Builder::spawn).
-    ///
-    /// # Safety
-    /// All that `f` and its result borrow must outlive the fiber: the caller must join it first,
-    /// also when unwinding.
-    ///
-    /// # Examples
-    /// ```
-    /// use pirn::cancel::shield;
-    /// use pirn::spawn::Builder;
-    ///
-    /// let numbers = vec![1, 2, 3];
-    /// // SAFETY: `numbers` outlives the fiber: nothing unwinds before the shielded join.
-    /// let spawned = unsafe { Builder::new().spawn_unchecked(|| numbers.iter().sum::<i32>()) };
-    /// let joined = spawned.map(|fiber| shield(|| fiber.join()));
-    /// assert_eq!(joined.unwrap().unwrap(), 6);
-    /// ```
+    /// As [`spawn`](Builder::spawn), for the fiber that `fresh` makes of `f`.
     #[track_caller]
-    pub unsafe fn spawn_unchecked<F, T>(
+    pub(crate) fn spawn_fresh<F, T>(
         self,
         f: F,
+        fresh: impl FnOnce(&Local, &'static Location<'static>, F) -> Fresh<F, T>,
     ) -> Result<JoinHandle<T>, SpawnError<F>>
     where
         F: FnOnce() -> T + Send,
@@ -280,8 +256,7 @@ impl Builder {
             return Err(SpawnError::new(f, Rejected::OutOfMemory));
         }
         let placement = self.apart;
-        // SAFETY: the caller's promise.
-        let fresh = unsafe { Fresh::borrowing(local, Location::caller(), f) };
+        let fresh = fresh(local, Location::caller(), f);
         self.label(&fresh);
         let queued = fresh.publish(|fiber| match (outside, placement) {
             (None, None) => enqueue::spawn_here(local, fiber),

@@ -5,9 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use crate::join::{EndCase, Fiber, JoinCase, JoinError, Joined};
+use crate::join::{AwaitedEnd, Fiber, JoinCase, JoinError, Joined};
 use crate::wait::Interrupt;
-use crate::wait::awaiting::Awaiting;
 
 /// An owned permission to join a fiber: to wait for it and take its result.
 ///
@@ -29,19 +28,7 @@ use crate::wait::awaiting::Awaiting;
 pub struct JoinHandle<T> {
     joined: Joined<T>,
     /// The wait while the handle is polled.
-    awaited: Option<Awaited>,
-}
-
-/// The fiber's end, awaited.
-struct Awaited(Pin<Box<Awaiting<EndCase<Fiber>>>>);
-
-// SAFETY: accessed through an exclusive reference only.
-unsafe impl Sync for Awaited {}
-
-impl Awaited {
-    /// Not inlined, because few handles are polled and then joined.
-    #[cold]
-    fn end(self) {}
+    awaited: Option<AwaitedEnd>,
 }
 
 impl<T> JoinHandle<T> {
@@ -87,7 +74,7 @@ impl<T> JoinHandle<T> {
     pub fn join(self) -> Result<T, JoinError> {
         let JoinHandle { joined, awaited } = self;
         if let Some(awaited) = awaited {
-            awaited.end();
+            end(awaited);
         }
         joined.join()
     }
@@ -241,6 +228,10 @@ impl<T> JoinHandle<T> {
     }
 }
 
+/// Not inlined, because few handles are polled and then joined.
+#[cold]
+fn end(_: AwaitedEnd) {}
+
 // It contains no value of type `T`.
 impl<T> Unpin for JoinHandle<T> {}
 
@@ -256,11 +247,10 @@ impl<T> Future for JoinHandle<T> {
             !this.joined.has_yielded(),
             "a handle is polled that has yielded already"
         );
-        let awaited = this.awaited.get_or_insert_with(|| {
-            let case = EndCase::new(fiber.clone());
-            Awaited(Box::pin(Awaiting::new(case)))
-        });
-        ready!(awaited.0.as_ref().poll(context));
+        let awaited = this
+            .awaited
+            .get_or_insert_with(|| AwaitedEnd::new(fiber.clone()));
+        ready!(awaited.poll(context));
         this.awaited = None;
         Poll::Ready(this.joined.take_outcome())
     }

@@ -14,11 +14,9 @@
 //! assert!(named.unwrap().join().unwrap());
 //! ```
 
-#[expect(unsafe_code, reason = "a method with a contract that the caller keeps")]
 mod builder;
 mod error;
 mod itself;
-#[expect(unsafe_code, reason = "the end that a polled handle awaits")]
 mod join;
 
 pub(crate) use builder::{Unqueued, spawn_at};
