@@ -181,6 +181,7 @@ mod shim;
 
 mod base;
 mod context;
+mod events;
 mod fiber;
 mod join;
 mod observe;

@@ -25,12 +25,12 @@ mod fibers;
 mod handle;
 mod quit;
 
+pub use crate::events::{LogMask, UnknownCategory};
 #[cfg(feature = "tracing")]
 pub use crate::fiber::in_span;
 pub use crate::fiber::state_names::State;
 pub use crate::observe::{Metrics, WorkerMetrics};
 pub use crate::report::fiber_info::FiberInfo;
-pub use crate::sched::events::{LogMask, UnknownCategory};
 pub use crate::sched::placement::lines::{LineClass, SpawnLine};
 pub use crate::sched::policy::scale::ScaleReason;
 pub use crate::sched::pool::counters::Counters;

@@ -15,7 +15,7 @@ use std::panic::Location;
 
 use super::json::Text;
 use crate::base::clock;
-use crate::sched::events::{Event, Kind};
+use crate::events::{Event, Kind};
 use crate::sched::pool::shared::Pool;
 
 /// Writes the recorded events of `pool`.

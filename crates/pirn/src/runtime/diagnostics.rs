@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::environment::{self, Environment};
 use crate::observe::{Ending, Inspector, TraceFile};
-use crate::sched::events::{LogMask, Watch};
+use crate::events::{LogMask, Watch};
 use crate::shim::StaticLock;
 
 /// The default threshold for stall reports: a tenth of a second is noticeable to users.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::sched::events::LogMask;
+use crate::events::LogMask;
 
 use crate::sched::config::Deadlock;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::builder::Builder;
-use crate::sched::events::LogMask;
+use crate::events::LogMask;
 
 impl Builder {
     /// Sets whether the runtime's [counters](crate::diag::Metrics) are written to standard error

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::context::StackConfig;
+use crate::events::Watch;
 use crate::fiber::panic_payload::Witness;
 use crate::sched::deadlock::trial::Trial;
-use crate::sched::events::Watch;
 use crate::sched::placement::lines::Spread;
 use crate::sched::pool::shared::Pool;
 

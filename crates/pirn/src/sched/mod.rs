@@ -16,13 +16,12 @@
 //! | `policy` | decisions about threads, made beside the loop |
 //! | `io` | operations of the system that fibers wait for |
 //! | `migrate`, `deterministic`, `driven` | other kinds of runtimes: fibers that change threads, choices from a seed, no threads |
-//! | `report`, `deadlock`, `stall`, `events` | what reports, traces and detectors read |
+//! | `report`, `deadlock`, `stall` | what reports and detectors read |
 
 pub(crate) mod config;
 pub(crate) mod deadlock;
 pub(crate) mod deterministic;
 pub(crate) mod driven;
-pub(crate) mod events;
 pub(crate) mod io;
 mod migrate;
 pub(crate) mod placement;

@@ -111,7 +111,7 @@ impl Worker {
                 if self.search.is_active() {
                     self.pass_search_on();
                 }
-                self.count_to_sample(1);
+                self.trace.count_to_sample(1);
                 seeded.hold.release();
                 return Some(fiber);
             }

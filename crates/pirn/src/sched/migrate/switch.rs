@@ -27,16 +27,14 @@ use std::time::Instant;
 
 use crate::base::list::Fifo;
 use crate::context::{self, Stack};
+use crate::events::Kind;
 use crate::fiber::current::{self, Local};
 use crate::fiber::panic_payload::Witness;
 use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::state::Parked;
 use crate::fiber::state_names::State;
 use crate::fiber::ticket::Wake;
-use crate::fiber::{
-    AfterSwitch, FiberHead, FiberPtr, FiberRef, Header, Schedule, Ticket,
-};
-use crate::sched::events::Kind;
+use crate::fiber::{AfterSwitch, FiberHead, FiberPtr, FiberRef, Header, Schedule, Ticket};
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::shared::{Phase, Pool};
 use crate::sched::queue::inbox::Inbox;

@@ -35,9 +35,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::mutant::mutant;
+use crate::events::Kind;
 use crate::fiber::FiberPtr;
 use crate::fiber::current;
-use crate::sched::events::Kind;
 use crate::sched::placement::holders::ThreadUse;
 use crate::sched::placement::lines::{LineClass, SpawnLine, Tag};
 use crate::sched::policy::standby::DRAINING;

@@ -3,7 +3,7 @@
 //!
 //! Owns: the table of a pool's spawn lines, their classes, and the changes of a class. Does not
 //! own: the choice of a worker (`balance`), nor the evidence (ends of fibers come from
-//! `sched::worker::start_finish`, timed runs from `sched::events::hooks`, held threads from
+//! `sched::worker::start_finish`, timed runs from `sched::worker::hooks`, held threads from
 //! `sched::policy::sysmon`).
 //!
 //! | class | evidence | where a fiber starts | tracked |

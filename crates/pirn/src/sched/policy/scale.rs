@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::clock;
-use crate::sched::events::LogMask;
+use crate::events::LogMask;
 use crate::sched::policy::standby::{ACTIVE, send_away};
 use crate::sched::policy::threads::{Called, Roster, is_launched};
 use crate::sched::pool::counters::Counter;

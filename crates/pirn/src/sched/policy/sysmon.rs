@@ -44,8 +44,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::clock;
+use crate::events::LogMask;
 use crate::fiber::jobs::{Beat, Jobs};
-use crate::sched::events::LogMask;
 use crate::sched::io::driver::ask_for;
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::migrate::switch;

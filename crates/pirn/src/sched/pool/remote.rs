@@ -10,10 +10,10 @@ use std::sync::{Arc, OnceLock};
 
 use crate::base::clock;
 use crate::base::pad::CachePadded;
+use crate::events::{Watch, Watched};
 use crate::fiber::jobs::Jobs;
 use crate::fiber::{FiberHead, FiberPtr, Ticket};
 use crate::report::fiber_info::FiberInfo;
-use crate::sched::events::{Watch, Watched};
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::placement::lines::LineCounts;
 use crate::sched::policy::standby::DEAD;

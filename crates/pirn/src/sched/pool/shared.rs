@@ -17,11 +17,11 @@ use std::io;
 use std::sync::Arc;
 
 use crate::context::StackPool;
+use crate::events::{Event, LogMask, Outside, log};
 use crate::fiber::token::Node;
 use crate::fiber::{FiberHead, FiberPtr};
 use crate::sched::config::{Config, Scheduler};
 use crate::sched::deadlock::detector;
-use crate::sched::events::{Event, LogMask, Outside, log};
 use crate::sched::placement::lines::Lines;
 use crate::sched::policy::scale::Scale;
 use crate::sched::policy::sysmon::Monitor;

@@ -3,8 +3,6 @@
 #[cfg(loom)]
 mod model_beat;
 #[cfg(loom)]
-mod model_events;
-#[cfg(loom)]
 mod model_idle;
 #[cfg(loom)]
 mod model_inbox;

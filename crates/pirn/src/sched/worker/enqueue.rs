@@ -13,12 +13,12 @@ use std::time::Instant;
 
 use crate::base::list::Fifo;
 use crate::context::Stack;
+use crate::events::Kind;
 use crate::fiber::current::{self, Local};
 use crate::fiber::jobs::promote_all;
 use crate::fiber::panic_payload::Witness;
 use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::{FiberHead, FiberPtr, FiberRef, Schedule, Ticket};
-use crate::sched::events::Kind;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
 use crate::sched::queue::inbox::Inbox;

@@ -10,10 +10,10 @@ use std::cell::Cell;
 
 use crate::base::clock;
 use crate::base::list::Fifo;
+use crate::events::Kind;
 use crate::fiber::current::{self, Local};
 use crate::fiber::{FiberHead, FiberPtr};
 use crate::sched::config::Scheduler;
-use crate::sched::events::Kind;
 use crate::sched::pool::remote::Remote;
 use crate::sched::queue::injector::End;
 use crate::sched::worker::intervals::{
@@ -170,7 +170,7 @@ impl Worker {
             .set(MAINTENANCE_INTERVAL.min(2 * self.maintenance.round.get()));
         self.maintenance.ticks_to_maintenance.set(round);
         self.maintenance.measured_at.set(round);
-        self.count_to_sample(round);
+        self.trace.count_to_sample(round);
         self.notice_phase();
         self.follow_duty();
         // A fiber that gets a stack here is in the ring, where the worker looks next.

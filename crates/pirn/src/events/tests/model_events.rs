@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
-use crate::sched::events::{Event, EventRing, Kind};
+use crate::events::ring::EventRing;
+use crate::events::{Event, Kind};
 use crate::shim::thread;
 
 /// The n-th event: every word of it says n.

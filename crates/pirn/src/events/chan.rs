@@ -11,11 +11,10 @@
 use std::fmt;
 
 use super::event::Kind;
-use super::log::{LogMask, log};
+use super::log::{LogMask, Origin, log};
 use crate::fiber::FiberPtr;
 use crate::fiber::state::Code;
 use crate::report::fiber_info::{self, Waiting};
-use crate::sched::worker::run::Worker;
 use crate::wait::Reason;
 
 /// A step of a fiber that waits in a channel.
@@ -36,51 +35,45 @@ enum What {
     Dequeued(Code),
 }
 
-impl Worker {
-    /// Logs the step of `fiber` in a channel that this event is, if it is one.
-    ///
-    /// The caller holds the fiber: it has just left its stack here, is about to resume, or has been
-    /// claimed by this worker.
-    #[cold]
-    pub(super) fn log_step(&self, kind: Kind, fiber: FiberPtr) {
-        let Some(waiting) = fiber_info::waiting(fiber) else {
-            return;
+/// Logs the step of `fiber` in a channel that this event is, if it is one.
+///
+/// The caller holds the fiber: it has just left its stack on this worker, is about to resume, or
+/// has been claimed by this worker.
+#[cold]
+pub(super) fn log_step(origin: Origin<'_>, kind: Kind, fiber: FiberPtr) {
+    let Some(waiting) = fiber_info::waiting(fiber) else {
+        return;
+    };
+    let code = fiber.header().state.code();
+    let what = match kind {
+        Kind::Park => What::Enqueued,
+        Kind::Wake if is_a_case(code) => What::Signalled,
+        Kind::Run => What::Dequeued(code),
+        _ => return,
+    };
+    if is_of_a_channel(waiting.reason) {
+        let fiber = fiber.header().id();
+        let step = Step {
+            fiber,
+            what,
+            waiting,
         };
-        let code = fiber.header().state.code();
-        let what = match kind {
-            Kind::Park => What::Enqueued,
-            Kind::Wake if is_a_case(code) => What::Signalled,
-            Kind::Run => What::Dequeued(code),
-            _ => return,
-        };
-        if is_of_a_channel(waiting.reason) {
-            let fiber = fiber.header().id();
-            let step = Step {
-                fiber,
-                what,
-                waiting,
-            };
-            self.log_chan(format_args!("{step}"));
-        }
+        log_chan(origin, format_args!("{step}"));
     }
+}
 
-    /// Logs that `fiber`, which runs here, has closed the channel at this address.
-    #[cold]
-    pub(in crate::sched) fn saw_close(&self, fiber: FiberPtr, channel: usize) {
-        if self.pool.logs(LogMask::CHAN) {
-            let fiber = fiber.header().id();
-            self.log_chan(format_args!("fiber {fiber} closes channel {channel:#x}"));
-        }
-    }
+/// Logs that `fiber` has closed the channel at this address.
+pub(super) fn log_close(origin: Origin<'_>, fiber: FiberPtr, channel: usize) {
+    let fiber = fiber.header().id();
+    log_chan(
+        origin,
+        format_args!("fiber {fiber} closes channel {channel:#x}"),
+    );
+}
 
-    fn log_chan(&self, what: fmt::Arguments<'_>) {
-        let worker = self.index;
-        log(
-            LogMask::CHAN,
-            self.pool.name(),
-            format_args!("-{worker} {what}"),
-        );
-    }
+fn log_chan(origin: Origin<'_>, what: fmt::Arguments<'_>) {
+    let Origin { runtime, worker } = origin;
+    log(LogMask::CHAN, runtime, format_args!("-{worker} {what}"));
 }
 
 impl fmt::Display for Step {

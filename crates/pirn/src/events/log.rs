@@ -161,9 +161,19 @@ pub(crate) fn log(category: LogMask, runtime: &str, what: fmt::Arguments<'_>) {
     line.finish_line();
 }
 
+/// The worker on which something has happened, as lines name it.
+#[derive(Copy, Clone)]
+pub(crate) struct Origin<'a> {
+    /// The name of its runtime.
+    pub(crate) runtime: &'a str,
+    /// Its number there.
+    pub(crate) worker: usize,
+}
+
 /// Writes the line of an event on a worker.
 #[cold]
-pub(super) fn log_event(runtime: &str, worker: usize, event: &Event, name: Option<&str>) {
+pub(super) fn log_event(origin: Origin<'_>, event: &Event, name: Option<&str>) {
+    let Origin { runtime, worker } = origin;
     log(
         event.categories(),
         runtime,

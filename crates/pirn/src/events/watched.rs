@@ -30,9 +30,9 @@ pub(crate) struct Watch {
 
 /// The part of a worker that is kept for its observers.
 #[derive(Debug)]
-pub(in crate::sched) struct Watched {
+pub(crate) struct Watched {
     /// Present if events are kept. Written by the worker.
-    pub(in crate::sched) events: Option<Box<EventRing>>,
+    pub(crate) events: Option<Box<EventRing>>,
     /// The identity and the name of the last named fiber that was switched to. Written by the
     /// worker if slow fibers are reported.
     named: Lock<(u64, String)>,
@@ -41,7 +41,7 @@ pub(in crate::sched) struct Watched {
 }
 
 impl Watched {
-    pub(in crate::sched) fn new(watch: &Watch) -> Watched {
+    pub(crate) fn new(watch: &Watch) -> Watched {
         Watched {
             events: watch.trace.then(|| Box::new(EventRing::new(CAPACITY))),
             named: Lock::new((0, String::new())),
@@ -58,7 +58,7 @@ impl Watched {
     }
 
     /// Returns the name of the fiber with this identity, if it was named last.
-    pub(in crate::sched) fn name_of(&self, id: u64) -> Option<String> {
+    pub(crate) fn name_of(&self, id: u64) -> Option<String> {
         let named = self.named.lock();
         (named.0 == id).then(|| named.1.clone())
     }
@@ -73,20 +73,20 @@ impl Watched {
 
     /// Returns the names of the fibers that have started here, by identity; at most as many as a
     /// ring has events.
-    pub(in crate::sched) fn names(&self) -> Vec<(u64, String)> {
+    pub(crate) fn names(&self) -> Vec<(u64, String)> {
         self.names.lock().clone()
     }
 }
 
 /// Events of threads that are no workers, on a pool's fibers.
 #[derive(Debug)]
-pub(in crate::sched) struct Outside {
+pub(crate) struct Outside {
     /// Present if events are kept. One writer at a time.
     events: Option<Lock<EventRing>>,
 }
 
 impl Outside {
-    pub(in crate::sched) fn new(watch: &Watch) -> Outside {
+    pub(crate) fn new(watch: &Watch) -> Outside {
         let ring = || Lock::new(EventRing::new(CAPACITY));
         Outside {
             events: watch.trace.then(ring),
@@ -95,7 +95,7 @@ impl Outside {
 
     /// Records that a thread outside has spawned `fiber`, which no other thread has yet.
     #[inline]
-    pub(in crate::sched) fn record_spawn(&self, header: &Header) {
+    pub(crate) fn record_spawn(&self, header: &Header) {
         if let Some(events) = &self.events {
             let events = events.lock();
             events.record(&Event {
@@ -110,7 +110,7 @@ impl Outside {
     }
 
     /// As [`EventRing::read`].
-    pub(in crate::sched) fn read(&self) -> (Vec<Event>, u64) {
+    pub(crate) fn read(&self) -> (Vec<Event>, u64) {
         let events = self.events.as_ref();
         events.map_or((Vec::new(), 0), |events| events.lock().read())
     }

@@ -1,0 +1,4 @@
+//! Tests of this module: models of the ring under loom.
+
+#[cfg(loom)]
+mod model_events;
