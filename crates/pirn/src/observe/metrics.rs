@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::sched::policy::scale::ScaleReason;
 use crate::sched::pool::counters::Counters;
 use crate::sched::pool::shared::Pool;
-use crate::sched::worker::worker_state::WorkerState;
+use crate::sched::pool::worker_state::WorkerState;
 
 /// The counters of a runtime since its start. Not consistent to one moment while it runs.
 ///

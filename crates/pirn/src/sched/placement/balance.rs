@@ -40,7 +40,7 @@ use crate::fiber::FiberPtr;
 use crate::fiber::current;
 use crate::sched::placement::holders::ThreadUse;
 use crate::sched::placement::lines::{LineClass, SpawnLine, Tag};
-use crate::sched::policy::standby::DRAINING;
+use crate::sched::pool::duty::Duty;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
 use crate::sched::queue::injector::End;
@@ -298,7 +298,7 @@ impl Remote {
     /// Whether fibers may be placed on this worker.
     fn takes_placed(&self) -> bool {
         self.member.load(Ordering::Relaxed)
-            && self.duty.load(Ordering::Relaxed) != DRAINING
+            && self.duty.get() != Duty::Draining
             && !self.stuck.load(Ordering::Relaxed)
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Owns: which holder a fiber starts on, and how many there are. Does not own: which lines hold
 //! their threads (`lines`), nor a standby worker's life (`sched::policy::standby`,
-//! `sched::policy::threads`). A holder is `DRAINING` from its start, and runs only what is placed
+//! `sched::policy::threads`). A holder is `Draining` from its start, and runs only what is placed
 //! on it.
 //!
 //! | use of the thread | holders, at most |
@@ -28,8 +28,7 @@ use std::sync::Arc;
 use crate::fiber::FiberPtr;
 use crate::sched::placement::lines::{LineClass, Spread};
 use crate::sched::policy::scale::ScaleReason;
-use crate::sched::policy::standby::{ACTIVE, DEAD};
-use crate::sched::policy::threads::is_launched;
+use crate::sched::pool::duty::Duty;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::run::Worker;
@@ -57,9 +56,9 @@ impl LineClass {
 impl Remote {
     /// Whether the worker is a holder for fibers with this use.
     fn holds(&self, how: ThreadUse) -> bool {
-        // A `DEAD` worker has been dismissed, and is about to end.
-        is_launched(self)
-            && self.duty.load(Ordering::Relaxed) != DEAD
+        // A `Dead` worker has been dismissed, and is about to end.
+        self.is_launched()
+            && self.duty.get() != Duty::Dead
             && self.holder.load(Ordering::Relaxed) == how as u32
     }
 
@@ -100,7 +99,7 @@ impl Pool {
         }
         // Standby workers that replace computing members may compute too.
         let others = standby().filter(|(_, remote)| {
-            is_launched(remote) && remote.duty.load(Ordering::Relaxed) == ACTIVE
+            remote.is_launched() && remote.duty.get() == Duty::Active
         });
         let most = match how {
             ThreadUse::Computes => members.saturating_sub(others.count()),
@@ -151,7 +150,7 @@ impl Pool {
         // Holders for fibers that block use no processor.
         let standby = self.remotes.iter().skip(self.workers());
         let there = standby
-            .filter(|remote| is_launched(remote) && !remote.holds(ThreadUse::Blocks));
+            .filter(|remote| remote.is_launched() && !remote.holds(ThreadUse::Blocks));
         if there.count() >= 2 * self.workers() {
             return;
         }
@@ -173,7 +172,7 @@ impl Pool {
     pub(in crate::sched) fn rouse_holder(&self, stuck: &Remote) {
         let kind = stuck.holder.load(Ordering::Relaxed);
         let idle = self.remotes.iter().find(|remote| {
-            is_launched(remote)
+            remote.is_launched()
                 && remote.holder.load(Ordering::Relaxed) == kind
                 && remote.inbox.is_parked()
         });

@@ -28,9 +28,9 @@ use std::time::Duration;
 
 use crate::base::clock;
 use crate::events::LogMask;
-use crate::sched::policy::standby::{ACTIVE, send_away};
-use crate::sched::policy::threads::{Called, Roster, is_launched};
+use crate::sched::policy::threads::{Called, Roster};
 use crate::sched::pool::counters::Counter;
+use crate::sched::pool::duty::Duty;
 use crate::sched::pool::shared::Pool;
 use crate::shim::atomic::{AtomicUsize, Ordering};
 
@@ -287,7 +287,7 @@ impl Pool {
         self.scale.count(reason);
         if self.logs(LogMask::SYSMON) && self.scale.is_news(reason) {
             self.say(LogMask::SYSMON, || {
-                let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
+                let threads = self.remotes.iter().filter(|r| r.is_launched()).count();
                 format!("scale: {reason}, {threads} threads")
             });
         }
@@ -298,7 +298,7 @@ impl Pool {
         if !self.is_elastic() {
             return false;
         }
-        let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
+        let threads = self.remotes.iter().filter(|r| r.is_launched()).count();
         let wanted = seen.wanted(self.workers(), threads);
         match wanted {
             // Where fibers may migrate, the waiting ones need not be fresh.
@@ -335,7 +335,7 @@ impl Pool {
         }
         let mut roster = self.threads.lock();
         let runs = |remote: &&crate::sched::pool::remote::Remote| {
-            is_launched(remote)
+            remote.is_launched()
                 && remote.in_place.load(Ordering::Acquire) == 0
                 && !remote.inbox.is_parked()
         };
@@ -348,11 +348,12 @@ impl Pool {
     /// notice, and the fibers that have started there have ended.
     pub(super) fn send_away(&self, n: usize) {
         let _roster = self.threads.lock();
-        let active = self.remotes.iter().skip(self.workers()).filter(|remote| {
-            is_launched(remote) && remote.duty.load(Ordering::Relaxed) == ACTIVE
-        });
+        let active =
+            self.remotes.iter().skip(self.workers()).filter(|remote| {
+                remote.is_launched() && remote.duty.get() == Duty::Active
+            });
         for remote in active.take(n) {
-            if send_away(&remote.duty) {
+            if remote.duty.retire() {
                 self.decided(ScaleReason::SentAway);
             }
         }

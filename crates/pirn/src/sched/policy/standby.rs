@@ -1,7 +1,7 @@
 //! Workers apart: those that a pool has beside its members, while members are stuck, and those that
 //! it no longer needs.
 //!
-//! Owns: the duty of a worker, one word, and how the worker follows it. Does not own: which worker
+//! Owns: how a worker follows its duty. Does not own: the word (`sched::pool::duty`), which worker
 //! is activated or retired, and why (`scale`), nor their threads (`threads`).
 //!
 //! A pool has as many *members* as it is meant to run at a time: the workers with the lowest
@@ -9,19 +9,19 @@
 //!
 //! | duty | a member | apart |
 //! |---|---|---|
-//! | ACTIVE | takes fresh fibers | takes fresh fibers while there are any |
-//! | DRAINING | leaves the members | takes nothing new, hands on what is fresh |
-//! | DEAD | has no thread | has no thread, or one that ends |
+//! | `Active` | takes fresh fibers | takes fresh fibers while there are any |
+//! | `Draining` | leaves the members | takes nothing new, hands on what is fresh |
+//! | `Dead` | has no thread | has no thread, or one that ends |
 //!
 //! ```text
 //!            launched                retired, or found nothing more to take
-//!   DEAD ───────────────▶ ACTIVE ────────────────────────────────▶ DRAINING
+//!   Dead ───────────────▶ Active ────────────────────────────────▶ Draining
 //!     ▲                     ▲                  activated               │ │
 //!     │                     └──────────────────────────────────────────┘ │
 //!     └──── nothing has started here that lives, for KEEP long ──────────┘
 //! ```
 //!
-//! Every change but the worker's own from ACTIVE to DRAINING is made under the lock of `Threads`.
+//! Every change but the worker's own from `Active` to `Draining` is made under the lock of `Threads`.
 //! So a worker that is activated is not about to end, and one that ends is not activated. A worker
 //! reads its duty at each maintenance and before it rests. The thread that changes it unparks the
 //! worker after that, and the token of that unpark remains if the worker is on its way to sleep.
@@ -36,19 +36,13 @@ use std::time::Duration;
 use crate::base::list::Fifo;
 use crate::sched::config::Scheduler;
 use crate::sched::migrate::shared_queues::SharedQueues;
+use crate::sched::pool::duty::Duty;
 use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
-use crate::sched::worker::worker_state::WorkerState;
 use crate::shim;
-use crate::shim::atomic::{AtomicU32, Ordering};
-
-/// No thread, or one that no longer runs fibers.
-pub(in crate::sched) const DEAD: u32 = 0;
-/// Takes fresh fibers.
-pub(in crate::sched) const ACTIVE: u32 = 1;
-/// Takes nothing new.
-pub(in crate::sched) const DRAINING: u32 = 2;
+use crate::shim::atomic::Ordering;
 
 /// How long a worker apart stays without fibers. Arbitrary: longer than the pauses of a load that
 /// blocks now and then, short for an observer of the threads.
@@ -56,7 +50,7 @@ const KEEP: Duration = Duration::from_secs(1);
 
 /// A worker's own view of its duty.
 pub(in crate::sched) struct Role {
-    /// True if this worker was `DRAINING` when it last read its duty.
+    /// True if this worker was `Draining` when it last read its duty.
     draining: Cell<bool>,
     /// True if fibers spawned here go to the injector.
     forwards_fresh: Cell<bool>,
@@ -127,8 +121,8 @@ impl Role {
 impl Worker {
     /// Applies the worker's new duty.
     pub(in crate::sched) fn follow_duty(&self) {
-        let duty = self.remote().duty.load(Ordering::Acquire);
-        if duty == DEAD {
+        let duty = self.remote().duty.follow();
+        if duty == Duty::Dead {
             // On its way out.
             return;
         }
@@ -136,7 +130,7 @@ impl Worker {
             // A block that began here with `begin_in_place` may have ended elsewhere.
             self.set_forwards_fresh();
         }
-        if duty == DRAINING {
+        if duty == Duty::Draining {
             if self.is_member() {
                 self.part();
             }
@@ -166,12 +160,7 @@ impl Worker {
                 return;
             }
             // Failure: it has been retired meanwhile.
-            let _ = self.remote().duty.compare_exchange(
-                ACTIVE,
-                DRAINING,
-                Ordering::AcqRel,
-                Ordering::Relaxed,
-            );
+            let _ = self.remote().duty.retire();
             self.follow_duty();
         }
         if let Some(fiber) = self.take_from_stuck_holder() {
@@ -268,12 +257,6 @@ impl Worker {
     fn blocks_in_place(&self) -> bool {
         self.remote().in_place.load(Ordering::Relaxed) > 0
     }
-}
-
-/// Asks a worker to take nothing new; false if it already takes nothing.
-pub(super) fn send_away(duty: &AtomicU32) -> bool {
-    duty.compare_exchange(ACTIVE, DRAINING, Ordering::AcqRel, Ordering::Relaxed)
-        .is_ok()
 }
 
 impl Pool {

@@ -52,7 +52,6 @@ use crate::sched::migrate::switch;
 use crate::sched::placement::balance::STUCK;
 use crate::sched::placement::lines::HELD;
 use crate::sched::policy::scale::{Evidence, LONG, SOON, STILL};
-use crate::sched::policy::threads::is_launched;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::stall::Stalls;
@@ -464,7 +463,7 @@ impl Look {
         let (taken, ready) = remote.shared_queues.map_or((0, 0), SharedQueues::look);
         let epoch = remote.counters.dispatched.get();
         let parked = remote.inbox.is_parked();
-        let awake = is_launched(remote) && !parked;
+        let awake = remote.is_launched() && !parked;
         let idle = remote.running.load(Ordering::Relaxed).is_null();
         let unaware = parked && !remote.inbox.is_empty();
         let placed = remote.placed.len();

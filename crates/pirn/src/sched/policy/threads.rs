@@ -14,7 +14,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::sched::policy::scale::ScaleReason;
-use crate::sched::policy::standby::{ACTIVE, DEAD, DRAINING, send_away};
+use crate::sched::pool::duty::Duty;
 use crate::sched::pool::idle::Idle;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
@@ -105,14 +105,14 @@ impl Pool {
     pub(in crate::sched) fn launch(self: &Arc<Self>, worker: usize) -> io::Result<()> {
         let mut roster = self.threads.lock();
         let remote = &self.remotes[worker];
-        if remote.launched.load(Ordering::Relaxed) {
+        if remote.is_launched() {
             remote.inbox.unpark();
             return Ok(());
         }
         // It may have been claimed just before the pool was made smaller.
         let duty = match worker < self.workers() {
-            true => ACTIVE,
-            false => DRAINING,
+            true => Duty::Active,
+            false => Duty::Draining,
         };
         self.start_thread(&mut roster, worker, duty, true, 0)
     }
@@ -121,13 +121,13 @@ impl Pool {
         self: &Arc<Self>,
         roster: &mut Roster,
         worker: usize,
-        duty: u32,
+        duty: Duty,
         member: bool,
         holder: u32,
     ) -> io::Result<()> {
         let remote = &self.remotes[worker];
         remote.holder.store(holder, Ordering::Relaxed);
-        let before = remote.duty.swap(duty, Ordering::AcqRel);
+        let before = remote.duty.assign(duty);
         remote.ended.store(false, Ordering::Relaxed);
         let pool = Arc::clone(self);
         let name = format!("{}-{worker}", self.name());
@@ -138,7 +138,7 @@ impl Pool {
                 Ok(())
             }
             Err(error) => {
-                remote.duty.store(before, Ordering::Release);
+                remote.duty.restore(before);
                 Err(error)
             }
         }
@@ -148,18 +148,10 @@ impl Pool {
     pub(super) fn call_in(self: &Arc<Self>, roster: &mut Roster) -> Called {
         let members = self.workers();
         for remote in self.remotes.iter().skip(members) {
-            let called = is_launched(remote)
+            let called = remote.is_launched()
                 && !remote.is_holder()
                 && remote.inbox.is_parked()
-                && remote
-                    .duty
-                    .compare_exchange(
-                        DRAINING,
-                        ACTIVE,
-                        Ordering::AcqRel,
-                        Ordering::Relaxed,
-                    )
-                    .is_ok();
+                && remote.duty.activate();
             if called {
                 remote.inbox.unpark();
                 return Called::Recalled;
@@ -169,7 +161,7 @@ impl Pool {
             return Called::TooMany;
         };
         self.remotes.fill(worker + 1);
-        match self.start_apart(roster, worker, ACTIVE, 0) {
+        match self.start_apart(roster, worker, Duty::Active, 0) {
             true => Called::Started,
             false => Called::Refused,
         }
@@ -179,12 +171,11 @@ impl Pool {
     /// lock.*
     pub(in crate::sched) fn free_place(&self) -> Option<usize> {
         let most = self.config.max_threads;
-        let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
+        let threads = self.remotes.iter().filter(|r| r.is_launched()).count();
         let free = |worker: &usize| {
             let row = &self.remotes;
             *worker >= row.len()
-                || (!row[*worker].launched.load(Ordering::Relaxed)
-                    && row[*worker].placed.is_empty())
+                || (!row[*worker].is_launched() && row[*worker].placed.is_empty())
         };
         (self.workers()..most).find(free).filter(|_| threads < most)
     }
@@ -196,7 +187,7 @@ impl Pool {
         worker: usize,
         holder: u32,
     ) -> bool {
-        self.start_apart(roster, worker, DRAINING, holder)
+        self.start_apart(roster, worker, Duty::Draining, holder)
     }
 
     /// Starts the thread of a worker apart; false if the system cannot create one.
@@ -204,7 +195,7 @@ impl Pool {
         self: &Arc<Self>,
         roster: &mut Roster,
         worker: usize,
-        duty: u32,
+        duty: Duty,
         holder: u32,
     ) -> bool {
         self.idle.wake_apart();
@@ -219,12 +210,9 @@ impl Pool {
     pub(super) fn dismiss(&self, worker: usize) -> bool {
         let _roster = self.threads.lock();
         let open = self.phase() != Phase::Stopped;
-        let duty = &self.remotes[worker].duty;
         open && worker >= self.workers()
             && self.remotes[worker].placed.is_empty()
-            && duty
-                .compare_exchange(DRAINING, DEAD, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok()
+            && self.remotes[worker].duty.end()
     }
 
     /// The last act of a worker's thread that ends while its pool lives.
@@ -291,7 +279,7 @@ impl Pool {
             for worker in before..members {
                 let remote = &self.remotes[worker];
                 remote.holder.store(0, Ordering::Relaxed);
-                if !is_launched(remote) {
+                if !remote.is_launched() {
                     // Unless it has been claimed before it could be removed.
                     if !remote.member.swap(true, Ordering::Relaxed) {
                         self.idle.add_asleep(worker);
@@ -299,21 +287,16 @@ impl Pool {
                     continue;
                 }
                 // A worker that is ending handles it itself (`leave`).
-                let _ = remote.duty.compare_exchange(
-                    DRAINING,
-                    ACTIVE,
-                    Ordering::AcqRel,
-                    Ordering::Relaxed,
-                );
+                let _ = remote.duty.activate();
                 remote.inbox.unpark();
             }
             for worker in members..before {
                 let remote = &self.remotes[worker];
-                if !is_launched(remote) {
+                if !remote.is_launched() {
                     let removed = self.idle.remove_asleep(worker);
                     remote.member.store(!removed, Ordering::Relaxed);
                 } else {
-                    send_away(&remote.duty);
+                    let _ = remote.duty.retire();
                     remote.inbox.unpark();
                 }
             }
@@ -345,9 +328,4 @@ impl Pool {
             let _ = thread.join();
         }
     }
-}
-
-/// True if the worker has a thread.
-pub(in crate::sched) fn is_launched(remote: &Remote) -> bool {
-    remote.launched.load(Ordering::Relaxed)
 }

@@ -1,6 +1,7 @@
 //! What the workers of one runtime share.
 
 pub(crate) mod counters;
+pub(super) mod duty;
 pub(crate) mod idle;
 pub(super) mod quiescence;
 pub(crate) mod registry;
@@ -9,3 +10,4 @@ pub(super) mod remote;
 #[expect(unsafe_code, reason = "touches unused stacks")]
 pub(crate) mod shared;
 pub(super) mod stack_waiters;
+pub(crate) mod worker_state;

@@ -16,13 +16,13 @@ use crate::fiber::{FiberHead, FiberPtr, Ticket};
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::placement::lines::LineCounts;
-use crate::sched::policy::standby::DEAD;
 use crate::sched::pool::counters::{Gauge, WorkerCounters};
+use crate::sched::pool::duty::DutyWord;
+use crate::sched::pool::worker_state::StateCell;
 use crate::sched::queue::inbox::Inbox;
 use crate::sched::queue::injector::Injector;
 use crate::sched::queue::next_slot::Next;
 use crate::sched::queue::ring::Ring;
-use crate::sched::worker::worker_state::StateCell;
 use crate::shim::Mutex;
 use crate::shim::atomic::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
@@ -65,8 +65,8 @@ pub(crate) struct Remote {
     /// Counted as a member by `idle`. Written by the worker; while it has no thread, under the
     /// lock of `Threads`.
     pub(in crate::sched) member: AtomicBool,
-    /// The worker's duty; see `standby`.
-    pub(in crate::sched) duty: AtomicU32,
+    /// The worker's duty.
+    pub(in crate::sched) duty: DutyWord,
     /// The number of fibers that run here and have announced that they block this thread.
     pub(in crate::sched) in_place: AtomicU32,
     /// How to ask the system about the worker's thread. Written by the worker when it starts.
@@ -184,7 +184,7 @@ impl Remote {
             aged: AtomicUsize::new(0),
             launched: AtomicBool::new(false),
             member: AtomicBool::new(false),
-            duty: AtomicU32::new(DEAD),
+            duty: DutyWord::new(),
             in_place: AtomicU32::new(0),
             thread: ThreadProbe::new(),
             sleep: AtomicU32::new(0),
@@ -194,6 +194,11 @@ impl Remote {
             stands_since: AtomicU64::new(0),
             stands_at: AtomicU64::new(0),
         }
+    }
+
+    /// True if the worker has a thread.
+    pub(in crate::sched) fn is_launched(&self) -> bool {
+        self.launched.load(Ordering::Relaxed)
     }
 
     /// Describes the fiber that runs now, for a worker with this number that does not answer.

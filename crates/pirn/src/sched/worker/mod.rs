@@ -49,4 +49,3 @@ pub(super) mod steal_payoff;
     reason = "fields that only the worker's own thread reaches"
 )]
 pub(super) mod timers;
-pub(crate) mod worker_state;

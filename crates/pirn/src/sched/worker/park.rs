@@ -24,9 +24,9 @@ use crate::events::Kind;
 use crate::fiber::FiberPtr;
 use crate::sched::config::Scheduler;
 use crate::sched::pool::remote::Remote;
+use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
-use crate::sched::worker::worker_state::WorkerState;
 use crate::shim;
 use crate::shim::atomic::{Ordering, fence};
 

@@ -35,12 +35,12 @@ use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::policy::standby::Role;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::worker::checks;
 use crate::sched::worker::heartbeat::Joins;
 use crate::sched::worker::next_fiber::Maintenance;
 use crate::sched::worker::park::Search;
 use crate::sched::worker::queues::Queues;
-use crate::sched::worker::worker_state::WorkerState;
 use crate::shim::atomic::Ordering;
 use crate::sys;
 use crate::timer::Wheel;
@@ -181,6 +181,15 @@ impl Worker {
     pub(in crate::sched) fn remote(&self) -> &Remote {
         // SAFETY: the pool lives as long as the worker holds it, and the list never moves.
         unsafe { self.remote.as_ref() }
+    }
+
+    /// Sets the state of this worker, for reports.
+    pub(in crate::sched) fn set_state(&self, state: WorkerState) {
+        let state = match self.role.is_draining() && state != WorkerState::Dead {
+            true => WorkerState::Draining,
+            false => state,
+        };
+        self.remote().state.set(state);
     }
 
     fn run(&self, local: &Local) {

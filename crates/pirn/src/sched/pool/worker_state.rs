@@ -4,7 +4,6 @@
 //! only reports read it. Written by the worker when it rests and when it comes back, never between
 //! two fibers.
 
-use crate::sched::worker::run::Worker;
 use crate::shim::atomic::{AtomicU32, Ordering};
 
 /// The state of a worker.
@@ -92,7 +91,7 @@ impl StateCell {
     }
 
     /// Sets the state. Its worker only.
-    fn set(&self, next: WorkerState) {
+    pub(in crate::sched) fn set(&self, next: WorkerState) {
         let before = self.get();
         if before == next {
             return;
@@ -102,16 +101,5 @@ impl StateCell {
             std::process::abort();
         }
         self.0.store(next as u32, Ordering::Relaxed);
-    }
-}
-
-impl Worker {
-    /// Sets the state of this worker.
-    pub(in crate::sched) fn set_state(&self, state: WorkerState) {
-        let state = match self.role.is_draining() && state != WorkerState::Dead {
-            true => WorkerState::Draining,
-            false => state,
-        };
-        self.remote().state.set(state);
     }
 }
