@@ -12,8 +12,7 @@ use std::sync::{Arc, Weak};
 use super::inspect::Inspector;
 use super::metrics::Metrics;
 use super::trace_file::TraceFile;
-use crate::sched::config::AtEnd;
-use crate::sched::pool::shared::Pool;
+use crate::sched::pool::shared::{AtEnd, Pool};
 use crate::shim::StaticLock;
 use crate::sys;
 

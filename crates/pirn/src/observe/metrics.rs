@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::sched::policy::scale::ScaleReason;
 use crate::sched::pool::counters::Counters;
+use crate::sched::pool::decisions::ScaleReason;
 use crate::sched::pool::shared::Pool;
 use crate::sched::pool::worker_state::WorkerState;
 

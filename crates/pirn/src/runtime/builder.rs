@@ -619,7 +619,7 @@ impl Builder {
         let inspector = ending.inspector.clone();
         let at_end = ending.into_hook();
         let speaks = at_end.is_some();
-        let pool = Pool::start(Config {
+        let config = Config {
             name: self.name,
             workers,
             scheduler: self.scheduler,
@@ -649,8 +649,8 @@ impl Builder {
             on_panic: self.on_panic,
             attached: self.attached,
             watch,
-            at_end,
-        })?;
+        };
+        let pool = Pool::start(config, at_end)?;
         if let Some(inspector) = inspector
             && let Err(error) = inspector.serve(&pool)
         {

@@ -10,7 +10,6 @@ use crate::events::Watch;
 use crate::fiber::panic_payload::Witness;
 use crate::sched::deadlock::trial::Trial;
 use crate::sched::placement::lines::Spread;
-use crate::sched::pool::shared::Pool;
 
 /// The scheduler of a runtime.
 ///
@@ -99,8 +98,6 @@ pub(crate) struct Config {
     /// What the user has provided for the code that runs here; the pool only keeps it.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) watch: Watch,
-    /// Called when the pool has ended, or the process ends before it.
-    pub(crate) at_end: Option<AtEnd>,
 }
 
 impl Config {
@@ -115,6 +112,3 @@ impl Config {
         if can { self.spread } else { Spread::Never }
     }
 }
-
-/// The report on a pool at its end.
-pub(crate) type AtEnd = Box<dyn Fn(&Pool) + Send + Sync>;

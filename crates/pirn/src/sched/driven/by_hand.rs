@@ -96,12 +96,6 @@ pub(crate) enum Drive<'a> {
 }
 
 impl Pool {
-    /// True if the pool has no threads, and runs only when it is driven.
-    #[inline]
-    pub(crate) fn is_by_hand(&self) -> bool {
-        self.config.by_hand
-    }
-
     /// True if the calling thread drives this pool; binds it if no thread does yet. Never a thread
     /// that runs fibers of any pool.
     pub(crate) fn bind(&self) -> bool {
@@ -110,12 +104,12 @@ impl Pool {
             return false;
         }
         let own = thread::current().id();
-        *self.driver.lock().get_or_insert(own) == own
+        *self.threads.driver.lock().get_or_insert(own) == own
     }
 
     /// True if the calling thread has driven this pool before.
     pub(crate) fn is_bound_here(&self) -> bool {
-        let driver: Option<ThreadId> = *self.driver.lock();
+        let driver: Option<ThreadId> = *self.threads.driver.lock();
         driver == Some(thread::current().id()) && current::local().worker().is_null()
     }
 

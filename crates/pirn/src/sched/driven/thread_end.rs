@@ -26,8 +26,8 @@ use std::time::Duration;
 
 use crate::fiber::current;
 use crate::sched::driven::by_hand::{self, Drive};
-use crate::sched::pool::quiescence::live;
-use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::pool::phase::Phase;
+use crate::sched::pool::shared::Pool;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::report::snapshot::Question;
 use crate::sched::worker::run::{Worker, call};
@@ -88,7 +88,7 @@ fn end_started() {
             // A fiber of another pool may have ended it meanwhile.
             if pool.is_bound_here() {
                 let limit = deadline.min(shim::now() + SLICE);
-                pool.drive_apart(Drive::Until(&|| live(&pool) == 0, Some(limit)));
+                pool.drive_apart(Drive::Until(&|| pool.live() == 0, Some(limit)));
             }
         }
     }
@@ -100,7 +100,7 @@ fn leave(worker: Box<Worker>) {
     put_away(worker);
     // ORDERING: the driver is gone before this look at the phase; an end enters its phase before it
     // looks for a driver. So one of the two sees the other.
-    if pool.phase() != Phase::Open && live(&pool) > 0 {
+    if pool.phase() != Phase::Open && pool.live() > 0 {
         pool.drive_elsewhere();
     }
 }
@@ -115,7 +115,7 @@ pub(super) fn put_away(worker: Box<Worker>) {
     let pool = Arc::clone(&worker.pool);
     drop(worker);
     // Before the hook: that may drive, and there is one worker only.
-    *pool.driver.lock() = None;
+    *pool.threads.driver.lock() = None;
     call(&pool.config.on_thread_stop);
 }
 

@@ -19,7 +19,6 @@
 //! but a fiber's `join`, by a thread that goes through `started`.
 
 use std::ptr;
-use std::sync::Arc;
 
 use crate::base::list::{Fifo, List};
 use crate::base::pad::CachePadded;
@@ -27,7 +26,6 @@ use crate::fiber::state::Code;
 use crate::fiber::ticket::Wake;
 use crate::fiber::{FiberHead, FiberPtr, Header, Ticket};
 use crate::sched::pool::counters::Gauge;
-use crate::sched::pool::shared::Pool;
 use crate::shim::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use crate::shim::{Lock, StaticLock};
 use crate::timer::{Timer, Wheel};
@@ -37,8 +35,8 @@ pub(in crate::sched) struct SharedQueues {
     ready: CachePadded<Ready>,
     timers: CachePadded<Timers>,
     started: Lock<List<Header>>,
-    /// The pool that the worker belongs to; null before its thread has come (CM2).
-    pool: AtomicPtr<Pool>,
+    /// The address of the pool that the worker belongs to; null before its thread has come (CM2).
+    pool: AtomicPtr<()>,
     /// Its number there.
     worker: AtomicUsize,
 }
@@ -93,32 +91,24 @@ impl SharedQueues {
         FREE.lock().push(self);
     }
 
-    /// Assigns it to this worker.
-    pub(in crate::sched) fn bind(&self, pool: &Arc<Pool>, worker: usize) {
+    /// Assigns it to this worker of the pool at this address.
+    pub(in crate::sched) fn bind(&self, pool: *const (), worker: usize) {
         self.worker.store(worker, Ordering::Relaxed);
         // ORDERING: Release: with the number, for a thread that has a fiber of this worker.
-        self.pool
-            .store(Arc::as_ptr(pool).cast_mut(), Ordering::Release);
+        self.pool.store(pool.cast_mut(), Ordering::Release);
     }
 
     pub(in crate::sched) fn worker(&self) -> usize {
         self.worker.load(Ordering::Relaxed)
     }
 
-    pub(in crate::sched) fn is_of(&self, pool: &Arc<Pool>) -> bool {
-        ptr::eq(self.pool.load(Ordering::Relaxed), Arc::as_ptr(pool))
+    pub(in crate::sched) fn is_of(&self, pool: *const ()) -> bool {
+        ptr::eq(self.pool.load(Ordering::Relaxed), pool)
     }
 
-    /// Returns the pool of a fiber with this home.
-    ///
-    /// # Safety
-    /// The caller has claimed such a fiber, and not enqueued it.
-    pub(in crate::sched) unsafe fn pool(&self) -> Arc<Pool> {
-        let pool = self.pool.load(Ordering::Acquire);
-        // SAFETY: CM2: a worker is there, and holds a reference.
-        unsafe { Arc::increment_strong_count(pool) };
-        // SAFETY: the reference just made.
-        unsafe { Arc::from_raw(pool) }
+    /// Returns the address of the pool.
+    pub(in crate::sched) fn pool(&self) -> *const () {
+        self.pool.load(Ordering::Acquire)
     }
 
     /// Pushes a started fiber. On the worker's own thread.
@@ -254,6 +244,18 @@ impl SharedQueues {
         self.started.lock().fibers().for_each(f);
     }
 
+    /// Cancels each of them.
+    pub(in crate::sched) fn cancel_started(&self) {
+        let mut woken = Fifo::new();
+        self.each_started(|fiber| {
+            if fiber.header().state.cancel() {
+                // Claimed and not enqueued: its link is the caller's.
+                woken.push_back(fiber);
+            }
+        });
+        enqueue(woken);
+    }
+
     /// Calls `f` for the first `n` of them, under the lock (CM1), and moves them to the end.
     /// Returns how many there were.
     pub(super) fn rotate_started(&self, n: usize, mut f: impl FnMut(FiberPtr)) -> usize {
@@ -280,5 +282,12 @@ impl Timers {
     fn set_next(&self, wheel: &Wheel<Ticket>) {
         let next = wheel.next_deadline().unwrap_or(NEVER);
         self.next.store(next, Ordering::Relaxed);
+    }
+}
+
+/// Enqueues fibers that the caller has claimed.
+pub(in crate::sched) fn enqueue(mut woken: Fifo<FiberHead>) {
+    while let Some(fiber) = woken.pop_front() {
+        Wake::of(fiber).enqueue();
     }
 }

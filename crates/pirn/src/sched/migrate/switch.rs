@@ -23,9 +23,9 @@
 //! wake from outside always wakes a worker.
 
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::time::Instant;
 
-use crate::base::list::Fifo;
 use crate::context::{self, Stack};
 use crate::events::Kind;
 use crate::fiber::current::{self, Local};
@@ -33,10 +33,10 @@ use crate::fiber::panic_payload::Witness;
 use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::state::Parked;
 use crate::fiber::state_names::State;
-use crate::fiber::ticket::Wake;
 use crate::fiber::{AfterSwitch, FiberHead, FiberPtr, FiberRef, Header, Schedule, Ticket};
-use crate::sched::migrate::shared_queues::SharedQueues;
-use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::migrate::shared_queues::{SharedQueues, enqueue};
+use crate::sched::pool::phase::Phase;
+use crate::sched::pool::shared::Pool;
 use crate::sched::queue::inbox::Inbox;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
@@ -140,7 +140,7 @@ impl Worker {
         fiber.header().set_home(shared_queues);
         shared_queues.enter(fiber, &remote.settled);
         remote.counters.started.increment();
-        // After that: see `Pool::cancel_started`.
+        // After that: see `Remotes::cancel_started`.
         if self.pool.phase() >= Phase::Cancelled {
             // An active fiber: there is nothing to enqueue.
             fiber.header().state.cancel();
@@ -213,58 +213,28 @@ impl Worker {
         self.pinned.get() > 0
             || shared_queues.len() > 0
             || shared_queues.next_timer().is_some()
-            || (self.pool.phase() == Phase::Stopped && self.pool.has_started())
+            || (self.pool.phase() == Phase::Stopped && self.pool.remotes.have_started())
     }
 }
 
 impl Pool {
-    /// True if fibers may migrate here.
-    pub(in crate::sched) fn is_free(&self) -> bool {
-        self.config.free
-    }
-
     /// True if the monitor has something to watch: until the pool stops. Where fibers may migrate,
     /// until the last of them has ended, which may be behind one that blocks.
     pub(in crate::sched) fn is_watched(&self) -> bool {
-        self.phase() != Phase::Stopped || (self.is_free() && self.has_started())
-    }
-
-    /// True if a fiber lives that has started, where fibers may migrate.
-    pub(in crate::sched) fn has_started(&self) -> bool {
-        let mut shared_queues = self
-            .remotes
-            .iter()
-            .filter_map(|remote| remote.shared_queues);
-        shared_queues.any(SharedQueues::has_started)
-    }
-
-    /// Cancels every started fiber, where they may migrate: its worker may be stuck.
-    ///
-    /// A fiber that starts meanwhile is entered before its worker looks at the phase, which was set
-    /// before this: one of the two sees the other.
-    pub(in crate::sched) fn cancel_started(&self) {
-        for shared_queues in self
-            .remotes
-            .iter()
-            .filter_map(|remote| remote.shared_queues)
-        {
-            let mut woken = Fifo::new();
-            shared_queues.each_started(|fiber| {
-                if fiber.header().state.cancel() {
-                    // Claimed and not enqueued: its link is the caller's.
-                    woken.push_back(fiber);
-                }
-            });
-            enqueue(woken);
-        }
+        self.phase() != Phase::Stopped || (self.is_free() && self.remotes.have_started())
     }
 }
 
-/// Enqueues fibers that the caller has claimed.
-pub(in crate::sched) fn enqueue(mut woken: Fifo<FiberHead>) {
-    while let Some(fiber) = woken.pop_front() {
-        Wake::of(fiber).enqueue();
-    }
+/// Returns the pool of a fiber with this home.
+///
+/// # Safety
+/// The caller has claimed such a fiber, and not enqueued it.
+unsafe fn pool_of(home: &SharedQueues) -> Arc<Pool> {
+    let pool = home.pool().cast::<Pool>();
+    // SAFETY: CM2: a worker is there, and holds a reference.
+    unsafe { Arc::increment_strong_count(pool) };
+    // SAFETY: the reference just made.
+    unsafe { Arc::from_raw(pool) }
 }
 
 /// Returns the home of `fiber`, which has started and is not pinned, where fibers may migrate.
@@ -279,13 +249,13 @@ impl Schedule for SharedQueues {
         let local = current::local();
         if let Some(worker) = Worker::of(local) {
             worker.record(Kind::Wake, fiber);
-            if self.is_of(&worker.pool) {
+            if self.is_of(Arc::as_ptr(&worker.pool).cast()) {
                 worker.wake_free(local, fiber);
                 return;
             }
         }
         // SAFETY: CM2: the caller has claimed the fiber.
-        unsafe { self.pool() }.inject_woken(fiber);
+        unsafe { pool_of(self) }.inject_woken(fiber);
     }
 
     unsafe fn suspend(&self, _local: &Local, _fiber: FiberPtr) {

@@ -41,8 +41,9 @@ use crate::fiber::current;
 use crate::sched::placement::holders::ThreadUse;
 use crate::sched::placement::lines::{LineClass, SpawnLine, Tag};
 use crate::sched::pool::duty::Duty;
+use crate::sched::pool::phase::Phase;
 use crate::sched::pool::remote::Remote;
-use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::pool::shared::Pool;
 use crate::sched::queue::injector::End;
 use crate::sched::worker::run::Worker;
 use crate::shim::atomic::Ordering;
@@ -319,7 +320,7 @@ impl Pool {
                 placement.set(released.0);
             }
             if self.inject_from(worker + 1, fiber) {
-                self.outside_wakes.increment_shared();
+                self.wakes.outside.increment_shared();
             }
         }
     }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use crate::fiber::FiberPtr;
 use crate::sched::placement::lines::{LineClass, Spread};
-use crate::sched::policy::scale::ScaleReason;
+use crate::sched::pool::decisions::ScaleReason;
 use crate::sched::pool::duty::Duty;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;

@@ -1,6 +1,6 @@
 //! Decides when a pool has more threads than members, and when it no longer has them.
 //!
-//! Owns: the decision, and the count of every decision by its reason. Does not own: the evidence,
+//! Owns: the decision. Does not own: its count by reason (`sched::pool::decisions`), the evidence,
 //! which the monitor gathers (`sysmon`), nor the workers' part (`standby`, `threads`).
 //!
 //! A worker is *stuck* if it has not dispatched for some looks. It *waits* if its thread has waited
@@ -22,17 +22,18 @@
 //! something, they are retired when as many workers as there are members make progress without
 //! them.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::clock;
 use crate::events::LogMask;
-use crate::sched::policy::threads::{Called, Roster};
-use crate::sched::pool::counters::Counter;
+use crate::sched::policy::threads::Called;
+use crate::sched::pool::decisions::ScaleReason;
 use crate::sched::pool::duty::Duty;
+use crate::sched::pool::remote::Remote;
+use crate::sched::pool::roster::Roster;
 use crate::sched::pool::shared::Pool;
-use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::shim::atomic::Ordering;
 
 /// How long a worker has not dispatched before its thread is checked. A thread costs about a tenth
 /// of that; arbitrary otherwise.
@@ -46,73 +47,6 @@ pub(in crate::sched) const LONG: Duration = Duration::from_millis(100);
 /// The same if a fiber of another line waits than those that compute. A fiber of the same line
 /// gains nothing from an earlier start: both compute for equally long, and the first ends later.
 pub(super) const SOON: Duration = Duration::from_millis(2);
-
-/// The reason why the number of a runtime's threads was, or was not, changed.
-///
-/// # Examples
-/// ```
-/// use pirn::diag::ScaleReason;
-///
-/// assert_eq!(ScaleReason::AtLimit.to_string(), "at_limit");
-/// let runtime = pirn::Runtime::builder().workers(1).build()?;
-/// let metrics = runtime.metrics();
-/// let started = metrics.scale.iter().find(|(reason, _)| *reason == ScaleReason::Started);
-/// assert_eq!(started, Some(&(ScaleReason::Started, 0)));
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ScaleReason {
-    /// Unchanged: no fiber waits to be started.
-    NoWork,
-    /// Unchanged: the fibers that seemed to wait had been started when they were counted.
-    Nonpositive,
-    /// Unchanged: the waiting fibers have not waited for long.
-    Young,
-    /// Unchanged: a worker slept, and was woken.
-    IdleCapacity,
-    /// Unchanged: no worker is stuck, or as many run as should.
-    NotStuck,
-    /// Unchanged: the maximum of threads is reached.
-    AtLimit,
-    /// Unchanged: the system could not create a thread.
-    NoThread,
-    /// One more: a thread was started.
-    Started,
-    /// One more: a thread that was about to end was called back.
-    Recalled,
-    /// One more: a thread for fibers of a spawn line that computes or blocks for long.
-    Apart,
-    /// One less to take new fibers: enough others make progress.
-    SentAway,
-    /// One less: a thread ended, for lack of fibers.
-    Retired,
-}
-
-/// The reasons, in the order of their counts.
-const REASONS: [ScaleReason; 12] = [
-    ScaleReason::NoWork,
-    ScaleReason::Nonpositive,
-    ScaleReason::Young,
-    ScaleReason::IdleCapacity,
-    ScaleReason::NotStuck,
-    ScaleReason::AtLimit,
-    ScaleReason::NoThread,
-    ScaleReason::Started,
-    ScaleReason::Recalled,
-    ScaleReason::Apart,
-    ScaleReason::SentAway,
-    ScaleReason::Retired,
-];
-
-/// The number of each decision, and whether it is logged.
-#[derive(Default)]
-pub(in crate::sched) struct Scale {
-    counts: [Counter; REASONS.len()],
-    /// The lasting refusal, as its index among the reasons plus one; 0 if none lasts. Written where
-    /// decisions are logged.
-    refusal: AtomicUsize,
-}
 
 /// What one look of the monitor has shown of all workers together.
 #[derive(Debug, Clone)]
@@ -195,56 +129,6 @@ impl Default for Evidence {
     }
 }
 
-impl Scale {
-    pub(in crate::sched) fn count(&self, reason: ScaleReason) {
-        self.counts[reason as usize].increment_shared();
-    }
-
-    /// True if the log reports a decision: each that changes the number of threads, and a refusal
-    /// once, until the number changes or no more threads are wanted.
-    pub(in crate::sched) fn is_news(&self, reason: ScaleReason) -> bool {
-        let refusal = match reason {
-            // May come between two refusals for the same reason.
-            ScaleReason::Young | ScaleReason::Nonpositive => return false,
-            ScaleReason::AtLimit | ScaleReason::NoThread => reason as usize + 1,
-            _ => 0,
-        };
-        // ORDERING: Relaxed: only the log reads it.
-        let before = self.refusal.swap(refusal, Ordering::Relaxed);
-        match reason {
-            ScaleReason::NoWork | ScaleReason::IdleCapacity | ScaleReason::NotStuck => {
-                false
-            }
-            ScaleReason::AtLimit | ScaleReason::NoThread => before != refusal,
-            _ => true,
-        }
-    }
-
-    pub(in crate::sched) fn get(&self) -> Vec<(ScaleReason, u64)> {
-        let count = |reason: ScaleReason| (reason, self.counts[reason as usize].get());
-        REASONS.into_iter().map(count).collect()
-    }
-}
-
-impl fmt::Display for ScaleReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ScaleReason::NoWork => "no_work",
-            ScaleReason::Nonpositive => "nonpositive",
-            ScaleReason::Young => "young",
-            ScaleReason::IdleCapacity => "idle_capacity",
-            ScaleReason::NotStuck => "not_stuck",
-            ScaleReason::AtLimit => "at_limit",
-            ScaleReason::NoThread => "no_thread",
-            ScaleReason::Started => "started",
-            ScaleReason::Recalled => "recalled",
-            ScaleReason::Apart => "apart",
-            ScaleReason::SentAway => "sent_away",
-            ScaleReason::Retired => "retired",
-        })
-    }
-}
-
 impl Evidence {
     /// Returns the time until then.
     pub(super) fn until_fire(&self) -> Duration {
@@ -284,8 +168,8 @@ impl Evidence {
 impl Pool {
     /// Counts a decision, and logs it if it is news. Any thread.
     pub(in crate::sched) fn decided(&self, reason: ScaleReason) {
-        self.scale.count(reason);
-        if self.logs(LogMask::SYSMON) && self.scale.is_news(reason) {
+        self.threads.decisions.count(reason);
+        if self.logs(LogMask::SYSMON) && self.threads.decisions.is_news(reason) {
             self.say(LogMask::SYSMON, || {
                 let threads = self.remotes.iter().filter(|r| r.is_launched()).count();
                 format!("scale: {reason}, {threads} threads")
@@ -334,7 +218,7 @@ impl Pool {
             return;
         }
         let mut roster = self.threads.lock();
-        let runs = |remote: &&crate::sched::pool::remote::Remote| {
+        let runs = |remote: &&Remote| {
             remote.is_launched()
                 && remote.in_place.load(Ordering::Acquire) == 0
                 && !remote.inbox.is_parked()
@@ -364,17 +248,12 @@ impl Pool {
         let started = || self.remotes.iter().map(|r| r.counters.started.get());
         let spawned = || self.remotes.iter().map(|r| r.counters.spawned.get());
         // In this order: started fibers were counted as spawned before.
-        let gone = started().sum::<u64>() + self.rejected_spawns.get();
-        spawned().sum::<u64>() + self.outside.get() - gone
-    }
-
-    /// True if there may ever be more threads than members.
-    pub(in crate::sched) fn is_elastic(&self) -> bool {
-        self.config.max_threads > self.config.workers
+        let gone = started().sum::<u64>() + self.arrivals.refused().get();
+        spawned().sum::<u64>() + self.arrivals.spawned().get() - gone
     }
 
     /// Returns the number of each decision about the number of threads.
     pub(crate) fn scale_decisions(&self) -> Vec<(ScaleReason, u64)> {
-        self.scale.get()
+        self.threads.decisions.get()
     }
 }

@@ -14,8 +14,8 @@ use std::time::Instant;
 use crate::fiber::current;
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::driven::by_hand::Drive;
-use crate::sched::pool::quiescence::live;
-use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::pool::phase::Phase;
+use crate::sched::pool::shared::Pool;
 use crate::sched::report::snapshot::Question;
 use crate::sched::worker::enqueue::pool_of;
 use crate::sched::worker::run::Worker;
@@ -29,7 +29,7 @@ impl Pool {
         self.enter(Phase::Draining);
         self.drive_to_end(None);
         self.quiet
-            .wait(|| live(self), false, &Spec::of(Reason::Idle));
+            .wait(|| self.live(), false, &Spec::of(Reason::Idle));
         self.stop();
     }
 
@@ -37,12 +37,12 @@ impl Pool {
     /// has driven the pool yet, runs it on a thread made for that. If another thread drives the
     /// pool, waits for that thread.
     fn drive_to_end(self: &Arc<Self>, limit: Option<Instant>) {
-        if !self.is_by_hand() || live(self) == 0 {
+        if !self.is_by_hand() || self.live() == 0 {
             return;
         }
         if self.bind() {
-            self.drive(Drive::Until(&|| live(self) == 0, limit));
-        } else if self.driver.lock().is_none() {
+            self.drive(Drive::Until(&|| self.live() == 0, limit));
+        } else if self.threads.driver.lock().is_none() {
             self.drive_elsewhere();
         }
     }
@@ -54,7 +54,7 @@ impl Pool {
         let name = format!("{}-end", self.name());
         let end = move || {
             if pool.bind() {
-                pool.drive(Drive::Until(&|| live(&pool) == 0, None));
+                pool.drive(Drive::Until(&|| pool.live() == 0, None));
                 pool.put_worker_away();
             }
         };
@@ -73,7 +73,7 @@ impl Pool {
         self.cancel();
         self.drive_to_end(Some(deadline));
         let spec = Spec::of(Reason::Idle).until(Some(deadline));
-        let how = self.quiet.wait(|| live(self), false, &spec);
+        let how = self.quiet.wait(|| self.live(), false, &spec);
         match self.stop() {
             // A spawn that was counted, and is being refused, is not a fiber that is left.
             Some(left) if left.is_empty() && matches!(how, How::Woken(_)) => Ok(()),
@@ -107,7 +107,7 @@ impl Pool {
         let name = format!("{}-shutdown", self.name());
         let waiter = shim::thread::spawn(name, move || {
             pool.quiet
-                .wait(|| live(&pool), false, &Spec::of(Reason::Idle));
+                .wait(|| pool.live(), false, &Spec::of(Reason::Idle));
             pool.stop();
         });
         // Without a thread to wait, the workers stay, asleep, until the process ends.
@@ -119,11 +119,11 @@ impl Pool {
     pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
         self.refuse_in_start_hook();
         if self.is_by_hand() && self.bind() {
-            self.drive(Drive::Until(&|| live(self) == 0, None));
+            self.drive(Drive::Until(&|| self.live() == 0, None));
         }
         let own = self.is_current() && current::local().fiber().is_some();
         self.quiet
-            .wait(|| live(self), own, &Spec::interruptible(Reason::Idle))
+            .wait(|| self.live(), own, &Spec::interruptible(Reason::Idle))
     }
 
     /// True if the caller runs on one of this pool's threads.
@@ -150,7 +150,7 @@ impl Pool {
     /// Returns the fibers that have not ended; `None` if all have. A worker that does not answer
     /// reports none.
     fn stop(self: &Arc<Self>) -> Option<Vec<FiberInfo>> {
-        let alive = live(self) > 0;
+        let alive = self.live() > 0;
         self.enter(Phase::Stopped);
         let left = alive.then(|| self.snapshot(Question::Everything).fibers());
         if self.is_by_hand() {

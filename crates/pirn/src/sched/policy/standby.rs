@@ -37,7 +37,7 @@ use crate::base::list::Fifo;
 use crate::sched::config::Scheduler;
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::duty::Duty;
-use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::pool::phase::Phase;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
@@ -256,17 +256,5 @@ impl Worker {
     /// True if fibers have announced here that they block this thread.
     fn blocks_in_place(&self) -> bool {
         self.remote().in_place.load(Ordering::Relaxed) > 0
-    }
-}
-
-impl Pool {
-    /// Returns the injector shard of this worker. Workers share shards if there are more of them
-    /// than at first; there may be only one shard.
-    #[inline]
-    pub(in crate::sched) fn shard(&self, worker: usize) -> usize {
-        match self.scheduler() {
-            Scheduler::SingleQueue => 0,
-            Scheduler::WorkStealing => worker % self.injector.shards(),
-        }
     }
 }

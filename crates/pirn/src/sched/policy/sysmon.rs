@@ -45,20 +45,18 @@ use std::time::Duration;
 
 use crate::base::clock;
 use crate::events::LogMask;
-use crate::fiber::jobs::{Beat, Jobs};
+use crate::fiber::jobs::Beat;
 use crate::sched::io::driver::ask_for;
-use crate::sched::migrate::shared_queues::SharedQueues;
-use crate::sched::migrate::switch;
+use crate::sched::migrate::shared_queues::{SharedQueues, enqueue};
 use crate::sched::placement::balance::STUCK;
 use crate::sched::placement::lines::HELD;
 use crate::sched::policy::scale::{Evidence, LONG, SOON, STILL};
+use crate::sched::pool::monitor::Pace;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::stall::Stalls;
-use crate::shim;
-use crate::shim::atomic::{AtomicU32, Ordering};
+use crate::shim::atomic::Ordering;
 use crate::sys::Activity;
-use crate::sys::parker::Parker;
 use crate::sys::poller::Events;
 
 /// The least time between two looks that may call work aged: twice the cost of waking a thread for
@@ -101,45 +99,11 @@ const ABSENT: Duration = Duration::from_secs(1);
 /// Looks that show more active workers than intended, before some are retired. Arbitrary: a few.
 const LASTING: u32 = 4;
 
-const ATTENDING: u32 = 0;
-const RESTLESS: u32 = 1;
-const DOZING: u32 = 2;
-/// Checks now and then whether a worker runs again; otherwise as `Stopped`.
-const LINGERING: u32 = 3;
-const STOPPED: u32 = 4;
-
 /// Time between two looks while it lingers.
 const LINGER: Duration = Duration::from_millis(100);
 /// So many such looks in a row show that nothing runs, and it stops. A worker that sleeps and wakes
 /// up frequently thus need not start it each time. Arbitrary.
 const LINGERS: u32 = 10;
-
-/// The monitor of one pool.
-pub(in crate::sched) struct Monitor {
-    state: AtomicU32,
-    parker: Parker,
-}
-
-#[cfg(all(test, loom))]
-impl Monitor {
-    pub(in crate::sched) fn attending() -> Monitor {
-        Monitor {
-            state: AtomicU32::new(ATTENDING),
-            parker: Parker::new(),
-        }
-    }
-
-    /// Dozes until a join notifies it; calls `armed` when that is possible.
-    pub(in crate::sched) fn rest_until_notified(
-        &self,
-        worker: &Jobs,
-        armed: impl FnOnce(),
-    ) {
-        self.arm(DOZING, std::iter::once(worker));
-        armed();
-        self.parker.park();
-    }
-}
 
 /// What one look saw of one worker.
 #[derive(Default, Clone, Copy, PartialEq)]
@@ -176,243 +140,167 @@ pub(in crate::sched) struct Look {
     pub(in crate::sched) unaware: u64,
 }
 
-impl Monitor {
-    pub(in crate::sched) fn new() -> Monitor {
-        Monitor {
-            state: AtomicU32::new(DOZING),
-            parker: Parker::new(),
+/// The body of the monitor's thread.
+pub(super) fn watch(pool: &Arc<Pool>) {
+    let monitor = &pool.monitor;
+    let mut looks = Vec::new();
+    let mut stalls = Stalls::of(pool);
+    let (mut lingered, mut ran) = (0, 0);
+    let mut events = Events::new();
+    let (mut calm, mut fruitless, mut surplus, mut joined) = (0, 0, 0, 0_u32);
+    while pool.is_watched() {
+        let seen = look(pool, &mut looks, &mut events);
+        if let Some(stalls) = &mut stalls {
+            stalls.look(pool);
         }
-    }
-
-    /// Makes the monitor look soon and often. A load if it already does.
-    #[inline]
-    pub(in crate::sched) fn attend(&self) {
-        if self.state.load(Ordering::Relaxed) != ATTENDING {
-            self.kick();
+        let young = seen.waiting > 0;
+        let stuck = seen.awake > seen.advancing;
+        let suspicious = young && stuck;
+        let changed = pool.scale(&seen);
+        let too_many = seen.advancing.saturating_sub(pool.workers());
+        surplus = if too_many > 0 { surplus + 1 } else { 0 };
+        if surplus > LASTING {
+            pool.send_away(too_many);
         }
-    }
-
-    /// Restarts the monitor if it has stopped.
-    pub(in crate::sched) fn resume(&self) {
-        // ORDERING: SeqCst: after the fence of the caller's announcement, see LIVENESS.
-        if self.state.load(Ordering::SeqCst) >= LINGERING {
-            self.kick();
-        }
-    }
-
-    /// A worker has woken up: starts the monitor if it has stopped, so that it sees stalls.
-    ///
-    /// LIVENESS: as for [`resume`](Monitor::resume); a monitor that lingers looks by itself.
-    #[inline]
-    pub(in crate::sched) fn watch_stalls(&self) {
-        // ORDERING: SeqCst: after the fence of the caller's retraction.
-        if self.state.load(Ordering::SeqCst) == STOPPED {
-            self.kick();
-        }
-    }
-
-    /// As [`resume`](Monitor::resume), for a worker that has put a fiber where others may take it
-    /// and sees no worker asleep: a plain load. A monitor that dozes looks soon, because the fiber
-    /// may wait behind a long computation.
-    ///
-    /// ORDERING: Relaxed: the fence of that worker's last awakening comes before; a monitor that
-    /// stops after it sees that this worker is awake.
-    #[inline]
-    pub(in crate::sched) fn resume_if_stopped(&self) {
-        if self.state.load(Ordering::Relaxed) >= DOZING {
-            self.kick();
-        }
-    }
-
-    /// Wakes the monitor.
-    #[cold]
-    pub(super) fn kick(&self) {
-        if self.state.swap(ATTENDING, Ordering::SeqCst) != ATTENDING {
-            self.parker.unpark();
-        }
-    }
-
-    /// Makes the monitor look at the pool's phase now, even between two of its looks.
-    pub(in crate::sched) fn rouse(&self) {
-        self.state.swap(ATTENDING, Ordering::SeqCst);
-        self.parker.unpark();
-    }
-
-    /// Announces that the monitor looks seldom from now on: the next join of each worker is to
-    /// notify it.
-    fn arm<'a>(&self, state: u32, workers: impl Iterator<Item = &'a Jobs>) {
-        self.state.store(state, Ordering::SeqCst);
-        workers.for_each(Jobs::arm);
-    }
-
-    /// The body of the monitor's thread.
-    pub(in crate::sched) fn watch(&self, pool: &Arc<Pool>) {
-        let mut looks = Vec::new();
-        let mut stalls = Stalls::of(pool);
-        let (mut lingered, mut ran) = (0, 0);
-        let mut events = Events::new();
-        let (mut calm, mut fruitless, mut surplus, mut joined) = (0, 0, 0, 0_u32);
-        while pool.is_watched() {
-            let seen = self.look(pool, &mut looks, &mut events);
-            if let Some(stalls) = &mut stalls {
-                stalls.look(pool);
-            }
-            let young = seen.waiting > 0;
-            let stuck = seen.awake > seen.advancing;
-            let suspicious = young && stuck;
-            let changed = pool.scale(&seen);
-            let too_many = seen.advancing.saturating_sub(pool.workers());
-            surplus = if too_many > 0 { surplus + 1 } else { 0 };
-            if surplus > LASTING {
-                pool.send_away(too_many);
-            }
-            calm = if young || seen.joining { 0 } else { calm + 1 };
-            joined = if seen.joining {
-                CALM
-            } else {
-                joined.saturating_sub(1)
-            };
-            let beat = match (joined > 0, seen.crowded) {
-                (true, true) => CROWDED,
-                (true, false) => BEAT,
-                (false, _) => DOZE,
-            };
-            fruitless = match suspicious && !changed {
-                true => fruitless + 1,
-                false => 0,
-            };
-            if pool.idle.all_asleep() && !seen.unaware {
-                let before = std::mem::replace(&mut ran, dispatched(looks.iter()));
-                lingered = if before == ran { lingered + 1 } else { 0 };
-                let lingers = pool.watches_runs() && lingered < LINGERS;
-                let state = if lingers { LINGERING } else { STOPPED };
-                self.state.store(state, Ordering::SeqCst);
-                if pool.idle.all_asleep() && pool.is_watched() {
-                    pool.arm_joins();
-                    if lingers {
-                        self.wait(LINGER);
-                    } else {
-                        self.parker.park();
-                        lingered = 0;
-                    }
-                }
-                calm = 0;
-                self.state.store(ATTENDING, Ordering::SeqCst);
-            } else if pool.idle.sleepers_hint() && calm <= CALM {
-                self.wait(if young { AGE } else { PERIOD });
-            } else if suspicious {
-                self.wait(beat.min(PERIOD * (1 << fruitless.min(LEAST_SUSPICIOUS))));
-            } else if joined > 0 {
-                self.wait(beat);
-            } else {
-                // Work that arrives while no worker is free is seen by the next look, not before.
-                let nobody_is_free = stuck && !pool.idle.sleepers_hint();
-                let (state, doze) = match young || nobody_is_free {
-                    true => (RESTLESS, FITFUL),
-                    // No thread can be added for what is spawned meanwhile: it need not be seen
-                    // soon.
-                    false if !pool.is_elastic() => (RESTLESS, DOZE),
-                    false => (DOZING, DOZE),
-                };
-                self.arm(state, pool.remotes.iter().map(|remote| &*remote.jobs));
-                let doze = doze.min(seen.until_fire());
-                if self.wait(doze) {
-                    calm = 0;
-                }
-            }
-        }
-    }
-
-    /// Waits until the next look; true if it was requested early.
-    fn wait(&self, length: Duration) -> bool {
-        self.parker.park_until(shim::now() + length)
-    }
-
-    /// Looks at every worker; wakes a sleeper for each that has aged work.
-    fn look(
-        &self,
-        pool: &Arc<Pool>,
-        looks: &mut Vec<Look>,
-        events: &mut Events,
-    ) -> Evidence {
-        let at = clock::now();
-        looks.resize_with(pool.remotes.len(), || Look::first(at));
-        let mut seen = Evidence {
-            // Fibers in the injector have been published to all, so a worker should be on the way
-            // to them.
-            waiting: pool.injector.len(),
-            ..Evidence::default()
+        calm = if young || seen.joining { 0 } else { calm + 1 };
+        joined = if seen.joining {
+            CALM
+        } else {
+            joined.saturating_sub(1)
         };
-        if seen.waiting > 0 && looks.iter().all(|last| last.injected) {
-            seen.aged += seen.waiting;
-            seen.woken |= self.rescue(pool);
-        }
-        let injected = seen.waiting > 0;
-        let workers = pool.remotes.iter().enumerate().zip(looks.iter_mut());
-        for ((worker, remote), last) in workers {
-            let mut now = Look::at(remote, last, at, injected);
-            now.see_to_placed(pool, worker, at);
-            now.note_held(pool, remote, at);
-            let slot_aged =
-                now.next != 0 && now.next == last.next && now.epoch == last.epoch;
-            let ring_aged = now.queued > 0 && last.queued > 0 && now.head == last.head;
-            let list_aged = now.ready > 0 && last.ready > 0 && now.taken == last.taken;
-            let aged = if slot_aged { now.next } else { 0 };
-            remote.aged.store(aged, Ordering::Relaxed);
-            seen.waiting += now.waiting();
-            if slot_aged || ring_aged || list_aged {
-                seen.aged += now.waiting();
-                seen.woken |= self.rescue(pool);
-            }
-            seen.unaware |= now.unaware != 0 || now.placed > 0;
-            if now.has_lost_a_wake(at) {
-                pool.say(LogMask::SYSMON, || "a lost wake is made good".to_owned());
-                pool.rescues.increment_shared();
-                remote.inbox.unpark();
-            }
-            seen.woken |= now.is_getting_up(at);
-            if now.awake && now.epoch == last.epoch {
-                seen.fire_at = seen.fire_at.min(fire_for(remote, at));
-                ask_for(remote, events);
-            }
-            if now.awake && remote.jobs.has_pending() {
-                let crowded = remote.jobs.is_crowded();
-                seen.crowded |= crowded;
-                let fresh = now.epoch != last.epoch && !crowded;
-                // A fiber that has been asked and does not join is left to itself.
-                seen.joining |= fresh || remote.jobs.ask(Beat::GIVE_WAY);
-                if pool.idle.sleepers_hint() {
-                    remote.jobs.ask(Beat::ASKED);
+        let beat = match (joined > 0, seen.crowded) {
+            (true, true) => CROWDED,
+            (true, false) => BEAT,
+            (false, _) => DOZE,
+        };
+        fruitless = match suspicious && !changed {
+            true => fruitless + 1,
+            false => 0,
+        };
+        if pool.idle.all_asleep() && !seen.unaware {
+            let before = std::mem::replace(&mut ran, dispatched(looks.iter()));
+            lingered = if before == ran { lingered + 1 } else { 0 };
+            let lingers = pool.watches_runs() && lingered < LINGERS;
+            let pace = if lingers {
+                Pace::Lingering
+            } else {
+                Pace::Stopped
+            };
+            monitor.set(pace);
+            if pool.idle.all_asleep() && pool.is_watched() {
+                pool.remotes.iter().for_each(|remote| remote.jobs.arm());
+                if lingers {
+                    monitor.wait(LINGER);
+                } else {
+                    monitor.wait_until_kicked();
+                    lingered = 0;
                 }
             }
-            seen.awake += usize::from(now.awake);
-            seen.advancing += usize::from(now.awake && now.epoch != last.epoch);
-            *last = now;
-        }
-        pool.lines.sweep(|line| pool.live_of_line(line));
-        if seen.aged > 0 && !seen.woken {
-            for (remote, look) in pool.remotes.iter().zip(looks.iter_mut()) {
-                look.examine(pool, remote, at, &mut seen);
+            calm = 0;
+            monitor.set(Pace::Attending);
+        } else if pool.idle.sleepers_hint() && calm <= CALM {
+            monitor.wait(if young { AGE } else { PERIOD });
+        } else if suspicious {
+            monitor.wait(beat.min(PERIOD * (1 << fruitless.min(LEAST_SUSPICIOUS))));
+        } else if joined > 0 {
+            monitor.wait(beat);
+        } else {
+            // Work that arrives while no worker is free is seen by the next look, not before.
+            let nobody_is_free = stuck && !pool.idle.sleepers_hint();
+            let (pace, doze) = match young || nobody_is_free {
+                true => (Pace::Restless, FITFUL),
+                // No thread can be added for what is spawned meanwhile: it need not be seen
+                // soon.
+                false if !pool.is_elastic() => (Pace::Restless, DOZE),
+                false => (Pace::Dozing, DOZE),
+            };
+            monitor.arm(pace, pool.remotes.iter().map(|remote| &*remote.jobs));
+            let doze = doze.min(seen.until_fire());
+            if monitor.wait(doze) {
+                calm = 0;
             }
-            if seen.waiting <= seen.alike {
-                seen.soon = 0;
-            }
         }
-        seen
     }
+}
 
-    /// Wakes a sleeper, if there is one, for work that has aged. True if there was one.
-    fn rescue(&self, pool: &Arc<Pool>) -> bool {
-        let sleeper = pool.idle.claim_any(0);
-        if let Some(sleeper) = sleeper {
-            pool.aged_wakes.increment_shared();
-            pool.say(LogMask::SYSMON, || {
-                format!("worker {sleeper} is woken for work that has aged")
-            });
-            pool.wake(sleeper);
-        }
-        sleeper.is_some()
+/// Looks at every worker; wakes a sleeper for each that has aged work.
+fn look(pool: &Arc<Pool>, looks: &mut Vec<Look>, events: &mut Events) -> Evidence {
+    let at = clock::now();
+    looks.resize_with(pool.remotes.len(), || Look::first(at));
+    let mut seen = Evidence {
+        // Fibers in the injector have been published to all, so a worker should be on the way
+        // to them.
+        waiting: pool.injector.len(),
+        ..Evidence::default()
+    };
+    if seen.waiting > 0 && looks.iter().all(|last| last.injected) {
+        seen.aged += seen.waiting;
+        seen.woken |= rescue(pool);
     }
+    let injected = seen.waiting > 0;
+    let workers = pool.remotes.iter().enumerate().zip(looks.iter_mut());
+    for ((worker, remote), last) in workers {
+        let mut now = Look::at(remote, last, at, injected);
+        now.see_to_placed(pool, worker, at);
+        now.note_held(pool, remote, at);
+        let slot_aged = now.next != 0 && now.next == last.next && now.epoch == last.epoch;
+        let ring_aged = now.queued > 0 && last.queued > 0 && now.head == last.head;
+        let list_aged = now.ready > 0 && last.ready > 0 && now.taken == last.taken;
+        let aged = if slot_aged { now.next } else { 0 };
+        remote.aged.store(aged, Ordering::Relaxed);
+        seen.waiting += now.waiting();
+        if slot_aged || ring_aged || list_aged {
+            seen.aged += now.waiting();
+            seen.woken |= rescue(pool);
+        }
+        seen.unaware |= now.unaware != 0 || now.placed > 0;
+        if now.has_lost_a_wake(at) {
+            pool.say(LogMask::SYSMON, || "a lost wake is made good".to_owned());
+            pool.wakes.rescues.increment_shared();
+            remote.inbox.unpark();
+        }
+        seen.woken |= now.is_getting_up(at);
+        if now.awake && now.epoch == last.epoch {
+            seen.fire_at = seen.fire_at.min(fire_for(remote, at));
+            ask_for(remote, events);
+        }
+        if now.awake && remote.jobs.has_pending() {
+            let crowded = remote.jobs.is_crowded();
+            seen.crowded |= crowded;
+            let fresh = now.epoch != last.epoch && !crowded;
+            // A fiber that has been asked and does not join is left to itself.
+            seen.joining |= fresh || remote.jobs.ask(Beat::GIVE_WAY);
+            if pool.idle.sleepers_hint() {
+                remote.jobs.ask(Beat::ASKED);
+            }
+        }
+        seen.awake += usize::from(now.awake);
+        seen.advancing += usize::from(now.awake && now.epoch != last.epoch);
+        *last = now;
+    }
+    pool.lines.sweep(|line| pool.live_of_line(line));
+    if seen.aged > 0 && !seen.woken {
+        for (remote, look) in pool.remotes.iter().zip(looks.iter_mut()) {
+            look.examine(pool, remote, at, &mut seen);
+        }
+        if seen.waiting <= seen.alike {
+            seen.soon = 0;
+        }
+    }
+    seen
+}
+
+/// Wakes a sleeper, if there is one, for work that has aged. True if there was one.
+fn rescue(pool: &Arc<Pool>) -> bool {
+    let sleeper = pool.idle.claim_any(0);
+    if let Some(sleeper) = sleeper {
+        pool.wakes.aged.increment_shared();
+        pool.say(LogMask::SYSMON, || {
+            format!("worker {sleeper} is woken for work that has aged")
+        });
+        pool.wake(sleeper);
+    }
+    sleeper.is_some()
 }
 
 /// Returns the spawn line of the fiber that the worker runs, if the dispatch is still that of
@@ -444,7 +332,7 @@ fn fire_for(remote: &Remote, at: u64) -> u64 {
         return u64::MAX;
     };
     if shared_queues.next_timer().is_some_and(|next| next <= at) {
-        switch::enqueue(shared_queues.fire(at));
+        enqueue(shared_queues.fire(at));
     }
     shared_queues.next_timer().unwrap_or(u64::MAX)
 }

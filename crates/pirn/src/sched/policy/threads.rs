@@ -13,24 +13,43 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::sched::policy::scale::ScaleReason;
+use crate::sched::policy::sysmon;
+use crate::sched::pool::decisions::ScaleReason;
 use crate::sched::pool::duty::Duty;
 use crate::sched::pool::idle::Idle;
-use crate::sched::pool::remote::Remote;
-use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::pool::phase::Phase;
+use crate::sched::pool::roster::Roster;
+use crate::sched::pool::shared::{Policy, Pool};
 use crate::sched::worker::run;
+use crate::shim;
 use crate::shim::atomic::Ordering;
-use crate::shim::{self, Mutex, MutexGuard};
 
-/// The threads of one pool.
-pub(in crate::sched) struct Threads(Mutex<Roster>);
+/// Threads that start when their worker is needed.
+pub(super) struct ByNeed;
 
-pub(in crate::sched) struct Roster {
-    /// The worker of each thread; the monitor is no worker.
-    working: Vec<(Option<usize>, shim::thread::JoinHandle<()>)>,
-    /// Threads that have left and are about to end.
-    leaving: Vec<shim::thread::JoinHandle<()>>,
-    monitored: bool,
+impl Policy for ByNeed {
+    #[cold]
+    fn launch(&self, pool: &Arc<Pool>, worker: usize) {
+        if pool.launch(worker).is_err() {
+            // No thread can be created: the others continue without it. It sleeps again, and can be
+            // woken another time.
+            let _ = pool.idle.announce(worker, true);
+            pool.release_placed(worker);
+            // LIVENESS: another worker must find the work that it was to look for.
+            pool.wake_all_workers();
+        }
+    }
+
+    #[cold]
+    fn watch(&self, pool: &Arc<Pool>) {
+        // Without it, work that has aged stays with its worker.
+        let _ = pool.launch_monitor();
+    }
+
+    #[cold]
+    fn leave(&self, pool: &Arc<Pool>, worker: usize, member: bool) {
+        pool.leave(worker, member);
+    }
 }
 
 /// The result of calling in one more worker.
@@ -46,63 +65,33 @@ pub(in crate::sched) enum Called {
     Refused,
 }
 
-impl Threads {
-    pub(in crate::sched) fn new() -> Threads {
-        Threads(Mutex::new(Roster {
-            working: Vec::new(),
-            leaving: Vec::new(),
-            monitored: false,
-        }))
-    }
-
-    pub(in crate::sched) fn lock(&self) -> MutexGuard<'_, Roster> {
-        self.0.lock()
-    }
-}
-
 impl Pool {
     /// Starts the monitor's thread, unless there is one.
     ///
     /// # Errors
     /// The system's error if it cannot create a thread.
-    pub(in crate::sched) fn launch_monitor(self: &Arc<Self>) -> io::Result<()> {
+    pub(super) fn launch_monitor(self: &Arc<Self>) -> io::Result<()> {
         let mut roster = self.threads.lock();
-        if roster.monitored {
+        if roster.is_monitored() {
             return Ok(());
         }
         let pool = Arc::clone(self);
         let name = format!("{}-monitor", self.name());
-        let thread = shim::thread::spawn(name, move || pool.monitor.watch(&pool))?;
-        roster.working.push((None, thread));
-        roster.monitored = true;
+        let thread = shim::thread::spawn(name, move || sysmon::watch(&pool))?;
+        roster.add_monitor(thread);
         Ok(())
     }
 
     /// True if it has a monitor.
     pub(in crate::sched) fn is_monitored(&self) -> bool {
-        self.threads.lock().monitored
-    }
-
-    /// Wakes the thread of a member that the caller has claimed, or starts it.
-    pub(in crate::sched) fn wake(self: &Arc<Self>, worker: usize) {
-        let remote = &self.remotes[worker];
-        if remote.launched.load(Ordering::Acquire) {
-            remote.inbox.unpark();
-        } else if self.launch(worker).is_err() {
-            // No thread can be created: the others continue without it. It sleeps again, and can be
-            // woken another time.
-            let _ = self.idle.announce(worker, true);
-            self.release_placed(worker);
-            // LIVENESS: another worker must find the work that it was to look for.
-            self.wake_all_workers();
-        }
+        self.threads.lock().is_monitored()
     }
 
     /// Starts the thread of a member, unless it has one.
     ///
     /// # Errors
     /// The system's error if it cannot create a thread.
-    pub(in crate::sched) fn launch(self: &Arc<Self>, worker: usize) -> io::Result<()> {
+    pub(super) fn launch(self: &Arc<Self>, worker: usize) -> io::Result<()> {
         let mut roster = self.threads.lock();
         let remote = &self.remotes[worker];
         if remote.is_launched() {
@@ -133,7 +122,7 @@ impl Pool {
         let name = format!("{}-{worker}", self.name());
         match shim::thread::spawn(name, move || run::main(pool, worker, member)) {
             Ok(thread) => {
-                roster.working.push((Some(worker), thread));
+                roster.add(worker, thread);
                 remote.launched.store(true, Ordering::Release);
                 Ok(())
             }
@@ -216,15 +205,10 @@ impl Pool {
     }
 
     /// The last act of a worker's thread that ends while its pool lives.
-    pub(in crate::sched) fn leave(self: &Arc<Self>, worker: usize, member: bool) {
+    fn leave(self: &Arc<Self>, worker: usize, member: bool) {
         let (gone, needed) = {
             let mut roster = self.threads.lock();
-            let gone = std::mem::take(&mut roster.leaving);
-            let own = roster.working.iter().position(|(w, _)| *w == Some(worker));
-            if let Some(own) = own {
-                let (_, thread) = roster.working.swap_remove(own);
-                roster.leaving.push(thread);
-            }
+            let gone = roster.leave(worker);
             // ORDERING: Release: before the announcement, see above.
             self.remotes[worker]
                 .launched
@@ -253,7 +237,7 @@ impl Pool {
             && self.has_visible_work()
             && let Some(sleeper) = self.idle.claim_any(worker)
         {
-            self.outside_wakes.increment_shared();
+            self.wakes.outside.increment_shared();
             self.wake(sleeper);
         }
         for thread in gone {
@@ -269,13 +253,12 @@ impl Pool {
     /// Changes the number of members to `members`, or to as many as `idle` can hold.
     pub(crate) fn resize(self: &Arc<Self>, members: usize) {
         let members = members.min(Idle::room(self.config.workers));
-        // Without it, work that has aged stays with its worker.
-        let _ = self.launch_monitor();
+        self.policy().watch(self);
         {
             let _roster = self.threads.lock();
             let before = self.workers();
             self.remotes.fill(members);
-            self.set_members(members);
+            self.threads.set_members(members);
             for worker in before..members {
                 let remote = &self.remotes[worker];
                 remote.holder.store(0, Ordering::Relaxed);
@@ -303,7 +286,7 @@ impl Pool {
         }
         self.monitor.attend();
         if self.has_visible_work() && self.wake_one(0) {
-            self.outside_wakes.increment_shared();
+            self.wakes.outside.increment_shared();
         }
     }
 
@@ -312,8 +295,7 @@ impl Pool {
     pub(in crate::sched) fn join_threads(&self, except: &[usize]) {
         let (working, leaving) = {
             let mut roster = self.threads.lock();
-            let working = std::mem::take(&mut roster.working);
-            (working, std::mem::take(&mut roster.leaving))
+            (roster.take_working(), roster.take_leaving())
         };
         let working = working
             .into_iter()

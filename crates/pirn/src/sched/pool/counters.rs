@@ -78,6 +78,17 @@ impl Tally {
     }
 }
 
+/// Workers that were woken by threads that are no workers of the pool.
+#[derive(Debug, Default)]
+pub(in crate::sched) struct WakeCounts {
+    /// By the monitor, because work had aged.
+    pub(in crate::sched) aged: Counter,
+    /// Neither by a worker nor because of age.
+    pub(in crate::sched) outside: Counter,
+    /// Lost wakes that the monitor made up for.
+    pub(in crate::sched) rescues: Counter,
+}
+
 /// A level that one thread raises and lowers and any thread may read.
 #[derive(Debug, Default)]
 pub(in crate::sched) struct Gauge(AtomicUsize);

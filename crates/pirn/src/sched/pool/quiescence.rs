@@ -1,6 +1,6 @@
 //! Quiescence: detects that no fiber is left, without a counter that all workers write.
 //!
-//! Each worker counts what it spawned and what it ended; [`live`] adds up all that ended *before*
+//! Each worker counts what it spawned and what it ended; [`balance`] adds up all that ended *before*
 //! all that was spawned. Both only grow, and a fiber is counted as spawned before it can end. So
 //! equal sums mean that at some moment between the two readings nothing was alive (that was not
 //! about to be spawned from outside).
@@ -21,7 +21,6 @@ use crate::fiber::state::Code;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::sched::pool::counters::{Counter, WorkerCounters};
-use crate::sched::pool::shared::Pool;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering, fence};
 use crate::wait::object::{Describe, ObjectKind};
@@ -135,14 +134,6 @@ impl Quiet {
     }
 }
 
-impl Pool {
-    /// Checks for quiescence: a fiber has ended here, or the worker is about to sleep.
-    #[inline(always)]
-    pub(in crate::sched) fn look_for_quiet(&self) {
-        self.quiet.check_if_watched(|| live(self));
-    }
-}
-
 impl Waiters {
     /// Records whether a round has ended; true if so.
     fn observe(&mut self, live: u64) -> bool {
@@ -185,17 +176,8 @@ impl Waiters {
     }
 }
 
-/// Returns the number of live fibers of `pool`; never too few, and exact when nothing runs.
-pub(in crate::sched) fn live(pool: &Pool) -> u64 {
-    balance(
-        || pool.remotes.iter().map(|r| &*r.counters),
-        &pool.outside,
-        &pool.rejected_spawns,
-    )
-}
-
 /// Returns the number spawned, by `workers` and from outside, minus those that have ended or were
-/// refused.
+/// refused; never too few, and exact when nothing runs.
 pub(in crate::sched) fn balance<'a, W: Iterator<Item = &'a WorkerCounters>>(
     workers: impl Fn() -> W,
     outside: &Counter,

@@ -143,6 +143,24 @@ impl Remotes {
     }
 }
 
+impl Remotes {
+    /// True if a fiber lives that has started, where fibers may migrate.
+    pub(in crate::sched) fn have_started(&self) -> bool {
+        let mut shared_queues = self.iter().filter_map(|remote| remote.shared_queues);
+        shared_queues.any(SharedQueues::has_started)
+    }
+
+    /// Cancels every started fiber, where they may migrate: its worker may be stuck.
+    ///
+    /// A fiber that starts meanwhile is entered before its worker looks at the phase, which was set
+    /// before this: one of the two sees the other.
+    pub(in crate::sched) fn cancel_started(&self) {
+        for shared_queues in self.iter().filter_map(|remote| remote.shared_queues) {
+            shared_queues.cancel_started();
+        }
+    }
+}
+
 impl Index<usize> for Remotes {
     type Output = Remote;
 

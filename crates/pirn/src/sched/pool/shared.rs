@@ -1,44 +1,33 @@
 //! The pool: what the workers of one runtime share.
 //!
 //! Owns: the queues that several workers reach, the set of sleepers, the stacks, the phase of the
-//! pool's life, and the threads. Does not own: what only one worker touches (`worker`).
-//!
-//! Phases, each entered once and in this order:
-//!
-//! | phase | entered by | new fibers from outside | new fibers from fibers | started fibers |
-//! |---|---|---|---|---|
-//! | Open | birth | yes | yes | run |
-//! | Draining | drop of the runtime | no | yes | run |
-//! | Cancelled | `shutdown` | no | no | run, every interruptible wait refused |
-//! | Stopped | when nothing is left, or the time is up | no | no | continue, on workers that are not waited for |
+//! pool's life (`phase`), and the threads. Does not own: what only one worker touches (`worker`),
+//! nor the decisions about threads, which it reaches through [`Policy`] (`sched::policy`).
 
 use std::any::Any;
 use std::io;
 use std::sync::Arc;
 
 use crate::context::StackPool;
-use crate::events::{Event, LogMask, Outside, log};
+use crate::events::{Event, LogMask, log};
 use crate::fiber::token::Node;
 use crate::fiber::{FiberHead, FiberPtr};
 use crate::sched::config::{Config, Scheduler};
-use crate::sched::deadlock::detector;
 use crate::sched::placement::lines::Lines;
-use crate::sched::policy::scale::Scale;
-use crate::sched::policy::sysmon::Monitor;
-use crate::sched::policy::threads::Threads;
-use crate::sched::pool::counters::{Counter, Counters};
+use crate::sched::pool::arrivals::Arrivals;
+use crate::sched::pool::counters::{Counters, WakeCounts};
 use crate::sched::pool::idle::Idle;
-use crate::sched::pool::quiescence::{Quiet, live};
-use crate::sched::pool::registry;
+use crate::sched::pool::monitor::Monitor;
+use crate::sched::pool::phase::{Life, Phase};
+use crate::sched::pool::quiescence::{Quiet, balance};
 use crate::sched::pool::remote::Remotes;
+use crate::sched::pool::roster::Threads;
 use crate::sched::pool::stack_waiters::StackWaiters;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::injector::Injector;
 use crate::sched::report::snapshot::SnapshotRequests;
 use crate::sched::stall::StallCounts;
-use crate::shim::Mutex;
-use crate::shim::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
-use crate::shim::thread::ThreadId;
+use crate::shim::atomic::{AtomicBool, Ordering, fence};
 
 /// One set of workers and everything they share.
 pub(crate) struct Pool {
@@ -50,49 +39,50 @@ pub(crate) struct Pool {
     pub(in crate::sched) stacks: StackPool,
     pub(in crate::sched) stack_waiters: StackWaiters,
     pub(in crate::sched) monitor: Monitor,
-    pub(in crate::sched) scale: Scale,
     pub(in crate::sched) quiet: Quiet,
-    /// Fibers that came from threads outside, including those that were refused.
-    pub(in crate::sched) outside: Counter,
-    pub(in crate::sched) rejected_spawns: Counter,
-    /// Workers that the monitor has woken because work had aged.
-    pub(in crate::sched) aged_wakes: Counter,
-    /// Workers that were woken neither by a worker nor because of age.
-    pub(in crate::sched) outside_wakes: Counter,
+    /// Fibers that came from threads outside.
+    pub(in crate::sched) arrivals: Arrivals,
+    pub(in crate::sched) wakes: WakeCounts,
     pub(in crate::sched) stalls: Arc<StallCounts>,
-    outside_events: Outside,
-    /// Lost wakes that the monitor made up for.
-    pub(in crate::sched) rescues: Counter,
-    /// The cancellation token above everything that runs here.
-    root: Arc<Node>,
-    phase: AtomicU32,
-    /// The intended number of running workers: the members (`sched::policy::standby`).
-    members: AtomicUsize,
-    round_robin: AtomicUsize,
+    life: Life,
     pub(in crate::sched) threads: Threads,
-    /// The thread that drives the worker, if the pool has none.
-    pub(in crate::sched) driver: Mutex<Option<ThreadId>>,
     pub(in crate::sched) snapshots: SnapshotRequests,
+    outer: Outer,
+}
+
+/// What a pool calls that knows it.
+struct Outer {
+    policy: &'static dyn Policy,
+    at_end: Option<AtEnd>,
     /// The end has been reported.
     end_reported: AtomicBool,
 }
 
-/// The phase of the pool's life.
-#[derive(Debug, Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u32)]
-pub(crate) enum Phase {
-    Open = 0,
-    Draining = 1,
-    Cancelled = 2,
-    Stopped = 3,
+/// The report on a pool at its end.
+pub(crate) type AtEnd = Box<dyn Fn(&Pool) + Send + Sync>;
+
+/// What a pool and its workers ask of the code that decides about threads. All of it is rare.
+pub(in crate::sched) trait Policy: Send + Sync {
+    /// Starts the thread of a member that has none. The caller has claimed the member, to wake it.
+    fn launch(&self, pool: &Arc<Pool>, worker: usize);
+
+    /// Starts the thread of the monitor, unless there is one or the system cannot create it.
+    fn watch(&self, pool: &Arc<Pool>);
+
+    /// Ends the thread of a worker, as its last act, while the pool lives.
+    fn leave(&self, pool: &Arc<Pool>, worker: usize, member: bool);
 }
 
 impl Pool {
-    /// Creates the pool and starts its first worker; the others start when there is work for them.
+    /// Creates the pool, without a thread.
     ///
     /// # Errors
-    /// The system's error if it has no memory for stacks or cannot create a thread.
-    pub(crate) fn start(config: Config) -> io::Result<Arc<Pool>> {
+    /// The system's error if it has no memory for stacks.
+    pub(in crate::sched) fn new(
+        config: Config,
+        policy: &'static dyn Policy,
+        at_end: Option<AtEnd>,
+    ) -> io::Result<Arc<Pool>> {
         let workers = config.workers;
         let stacks = StackPool::new(config.stacks)?;
         stacks
@@ -112,26 +102,20 @@ impl Pool {
             stacks,
             stack_waiters: StackWaiters::new(),
             monitor: Monitor::new(),
-            scale: Scale::default(),
             quiet: Quiet::new(),
-            outside: Counter::default(),
-            rejected_spawns: Counter::default(),
-            aged_wakes: Counter::default(),
-            outside_wakes: Counter::default(),
+            arrivals: Arrivals::new(&config.watch),
+            wakes: WakeCounts::default(),
             stalls: Arc::default(),
-            outside_events: Outside::new(&config.watch),
-            rescues: Counter::default(),
-            root: Node::below([None, None]),
-            phase: AtomicU32::new(Phase::Open as u32),
-            members: AtomicUsize::new(workers),
-            round_robin: AtomicUsize::new(0),
-            threads: Threads::new(),
-            driver: Mutex::new(None),
+            life: Life::new(),
+            threads: Threads::new(workers),
             snapshots: SnapshotRequests::new(),
-            end_reported: AtomicBool::new(false),
+            outer: Outer {
+                policy,
+                at_end,
+                end_reported: AtomicBool::new(false),
+            },
             config,
         });
-        registry::enter(&pool);
         let watched = Arc::downgrade(&pool);
         let closing = move || {
             if let Some(pool) = watched.upgrade() {
@@ -139,40 +123,11 @@ impl Pool {
             }
         };
         // It cannot be cancelled yet, and it is never forgotten.
-        let _ = pool.root.call_on(Box::new(closing));
+        let _ = pool.root().call_on(Box::new(closing));
         for worker in 0..workers {
             // A worker without a thread counts as asleep: waking it starts it.
             pool.remotes[worker].member.store(true, Ordering::Relaxed);
             let _ = pool.idle.announce(worker, false);
-        }
-        if pool.is_by_hand() {
-            // Waking it leaves a token.
-            pool.remotes[0].launched.store(true, Ordering::Release);
-            return Ok(pool);
-        }
-        let first = pool.idle.claim_any(0).expect("all workers sleep");
-        let mut launched = pool.launch(first);
-        while pool.config.prewarm.is_some()
-            && launched.is_ok()
-            && let Some(next) = pool.idle.claim_any(0)
-        {
-            launched = pool.launch(next);
-        }
-        if let Err(error) = launched {
-            pool.enter(Phase::Stopped);
-            pool.join_threads(&[]);
-            return Err(error);
-        }
-        pool.warm_stacks(pool.config.prewarm.unwrap_or(0));
-        detector::start(&pool);
-        let watched =
-            (workers > 1 && !pool.config.exclusive) || pool.stall_threshold().is_some();
-        if (watched || pool.is_elastic() || pool.is_free())
-            && let Err(error) = pool.launch_monitor()
-        {
-            pool.enter(Phase::Stopped);
-            pool.join_threads(&[]);
-            return Err(error);
         }
         Ok(pool)
     }
@@ -182,26 +137,9 @@ impl Pool {
         self.stacks.ensure(Some(size)).is_ok()
     }
 
-    /// Prepares the first page of `n` stacks, or of all stacks if there can only be fewer.
-    fn warm_stacks(&self, n: usize) {
-        let stacks: Vec<_> = (0..n).map_while(|_| self.stacks.take().ok()).collect();
-        for stack in stacks {
-            // Touches the page where a fiber's first frames are.
-            // SAFETY: no fiber uses the stack, so it has no owner.
-            unsafe { stack.set_owner(std::ptr::null()) };
-            self.stacks.give(stack);
-        }
-    }
-
     /// The intended number of running workers.
     pub(crate) fn workers(&self) -> usize {
-        self.members.load(Ordering::Relaxed)
-    }
-
-    /// *Under the lock of `threads`.*
-    pub(in crate::sched) fn set_members(&self, members: usize) {
-        // ORDERING: Release: after the places of new members have been filled.
-        self.members.store(members, Ordering::Release);
+        self.threads.members()
     }
 
     pub(crate) fn scheduler(&self) -> Scheduler {
@@ -211,7 +149,7 @@ impl Pool {
     /// Returns the token above everything that runs here. Cancelling it closes admission and
     /// interrupts all fibers.
     pub(crate) fn root(&self) -> &Arc<Node> {
-        &self.root
+        self.life.root()
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -229,20 +167,14 @@ impl Pool {
 
     #[inline(always)]
     pub(crate) fn phase(&self) -> Phase {
-        // ORDERING: SeqCst: pairs with the SeqCst count of fibers from outside, see `admit`.
-        match self.phase.load(Ordering::SeqCst) {
-            0 => Phase::Open,
-            1 => Phase::Draining,
-            2 => Phase::Cancelled,
-            _ => Phase::Stopped,
-        }
+        self.life.phase()
     }
 
     /// Advances the pool's phase (never back) and makes every worker take notice.
     pub(in crate::sched) fn enter(self: &Arc<Self>, phase: Phase) {
-        self.phase.fetch_max(phase as u32, Ordering::SeqCst);
+        self.life.advance(phase);
         if phase >= Phase::Cancelled {
-            self.cancel_started();
+            self.remotes.cancel_started();
         }
         self.wake_all_workers();
         self.monitor.rouse();
@@ -261,14 +193,14 @@ impl Pool {
     /// phase before it looks at the count, all in one total order: so either the fiber is refused,
     /// or it is waited for.
     pub(in crate::sched) fn admit(&self) -> bool {
-        self.outside.increment_shared();
+        self.arrivals.admit();
         if self.phase() == Phase::Open {
             return true;
         }
-        self.rejected_spawns.increment_shared();
+        self.arrivals.refuse();
         // LIVENESS: a thread that adds up between the two counts sees a fiber too many, and nothing
         // else would make it add up again.
-        self.quiet.check(|| live(self));
+        self.quiet.check(|| self.live());
         false
     }
 
@@ -282,11 +214,10 @@ impl Pool {
 
     /// As [`inject`](Self::inject), with the placement that the fiber has.
     pub(in crate::sched) fn inject_tagged(self: &Arc<Self>, fiber: FiberPtr) {
-        // ORDERING: Relaxed: spreads the load; nothing depends on the value.
-        let turn = self.round_robin.fetch_add(1, Ordering::Relaxed);
+        let turn = self.arrivals.next_turn();
         // H2: no other thread has the fiber yet.
         let header = fiber.header();
-        self.outside_events.record_spawn(header);
+        self.arrivals.record_spawn(header);
         self.say(LogMask::INJECT, || {
             format!(
                 "fiber {} comes from outside, {}",
@@ -295,15 +226,15 @@ impl Pool {
             )
         });
         if self.inject_from(turn, fiber) {
-            self.outside_wakes.increment_shared();
+            self.wakes.outside.increment_shared();
         }
     }
 
     /// Queues a started fiber that another thread has woken, where fibers may migrate.
     pub(in crate::sched) fn inject_woken(self: &Arc<Self>, fiber: FiberPtr) {
-        let turn = self.round_robin.fetch_add(1, Ordering::Relaxed);
+        let turn = self.arrivals.next_turn();
         if self.inject_from(turn, fiber) {
-            self.outside_wakes.increment_shared();
+            self.wakes.outside.increment_shared();
         }
     }
 
@@ -344,6 +275,62 @@ impl Pool {
         }
     }
 
+    /// Wakes the thread of a member that the caller has claimed, or starts it.
+    pub(in crate::sched) fn wake(self: &Arc<Self>, worker: usize) {
+        let remote = &self.remotes[worker];
+        if remote.launched.load(Ordering::Acquire) {
+            remote.inbox.unpark();
+        } else {
+            self.policy().launch(self, worker);
+        }
+    }
+
+    /// Returns the decisions about threads.
+    pub(in crate::sched) fn policy(&self) -> &'static dyn Policy {
+        self.outer.policy
+    }
+
+    /// The number of live fibers; never too few, and exact when nothing runs.
+    pub(in crate::sched) fn live(&self) -> u64 {
+        balance(
+            || self.remotes.iter().map(|remote| &*remote.counters),
+            self.arrivals.spawned(),
+            self.arrivals.refused(),
+        )
+    }
+
+    /// Checks for quiescence: a fiber has ended here, or the worker is about to sleep.
+    #[inline(always)]
+    pub(in crate::sched) fn look_for_quiet(&self) {
+        self.quiet.check_if_watched(|| self.live());
+    }
+
+    /// Returns the injector shard of this worker. Workers share shards if there are more of them
+    /// than at first; there may be only one shard.
+    #[inline]
+    pub(in crate::sched) fn shard(&self, worker: usize) -> usize {
+        match self.scheduler() {
+            Scheduler::SingleQueue => 0,
+            Scheduler::WorkStealing => worker % self.injector.shards(),
+        }
+    }
+
+    /// True if the pool has no threads, and runs only when it is driven.
+    #[inline]
+    pub(crate) fn is_by_hand(&self) -> bool {
+        self.config.by_hand
+    }
+
+    /// True if fibers may migrate here.
+    pub(in crate::sched) fn is_free(&self) -> bool {
+        self.config.free
+    }
+
+    /// True if there may ever be more threads than members.
+    pub(in crate::sched) fn is_elastic(&self) -> bool {
+        self.config.max_threads > self.config.workers
+    }
+
     /// True if any queue that a thief may take from is not empty.
     pub(in crate::sched) fn has_visible_work(&self) -> bool {
         !self.injector.is_empty() || self.remotes.iter().any(|remote| remote.queued() > 0)
@@ -365,8 +352,8 @@ impl Pool {
 
     /// Reports the end of the pool; only the first call does.
     pub(crate) fn report_end(&self) {
-        if let Some(at_end) = &self.config.at_end
-            && !self.end_reported.swap(true, Ordering::AcqRel)
+        if let Some(at_end) = &self.outer.at_end
+            && !self.outer.end_reported.swap(true, Ordering::AcqRel)
         {
             at_end(self);
         }
@@ -382,7 +369,7 @@ impl Pool {
     pub(crate) fn events(&self) -> Vec<(Vec<Event>, u64)> {
         let rings = self.remotes.iter().map(|remote| &remote.watched.events);
         let workers = rings.flatten().map(|ring| ring.read());
-        workers.chain([self.outside_events.read()]).collect()
+        workers.chain([self.arrivals.events()]).collect()
     }
 
     /// Returns the names of fibers that have started, by identity, if events are kept.
@@ -409,23 +396,23 @@ impl Pool {
 
     /// The number of fibers that other threads have spawned.
     pub(crate) fn spawned_outside(&self) -> u64 {
-        let rejected_spawns = self.rejected_spawns.get();
-        self.outside.get() - rejected_spawns
+        let refused = self.arrivals.refused().get();
+        self.arrivals.spawned().get() - refused
     }
 
     /// The number of workers that were woken because work had aged.
     pub(crate) fn aged_wakes(&self) -> u64 {
-        self.aged_wakes.get()
+        self.wakes.aged.get()
     }
 
     /// The number of workers that were woken neither by a worker nor because work had aged.
     pub(crate) fn outside_wakes(&self) -> u64 {
-        self.outside_wakes.get()
+        self.wakes.outside.get()
     }
 
     /// Lost wakes that were made up for. Anything but zero is a bug of the runtime.
     pub(crate) fn rescues(&self) -> u64 {
-        self.rescues.get()
+        self.wakes.rescues.get()
     }
 
     /// The number of fibers in the injector; for reports.

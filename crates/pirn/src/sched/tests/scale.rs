@@ -1,6 +1,7 @@
 //! The decisions from the evidence.
 
-use crate::sched::policy::scale::{Evidence, RunningLines, Scale, ScaleReason};
+use crate::sched::policy::scale::{Evidence, RunningLines};
+use crate::sched::pool::decisions::{Decisions, ScaleReason};
 
 /// Two members, both blocked, with work that has aged behind them.
 const BLOCKED: Evidence = Evidence {
@@ -69,7 +70,7 @@ fn half_of_the_threads_at_a_time() {
 // Proves: P10-log.
 #[test]
 fn a_refusal_is_news_once() {
-    let scale = Scale::default();
+    let scale = Decisions::default();
     assert!(scale.is_news(ScaleReason::AtLimit));
     assert!(!scale.is_news(ScaleReason::AtLimit));
     // Looks in between, which decide nothing.
@@ -85,7 +86,7 @@ fn a_refusal_is_news_once() {
 /// Each decision has a count of its own, and a name.
 #[test]
 fn every_reason_is_counted() {
-    let scale = Scale::default();
+    let scale = Decisions::default();
     let names: Vec<String> = scale.get().iter().map(|(r, _)| r.to_string()).collect();
     let expected = [
         "no_work",

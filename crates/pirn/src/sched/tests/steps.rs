@@ -38,7 +38,7 @@ struct Stage {
 
 impl Stage {
     fn new(workers: usize) -> Stage {
-        let pool = Pool::start(config(workers)).expect("a pool");
+        let pool = Pool::start(config(workers), None).expect("a pool");
         for remote in pool.remotes.iter() {
             remote.launched.store(true, Ordering::Relaxed);
         }
@@ -100,7 +100,7 @@ impl Stage {
     /// Queues a fiber as if it were spawned here.
     fn queue(&self, fiber: FiberPtr) {
         // It has been counted as one from outside.
-        self.pool.rejected_spawns.increment_shared();
+        self.pool.arrivals.refuse();
         self.worker.queue_job(fiber, false);
     }
 
@@ -164,7 +164,6 @@ fn config(workers: usize) -> Config {
         on_panic: None,
         attached: None,
         watch: Watch::default(),
-        at_end: None,
     }
 }
 

@@ -160,21 +160,14 @@ pub(crate) fn run_job<R>(owner: *const Jobs, work: impl FnOnce() -> R) -> R {
 }
 
 impl Pool {
-    /// Makes the next join of each worker notify the monitor.
-    pub(in crate::sched) fn arm_joins(&self) {
-        for remote in self.remotes.iter() {
-            remote.jobs.arm();
-        }
-    }
-
     /// Makes the monitor look often. Launches it if needed: a pool of one worker may have
     /// none yet.
     #[cold]
     fn poll_joins(self: &Arc<Self>) {
-        if !self.is_by_hand() && !self.is_monitored() {
+        if !self.is_by_hand() && !self.threads.lock().is_monitored() {
             // Without the monitor no thread asks the fiber to yield, and it yields when
             // it waits.
-            let _ = self.launch_monitor();
+            self.policy().watch(self);
         }
         self.monitor.attend();
     }

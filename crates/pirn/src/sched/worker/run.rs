@@ -33,8 +33,9 @@ use crate::sched::deterministic::seeded::Seeded;
 use crate::sched::io::driver::Io;
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::policy::standby::Role;
+use crate::sched::pool::phase::Phase;
 use crate::sched::pool::remote::Remote;
-use crate::sched::pool::shared::{Phase, Pool};
+use crate::sched::pool::shared::Pool;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::worker::checks;
 use crate::sched::worker::heartbeat::Joins;
@@ -96,7 +97,7 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     // list is never there.
     let before = unsafe { local.set_jobs(&worker.remote().jobs) };
     if let Some(shared_queues) = worker.shared_queues {
-        shared_queues.bind(&worker.pool, index);
+        shared_queues.bind(Arc::as_ptr(&worker.pool).cast(), index);
         local.set_free(true);
     }
     worker.set_state(WorkerState::Active);
@@ -124,7 +125,8 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     call(&worker.pool.config.on_thread_stop);
     worker.remote().ended.store(true, Ordering::Release);
     if worker.role.is_leaving() {
-        worker.pool.leave(index, worker.is_member());
+        let pool = &worker.pool;
+        pool.policy().leave(pool, index, worker.is_member());
     }
 }
 

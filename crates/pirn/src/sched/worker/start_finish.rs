@@ -6,7 +6,7 @@ use crate::fiber::current::Local;
 use crate::fiber::entry::fiber_main;
 use crate::fiber::state_names::State;
 use crate::fiber::{FiberPtr, Header};
-use crate::sched::pool::shared::Phase;
+use crate::sched::pool::phase::Phase;
 use crate::sched::worker::run::Worker;
 
 impl Worker {

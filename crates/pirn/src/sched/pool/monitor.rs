@@ -1,0 +1,142 @@
+//! The monitor, as the workers see it: a word that says how soon it looks again, and its parker.
+//!
+//! Owns: how a worker makes the monitor look. Does not own: when it looks by itself, nor what it
+//! looks for (`sched::policy::sysmon`, with the proof that it is not missed).
+
+use std::time::Duration;
+
+use crate::fiber::jobs::Jobs;
+use crate::shim;
+use crate::shim::atomic::{AtomicU32, Ordering};
+use crate::sys::parker::Parker;
+
+/// How soon the monitor looks again.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+#[repr(u32)]
+pub(in crate::sched) enum Pace {
+    Attending = 0,
+    Restless = 1,
+    Dozing = 2,
+    /// Checks now and then whether a worker runs again; otherwise as `Stopped`.
+    Lingering = 3,
+    Stopped = 4,
+}
+
+/// The monitor of one pool.
+pub(in crate::sched) struct Monitor {
+    /// A [`Pace`].
+    pace: AtomicU32,
+    parker: Parker,
+}
+
+#[cfg(all(test, loom))]
+impl Monitor {
+    pub(in crate::sched) fn attending() -> Monitor {
+        Monitor::at(Pace::Attending)
+    }
+
+    /// Dozes until a join notifies it; calls `armed` when that is possible.
+    pub(in crate::sched) fn rest_until_notified(
+        &self,
+        worker: &Jobs,
+        armed: impl FnOnce(),
+    ) {
+        self.arm(Pace::Dozing, std::iter::once(worker));
+        armed();
+        self.parker.park();
+    }
+}
+
+impl Monitor {
+    pub(in crate::sched) fn new() -> Monitor {
+        Monitor::at(Pace::Dozing)
+    }
+
+    fn at(pace: Pace) -> Monitor {
+        Monitor {
+            pace: AtomicU32::new(pace as u32),
+            parker: Parker::new(),
+        }
+    }
+
+    /// Makes the monitor look soon and often. A load if it already does.
+    #[inline]
+    pub(in crate::sched) fn attend(&self) {
+        if self.pace.load(Ordering::Relaxed) != Pace::Attending as u32 {
+            self.kick();
+        }
+    }
+
+    /// Restarts the monitor if it has stopped.
+    pub(in crate::sched) fn resume(&self) {
+        // ORDERING: SeqCst: after the fence of the caller's announcement, see LIVENESS in `sysmon`.
+        if self.pace.load(Ordering::SeqCst) >= Pace::Lingering as u32 {
+            self.kick();
+        }
+    }
+
+    /// A worker has woken up: starts the monitor if it has stopped, so that it sees stalls.
+    ///
+    /// LIVENESS: as for [`resume`](Monitor::resume); a monitor that lingers looks by itself.
+    #[inline]
+    pub(in crate::sched) fn watch_stalls(&self) {
+        // ORDERING: SeqCst: after the fence of the caller's retraction.
+        if self.pace.load(Ordering::SeqCst) == Pace::Stopped as u32 {
+            self.kick();
+        }
+    }
+
+    /// As [`resume`](Monitor::resume), for a worker that has put a fiber where others may take it
+    /// and sees no worker asleep: a plain load. A monitor that dozes looks soon, because the fiber
+    /// may wait behind a long computation.
+    ///
+    /// ORDERING: Relaxed: the fence of that worker's last awakening comes before; a monitor that
+    /// stops after it sees that this worker is awake.
+    #[inline]
+    pub(in crate::sched) fn resume_if_stopped(&self) {
+        if self.pace.load(Ordering::Relaxed) >= Pace::Dozing as u32 {
+            self.kick();
+        }
+    }
+
+    /// Wakes the monitor.
+    #[cold]
+    fn kick(&self) {
+        let attending = Pace::Attending as u32;
+        if self.pace.swap(attending, Ordering::SeqCst) != attending {
+            self.parker.unpark();
+        }
+    }
+
+    /// Makes the monitor look at the pool's phase now, even between two of its looks.
+    pub(in crate::sched) fn rouse(&self) {
+        self.pace.swap(Pace::Attending as u32, Ordering::SeqCst);
+        self.parker.unpark();
+    }
+
+    /// Announces how soon the monitor looks again. Its thread only, as all below.
+    pub(in crate::sched) fn set(&self, pace: Pace) {
+        self.pace.store(pace as u32, Ordering::SeqCst);
+    }
+
+    /// Announces that the monitor looks seldom from now on: the next join of each worker is to
+    /// notify it.
+    pub(in crate::sched) fn arm<'a>(
+        &self,
+        pace: Pace,
+        workers: impl Iterator<Item = &'a Jobs>,
+    ) {
+        self.set(pace);
+        workers.for_each(Jobs::arm);
+    }
+
+    /// Waits until the next look; true if it was requested early.
+    pub(in crate::sched) fn wait(&self, length: Duration) -> bool {
+        self.parker.park_until(shim::now() + length)
+    }
+
+    /// Waits until a look is requested.
+    pub(in crate::sched) fn wait_until_kicked(&self) {
+        self.parker.park();
+    }
+}
