@@ -11,7 +11,7 @@ use std::io;
 
 use super::file_call::hand_over;
 use crate::fiber::current;
-use crate::sched::io::queued::read_queued;
+use crate::sched::worker::system::read_queued;
 use crate::sys::{Cached, Rest, read_cached};
 use crate::wait::begin;
 use crate::wait::polling::refuse_in_poll;

@@ -20,7 +20,7 @@ use std::time::Duration;
 use crate::fiber::Ticket;
 use crate::fiber::panic_payload::Panic;
 use crate::fiber::thread_registry;
-use crate::sched::deterministic::seeded::outside;
+use crate::sched::deterministic::draw::outside;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::{self, Condvar, Mutex};
 use crate::wait::park::{park, ticket};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::fiber::waiter::WaitQueue;
-use crate::sched::deterministic::seeded::outside;
+use crate::sched::deterministic::draw::outside;
 use crate::shim::Lock;
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, Reason, Spec, wait_in};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::fiber::cancel_scope::CurrentScope;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::{JoinError, Joined, call_on_fiber};
-use crate::sched::deterministic::seeded::outside;
+use crate::sched::deterministic::draw::outside;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
 use crate::wait::polling::refuse_in_poll;

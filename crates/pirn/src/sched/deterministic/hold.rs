@@ -1,12 +1,12 @@
 //! How long a deterministic runtime holds its virtual time while fibers wait for events of real
 //! time.
 //!
-//! Owns: the reasons to hold time, and for how long. Does not own: the jumps (`seeded`), nor which
-//! fiber waits for which descriptor (`readiness`).
+//! Owns: for how long time is held. Does not own: the look for a reason (`draw`), the jumps
+//! (`seeded`), nor which fiber waits for which descriptor (`readiness`).
 //!
 //! | a fiber waits for | time is held |
 //! |---|---|
-//! | a call of `blocking`, of a file, a lookup; another runtime ([`outside`](crate::sched::deterministic::seeded::outside)) | until that ends |
+//! | a call of `blocking`, of a file, a lookup; another runtime ([`outside`](crate::sched::deterministic::draw::outside)) | until that ends |
 //! | a descriptor: a socket, a pipe, the end of a child | until an event comes, for `limit` of real time at most |
 //! | another fiber, or a plain thread | not at all |
 //!
@@ -22,12 +22,6 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use crate::base::clock;
-use crate::readiness;
-use crate::sched::report::snapshot::{Descriptions, Question};
-use crate::sched::worker::run::Worker;
-use crate::shim::StaticLock;
-use crate::sys;
-use crate::wait::Reason;
 
 /// The shortest hold, as a part of the limit: with the default limit a millisecond.
 const SHARE: u64 = 1_000;
@@ -81,8 +75,28 @@ impl Hold {
         }
     }
 
+    /// Returns true if a fiber waits for something that certainly ends.
+    pub(super) fn is_outside(&self) -> bool {
+        self.outside.get() > 0
+    }
+
+    /// Returns true if time may be held for a descriptor.
+    pub(super) fn has_limit(&self) -> bool {
+        self.limit > 0
+    }
+
+    /// Returns how long the present hold lasts, or the next one, in nanoseconds.
+    pub(super) fn patience(&self) -> u64 {
+        self.patience.get()
+    }
+
+    /// Ends the hold for a descriptor: no fiber waits for one.
+    pub(super) fn end(&self) {
+        self.until.set(0);
+    }
+
     /// True if a hold for a descriptor continues, or begins.
-    fn goes_on(&self) -> bool {
+    pub(super) fn goes_on(&self) -> bool {
         let now = clock::now();
         match self.until.get() {
             0 if self.limit == 0 => false,
@@ -95,68 +109,10 @@ impl Hold {
     }
 
     /// Shortens the next hold: the hold for a descriptor was in vain.
-    fn give_up(&self) {
+    pub(super) fn give_up(&self) {
         self.until.set(0);
         self.rests.set(false);
         let least = (self.limit / SHARE).max(1);
         self.patience.set((self.patience.get() / 2).max(least));
     }
-}
-
-impl Worker {
-    /// True if virtual time stands still though no fiber is ready.
-    pub(super) fn holds_time(&self, hold: &Hold) -> bool {
-        if hold.outside.get() > 0 {
-            return true;
-        }
-        if !self.awaits_descriptor() {
-            hold.until.set(0);
-            return false;
-        }
-        if hold.goes_on() {
-            return true;
-        }
-        if hold.limit > 0 {
-            self.tell_of_vain_hold(hold);
-            hold.give_up();
-        }
-        false
-    }
-
-    /// True if one of this worker's fibers waits for a descriptor.
-    fn awaits_descriptor(&self) -> bool {
-        readiness::awaits(self.remote().inbox.driver(), |waiters| {
-            let mut own = false;
-            self.each_started(|fiber| own |= waiters.contains(&fiber));
-            own
-        })
-    }
-
-    /// Reports the first hold in vain of the process, to explain why a test takes so long, or saw a
-    /// limit end.
-    #[cold]
-    fn tell_of_vain_hold(&self, hold: &Hold) {
-        static TOLD: StaticLock<bool> = StaticLock::new(false);
-        if std::mem::replace(&mut *TOLD.lock(), true) {
-            return;
-        }
-        let mut fibers = Descriptions::answering(Question::Piece);
-        self.describe_started(None, &mut fibers);
-        let waits = fibers
-            .infos
-            .iter()
-            .find(|info| is_for_descriptor(info.reason));
-        let fiber = waits.map_or(String::new(), ToString::to_string);
-        sys::report(&format!(
-            "pirn: virtual time of '{}' was held for {} ms of real time, since a fiber waits for \
-             a descriptor, and nothing came; now it goes on (`Builder::outside_limit`)\n{fiber}",
-            self.pool.name(),
-            hold.patience.get() / 1_000_000,
-        ));
-    }
-}
-
-fn is_for_descriptor(reason: Option<Reason>) -> bool {
-    let reasons = [Reason::Readable, Reason::Writable, Reason::Child];
-    reason.is_some_and(|reason| reasons.contains(&reason))
 }

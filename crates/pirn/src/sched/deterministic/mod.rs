@@ -1,4 +1,5 @@
 //! The worker that takes every choice from a seed, and virtual time.
 
+pub(crate) mod draw;
 pub(super) mod hold;
-pub(crate) mod seeded;
+pub(super) mod seeded;

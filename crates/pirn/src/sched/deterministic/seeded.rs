@@ -1,21 +1,8 @@
-//! The deterministic worker: every choice comes from a seed, and time is virtual.
+//! The seed of a deterministic worker: its random choices, and its virtual time.
 //!
-//! Owns: which of the ready fibers runs next, and the clock of such a runtime. Does not own: the
-//! queues, which are filled as usual (`sched::worker::enqueue`) and emptied here before each
-//! choice; nor the thread's random numbers (`fiber::current`), which are seeded here.
-//!
-//! A deterministic runtime has one worker. It takes no shortcuts: `ticks_to_maintenance` stays 0,
-//! so `find_hot` never returns a fiber. After every run control returns to the worker's own stack,
-//! which calls [`Worker::draw`] in place of `find`. A draw
-//! 1. takes notice of the pool's phase, of fibers that other threads have woken, and of timers that
-//!    are already due;
-//! 2. gathers all ready fibers, out of all queues, in a fixed order;
-//! 3. picks one of them, each with equal probability;
-//! 4. if nothing is ready, lets time jump to the next timer and starts again, unless time is held
-//!    (`hold`): fibers wait for something that takes real time. Then the worker rests.
-//!
-//! So time stands still while fibers run. Actions of other threads happen at any time, and a seed
-//! does not reproduce them.
+//! Owns: the clock of such a runtime, and the list from which a fiber is picked. Does not own: what
+//! fills that list, and when time jumps (`draw`); nor the thread's random numbers
+//! (`fiber::current`), which are seeded here.
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -23,12 +10,8 @@ use std::time::{Duration, Instant};
 use crate::base::clock;
 use crate::base::rng::Rng;
 use crate::fiber::FiberPtr;
-use crate::fiber::current::{self, Local};
+use crate::fiber::current::Local;
 use crate::sched::deterministic::hold::Hold;
-use crate::sched::pool::shared::Pool;
-use crate::sched::queue::injector::End;
-use crate::sched::worker::enqueue::pool_of;
-use crate::sched::worker::run::Worker;
 
 /// The part of a worker on a deterministic runtime.
 pub(in crate::sched) struct Seeded {
@@ -82,11 +65,18 @@ impl Seeded {
         }
     }
 
-    fn jump(&self, to: u64) {
+    /// Lets time pass until `to`, as the wheel counts it.
+    pub(super) fn jump(&self, to: u64) {
         self.passed.set(self.passed.get().max(to >> WHEEL_BITS));
     }
 
-    fn pick(&self) -> Option<FiberPtr> {
+    /// Adds fibers to the list.
+    pub(super) fn extend(&self, fibers: impl IntoIterator<Item = FiberPtr>) {
+        self.ready.borrow_mut().extend(fibers);
+    }
+
+    /// Takes one fiber of the list, each with equal probability.
+    pub(super) fn pick(&self) -> Option<FiberPtr> {
         let mut ready = self.ready.borrow_mut();
         if ready.is_empty() {
             return None;
@@ -96,102 +86,8 @@ impl Seeded {
     }
 }
 
-impl Worker {
-    /// Returns the next fiber to run. On the worker's own stack.
-    #[cold]
-    pub(in crate::sched) fn draw(&self, seeded: &Seeded) -> Option<FiberPtr> {
-        loop {
-            self.notice_phase();
-            let _ = self.release_cached_stacks();
-            self.drain_inbox();
-            self.fire_timers(self.wheel_time());
-            self.ask_driver();
-            self.gather(seeded);
-            if let Some(fiber) = self.take_first().or_else(|| seeded.pick()) {
-                if self.search.is_active() {
-                    self.pass_search_on();
-                }
-                self.trace.count_to_sample(1);
-                seeded.hold.release();
-                return Some(fiber);
-            }
-            // Before any time passes: a fiber that waits for the others to end may resume now.
-            self.pool.look_for_quiet();
-            if self.has_ready() {
-                continue;
-            }
-            let hold = &seeded.hold;
-            let Some(next) = self.next_timer().filter(|_| !self.holds_time(hold)) else {
-                hold.rest();
-                return None;
-            };
-            seeded.jump(next);
-        }
-    }
-
-    /// Moves all ready fibers to the list from which one is picked.
-    fn gather(&self, seeded: &Seeded) {
-        let mut ready = seeded.ready.borrow_mut();
-        let remote = self.remote();
-        ready.extend(remote.next.take().map(|item| item.fiber()));
-        while let Some(fiber) = self.pop_ready() {
-            ready.push(fiber);
-        }
-        while let Some(fiber) = remote.ring.pop() {
-            ready.push(fiber);
-        }
-        let injector = &self.pool.injector;
-        while !injector.is_empty() {
-            let mut batch = injector.pop_batch(self.index, BATCH, End::Oldest);
-            while let Some(fiber) = batch.pop_front() {
-                ready.push(fiber);
-            }
-        }
-    }
-}
-
-impl Pool {
-    /// True if a deadline of the caller means the same to this pool's fibers.
-    pub(crate) fn shares_clock(&self, local: &Local) -> bool {
-        let own = match local.fiber() {
-            None => None,
-            Some(_) => pool_of(local),
-        };
-        match own {
-            Some(own) => self.keeps_time_of(own),
-            None => self.config.seed.is_none(),
-        }
-    }
-
-    /// True if the fibers of `other` have the same clock as this pool's.
-    pub(crate) fn keeps_time_of(&self, other: &Pool) -> bool {
-        std::ptr::eq(self, other)
-            || (self.config.seed.is_none() && other.config.seed.is_none())
-    }
-}
-
-/// Runs `wait`, which waits for something that takes real time and not for a fiber of the same
-/// runtime. Virtual time stands still meanwhile.
-pub(crate) fn outside<T>(wait: impl FnOnce() -> T) -> T {
-    count(1);
-    let result = wait();
-    count(-1);
-    result
-}
-
-#[inline]
-fn count(change: isize) {
-    let worker = Worker::of(current::local());
-    if let Some(seeded) = worker.and_then(|worker| worker.seeded.as_ref()) {
-        seeded.hold.count(change);
-    }
-}
-
 const MICRO: u64 = 1_000;
 
 /// Makes a microsecond one tick of the wheel. That leaves 48 bits, almost nine years: a wait that
 /// ends later than that after the start never ends.
 const WHEEL_BITS: u32 = 16;
-
-/// Any number; the loop around it takes everything.
-const BATCH: u32 = 256;

@@ -1,28 +1,26 @@
-//! A worker and the events outside of the process that its fibers wait for.
+//! A worker's operations in the system: its poll of events outside of the process, and its reads.
 //!
-//! Owns: when a worker polls its driver. Does not own: the meaning of an event (`readiness`), nor
-//! how the system is polled (`sys::poller`).
-//!
-//! A worker polls every round, when its queues are empty, and instead of sleeping. One without
-//! sources never polls. If it is stuck, the monitor polls in its place, so that fibers elsewhere
-//! that wait for a source of its driver are not delayed. When its thread ends, the sources move to
-//! the common driver.
+//! Owns: the buffer of events, and what a poll reports. Does not own: when a worker polls
+//! (`sched::worker::system`), the meaning of an event (`readiness`), nor how the system is polled
+//! (`sys::poller`).
 
 use std::cell::UnsafeCell;
+use std::fs::File;
 
 use crate::readiness;
 use crate::sched::io::queued::Queued;
-use crate::sched::pool::remote::Remote;
-use crate::sched::worker::run::Worker;
 use crate::sys::poller::{Driver, Events};
 
 /// A worker's operations in the system.
 pub(in crate::sched) struct Io {
     /// Reads that the system makes by itself.
-    pub(super) queued: Queued,
+    queued: Queued,
     /// Buffer for the events of the driver.
     events: UnsafeCell<Events>,
 }
+
+/// True if the system may read files by itself.
+pub(in crate::sched) const QUEUES: bool = Queued::SUPPORTED;
 
 impl Io {
     pub(in crate::sched) fn new(queues_reads: bool) -> Io {
@@ -41,56 +39,54 @@ impl Io {
         // SAFETY: the caller's promise.
         unsafe { &mut *self.events.get() }
     }
-}
 
-impl Worker {
-    /// Returns the worker's own driver; `None` if the thread belongs to a caller that drives the
-    /// pool, and may not return.
-    pub(in crate::sched) fn driver(&self) -> Option<&'static Driver> {
-        match self.pool.is_by_hand() {
-            true => None,
-            false => Some(self.remote().inbox.driver()),
-        }
-    }
-
-    /// Polls the driver, and wakes the fibers with ready sources.
-    #[inline(always)]
-    pub(in crate::sched) fn ask_driver(&self) {
-        if self.remote().inbox.driver().is_used() {
-            self.ask_now();
-        }
-    }
-
+    /// Polls `driver`, the worker's own, and wakes the fibers with ready sources.
     #[cold]
     #[inline(never)]
-    fn ask_now(&self) {
+    pub(in crate::sched) fn poll(&self, driver: &'static Driver) {
         // SAFETY: K1: reporting events claims tickets, fills queues and calls wakers, which must
         // not wait; none of it comes back here.
-        let events = unsafe { self.io.events() };
-        self.remote().inbox.driver().poll(events);
-        self.reap(events);
-        readiness::tell_all(events);
-        events.clear();
+        let events = unsafe { self.events() };
+        driver.poll(events);
+        self.tell(driver, events);
     }
 
     /// Reports the events that ended the last sleep.
-    pub(in crate::sched) fn tell_events(&self) {
+    pub(in crate::sched) fn tell_events(&self, driver: &'static Driver) {
         // SAFETY: as above.
-        let events = unsafe { self.io.events() };
-        self.reap(events);
+        let events = unsafe { self.events() };
+        self.tell(driver, events);
+    }
+
+    #[inline]
+    fn tell(&self, driver: &'static Driver, events: &mut Events) {
+        self.queued.reap(driver, events);
         readiness::tell_all(events);
         events.clear();
     }
 
-    /// Leaves the driver: the worker's thread will not poll any more.
-    pub(in crate::sched) fn leave_driver(&self) {
-        readiness::evacuate(self.remote().inbox.driver());
+    /// Reads from a place of a file, for the running fiber, which stays on this worker. `None` if
+    /// nothing was read.
+    #[track_caller]
+    pub(in crate::sched) fn read(
+        &self,
+        driver: &'static Driver,
+        file: &File,
+        into: &mut [u8],
+        at: u64,
+    ) -> Option<usize> {
+        self.queued.read(driver, file, into, at)
+    }
+
+    /// True if the system will end a wait of one of this worker's fibers.
+    #[inline(always)]
+    pub(in crate::sched) fn has_queued(&self) -> bool {
+        self.queued.has_queued()
     }
 }
 
-/// Polls in place of a worker that does not get to it.
-pub(in crate::sched) fn ask_for(remote: &Remote, events: &mut Events) {
-    let driver = remote.inbox.driver();
+/// Polls `driver` in place of its worker, which does not get to it.
+pub(in crate::sched) fn ask_for(driver: &Driver, events: &mut Events) {
     if driver.is_used() {
         driver.poll_for_owner(events);
         readiness::tell_all(events);

@@ -1,4 +1,4 @@
-//! A worker and the operations of the system that its fibers wait for.
+//! Operations of the system that fibers wait for. Knows no worker.
 
 #[expect(
     unsafe_code,
@@ -11,11 +11,11 @@ pub(super) mod driver;
     not(any(loom, shuttle, pirn_polling))
 ))]
 #[expect(unsafe_code, reason = "operations in the frames of fibers that wait")]
-pub(crate) mod queued;
+mod queued;
 #[cfg(not(all(
     feature = "io_uring",
     target_os = "linux",
     not(any(loom, shuttle, pirn_polling))
 )))]
 #[path = "queued_none.rs"]
-pub(crate) mod queued;
+mod queued;

@@ -38,14 +38,13 @@ use std::thread::panicking;
 use crate::base::mutant::mutant;
 use crate::fiber::current;
 use crate::fiber::ticket::Ticket;
-use crate::sched::worker::run::Worker;
-use crate::sys::poller::Events;
+use crate::sys::poller::{Driver, Events};
 use crate::sys::ring::Ring;
 use crate::wait::park::{park, ticket};
 use crate::wait::{Reason, Spec};
 
 /// A worker's ring, created when it is first needed.
-pub(in crate::sched) struct Queued {
+pub(super) struct Queued {
     wanted: bool,
     /// None if the system has refused it.
     ring: OnceCell<Option<Ring>>,
@@ -58,80 +57,84 @@ struct Operation {
 }
 
 impl Queued {
-    pub(in crate::sched) fn new(wanted: bool) -> Queued {
+    pub(super) const SUPPORTED: bool = true;
+
+    pub(super) fn new(wanted: bool) -> Queued {
         Queued {
             wanted,
             ring: OnceCell::new(),
         }
     }
-}
 
-/// Reads from a place of a file, for a fiber, for as long as that takes. `None` if nothing was
-/// read: it cannot be done here, or has failed; the caller finds out by a call that may block.
-#[track_caller]
-pub(crate) fn read_queued(file: &File, into: &mut [u8], at: u64) -> Option<usize> {
-    let local = current::local();
-    // Inside a poll the wait would unwind instead, which Q1 forbids.
-    if local.fiber().is_none() || local.is_free() || local.is_polling() || panicking() {
-        return None;
-    }
-    let worker = Worker::of(local)?;
-    let ring = worker.ring()?;
-    let operation = Operation {
-        caller: Cell::new(ticket()),
-        result: Cell::new(None),
-    };
-    let name = ptr::from_ref(&operation).expose_provenance() as u64;
-    // SAFETY: Q1: the loop below ends when the operation is reported.
-    if !unsafe { ring.read(file, into, at, name) } {
-        return None;
-    }
-    if ring.under_way() == 1 {
-        worker.remote().inbox.driver().listen(true);
-    }
-    let leaves_early = mutant!("queued_leaves_early");
-    let spec = match leaves_early {
-        true => Spec::interruptible(Reason::File),
-        false => Spec::of(Reason::File).at(Location::caller()),
-    };
-    loop {
-        let _ = park(operation.caller.get(), &spec);
-        if let Some(result) = operation.result.get() {
-            return usize::try_from(result).ok();
-        }
-        if leaves_early {
+    /// Reads from a place of a file, for the running fiber, for as long as that takes. `None` if
+    /// nothing was read: it cannot be done here, or has failed; the caller finds out by a call that
+    /// may block.
+    #[track_caller]
+    pub(super) fn read(
+        &self,
+        driver: &'static Driver,
+        file: &File,
+        into: &mut [u8],
+        at: u64,
+    ) -> Option<usize> {
+        // Inside a poll the wait would unwind instead, which Q1 forbids.
+        if current::local().is_polling() || panicking() {
             return None;
         }
-        // Woken by another waker.
-        operation.caller.set(ticket());
+        let ring = self.ring(driver)?;
+        let operation = Operation {
+            caller: Cell::new(ticket()),
+            result: Cell::new(None),
+        };
+        let name = ptr::from_ref(&operation).expose_provenance() as u64;
+        // SAFETY: Q1: the loop below ends when the operation is reported.
+        if !unsafe { ring.read(file, into, at, name) } {
+            return None;
+        }
+        if ring.under_way() == 1 {
+            driver.listen(true);
+        }
+        let leaves_early = mutant!("queued_leaves_early");
+        let spec = match leaves_early {
+            true => Spec::interruptible(Reason::File),
+            false => Spec::of(Reason::File).at(Location::caller()),
+        };
+        loop {
+            let _ = park(operation.caller.get(), &spec);
+            if let Some(result) = operation.result.get() {
+                return usize::try_from(result).ok();
+            }
+            if leaves_early {
+                return None;
+            }
+            // Woken by another waker.
+            operation.caller.set(ticket());
+        }
     }
-}
 
-impl Worker {
     /// Returns the ring, if there is one with a free entry.
-    fn ring(&self) -> Option<&Ring> {
-        let Queued { wanted, ring } = &self.io.queued;
-        if !wanted || self.seeded.is_some() {
+    fn ring(&self, driver: &'static Driver) -> Option<&Ring> {
+        if !self.wanted {
             return None;
         }
-        let driver = self.driver()?;
         let make = || Ring::new(driver.bell().ok()?).ok();
-        ring.get_or_init(make)
+        self.ring
+            .get_or_init(make)
             .as_ref()
             .filter(|ring| ring.has_room())
     }
 
-    /// Wakes the fibers with complete reads, if the driver's bell has rung.
+    /// Wakes the fibers with complete reads, if the bell of the worker's driver has rung.
     #[inline]
-    pub(super) fn reap(&self, events: &Events) {
+    pub(super) fn reap(&self, driver: &'static Driver, events: &Events) {
         if self.has_queued() && events.may_have_rung() {
-            self.reap_now();
+            self.reap_now(driver);
         }
     }
 
     #[cold]
-    fn reap_now(&self) {
-        let Some(Some(ring)) = self.io.queued.ring.get() else {
+    fn reap_now(&self, driver: &'static Driver) {
+        let Some(Some(ring)) = self.ring.get() else {
             return;
         };
         // K1: waking fills queues and does not come back here.
@@ -143,13 +146,13 @@ impl Worker {
             operation.caller.get().wake();
         });
         if ring.under_way() == 0 {
-            self.remote().inbox.driver().listen(false);
+            driver.listen(false);
         }
     }
 
     /// True if the system will end a wait of one of this worker's fibers.
-    pub(in crate::sched) fn has_queued(&self) -> bool {
-        let ring = self.io.queued.ring.get().and_then(Option::as_ref);
+    pub(super) fn has_queued(&self) -> bool {
+        let ring = self.ring.get().and_then(Option::as_ref);
         ring.is_some_and(|ring| ring.under_way() > 0)
     }
 }

@@ -2,30 +2,34 @@
 
 use std::fs::File;
 
-use crate::sched::worker::run::Worker;
-use crate::sys::poller::Events;
+use crate::sys::poller::{Driver, Events};
 
 /// Nothing.
-pub(in crate::sched) struct Queued;
+pub(super) struct Queued;
 
 impl Queued {
-    pub(in crate::sched) fn new(_: bool) -> Queued {
+    pub(super) const SUPPORTED: bool = false;
+
+    pub(super) fn new(_: bool) -> Queued {
         Queued
     }
-}
 
-/// Reads nothing.
-pub(crate) fn read_queued(_: &File, _: &mut [u8], _: u64) -> Option<usize> {
-    None
-}
+    /// Reads nothing.
+    pub(super) fn read(
+        &self,
+        _: &'static Driver,
+        _: &File,
+        _: &mut [u8],
+        _: u64,
+    ) -> Option<usize> {
+        None
+    }
 
-impl Worker {
     #[inline(always)]
-    pub(super) fn reap(&self, _: &Events) {}
+    pub(super) fn reap(&self, _: &'static Driver, _: &Events) {}
 
     #[inline(always)]
-    pub(in crate::sched) fn has_queued(&self) -> bool {
-        let Queued = &self.io.queued;
+    pub(super) fn has_queued(&self) -> bool {
         false
     }
 }

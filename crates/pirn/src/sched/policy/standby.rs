@@ -30,14 +30,12 @@
 //! sleepers. Fibers in its ring can be stolen; what it hands on is published like anything from
 //! outside. After a worker was activated, the monitor looks again later (`sysmon`).
 
-use std::cell::Cell;
 use std::time::Duration;
 
 use crate::base::list::Fifo;
 use crate::sched::config::Scheduler;
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::duty::Duty;
-use crate::sched::pool::phase::Phase;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
@@ -47,76 +45,6 @@ use crate::shim::atomic::Ordering;
 /// How long a worker apart stays without fibers. Arbitrary: longer than the pauses of a load that
 /// blocks now and then, short for an observer of the threads.
 const KEEP: Duration = Duration::from_secs(1);
-
-/// A worker's own view of its duty.
-pub(in crate::sched) struct Role {
-    /// True if this worker was `Draining` when it last read its duty.
-    draining: Cell<bool>,
-    /// True if fibers spawned here go to the injector.
-    forwards_fresh: Cell<bool>,
-    /// The thread has been idle for so long that it ends.
-    leaving: Cell<bool>,
-    /// The phase that this worker has acted on.
-    seen: Cell<Phase>,
-    /// The number of the last snapshot that this worker has answered.
-    answered: Cell<u64>,
-}
-
-impl Role {
-    pub(in crate::sched) fn new() -> Role {
-        Role {
-            draining: Cell::new(false),
-            forwards_fresh: Cell::new(false),
-            leaving: Cell::new(false),
-            seen: Cell::new(Phase::Open),
-            answered: Cell::new(0),
-        }
-    }
-
-    #[inline(always)]
-    pub(in crate::sched) fn is_draining(&self) -> bool {
-        self.draining.get()
-    }
-
-    /// Returns true if fibers spawned here go to the injector.
-    #[inline(always)]
-    pub(in crate::sched) fn forwards_fresh(&self) -> bool {
-        self.forwards_fresh.get()
-    }
-
-    /// Returns true if the thread has been idle for so long that it ends.
-    #[inline(always)]
-    pub(in crate::sched) fn is_leaving(&self) -> bool {
-        self.leaving.get()
-    }
-
-    #[inline(always)]
-    pub(in crate::sched) fn set_leaving(&self, leaving: bool) {
-        self.leaving.set(leaving);
-    }
-
-    /// Returns the phase that the worker has acted on.
-    #[inline(always)]
-    pub(in crate::sched) fn seen(&self) -> Phase {
-        self.seen.get()
-    }
-
-    /// Returns the number of the last snapshot that the worker has answered.
-    #[inline(always)]
-    pub(in crate::sched) fn answered(&self) -> u64 {
-        self.answered.get()
-    }
-
-    pub(in crate::sched) fn set_answered(&self, number: u64) {
-        self.answered.set(number);
-    }
-
-    /// Sets the phase that the worker acts on now; returns the one before.
-    #[inline(always)]
-    pub(in crate::sched) fn see(&self, phase: Phase) -> Phase {
-        self.seen.replace(phase)
-    }
-}
 
 impl Worker {
     /// Applies the worker's new duty.
@@ -134,14 +62,14 @@ impl Worker {
             if self.is_member() {
                 self.part();
             }
-            if !self.role.draining.replace(true) {
+            if !self.role.set_draining(true) {
                 self.set_state(WorkerState::Draining);
                 self.set_forwards_fresh();
                 self.hand_on();
             }
             return;
         }
-        if self.role.draining.replace(false) {
+        if self.role.set_draining(false) {
             self.set_state(WorkerState::Active);
             self.set_forwards_fresh();
         }
@@ -153,7 +81,7 @@ impl Worker {
 
     /// Runs when a worker apart has nothing to run.
     pub(in crate::sched) fn rest_apart(&self) {
-        if !self.role.draining.get() {
+        if !self.role.is_draining() {
             // The injector too: it may have been activated since its last look there.
             if let Some(fiber) = self.fetch().or_else(|| self.steal()) {
                 self.run_first(fiber);
@@ -176,7 +104,7 @@ impl Worker {
         self.pool.idle.wake_apart();
         let bored = until.is_some_and(|until| shim::now() >= until);
         if bored && self.remote().inbox.is_empty() && self.pool.dismiss(self.index) {
-            self.role.leaving.set(true);
+            self.role.set_leaving(true);
         }
     }
 
@@ -226,7 +154,7 @@ impl Worker {
         if some && self.pool.wake_one(self.index + 1) {
             remote.counters.wakes.increment();
         }
-        if self.role.draining.get() && !remote.is_holder() {
+        if self.role.is_draining() && !remote.is_holder() {
             self.pool.release_placed(self.index);
         }
     }
@@ -234,9 +162,9 @@ impl Worker {
     /// Sets where this worker's fibers spawn to: to all workers, if it takes nothing itself.
     pub(in crate::sched) fn set_forwards_fresh(&self) {
         let shared = self.pool.scheduler() == Scheduler::SingleQueue;
-        self.role
-            .forwards_fresh
-            .set(shared || self.role.draining.get() || self.blocks_in_place());
+        self.role.set_forwards_fresh(
+            shared || self.role.is_draining() || self.blocks_in_place(),
+        );
     }
 
     /// The running fiber is about to block this thread: fresh fibers go to other workers.

@@ -262,7 +262,7 @@ fn look(pool: &Arc<Pool>, looks: &mut Vec<Look>, events: &mut Events) -> Evidenc
         seen.woken |= now.is_getting_up(at);
         if now.awake && now.epoch == last.epoch {
             seen.fire_at = seen.fire_at.min(fire_for(remote, at));
-            ask_for(remote, events);
+            ask_for(remote.inbox.driver(), events);
         }
         if now.awake && remote.jobs.has_pending() {
             let crowded = remote.jobs.is_crowded();

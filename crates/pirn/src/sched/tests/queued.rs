@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::base::tests::unmeasured::unmeasured;
 use crate::cancel::{Token, with_deadline};
-use crate::sched::io::queued::read_queued;
+use crate::sched::worker::system::read_queued;
 use crate::{Runtime, time, yield_now};
 
 /// What the system reads into the buffer, and what the test writes there afterwards.

@@ -12,8 +12,8 @@
 //! | the word says | set by | when | what follows |
 //! |---|---|---|---|
 //! | ARMED | the monitor, and every worker's birth | it does not look often | it looks again; a job for each idle worker |
-//! | ASKED | a worker that has done a job, or goes to sleep | jobs are long, or its last question was [`ASK`] ago; a wake-up pays (`steal_payoff`) | a job for each idle worker, one at least |
-//! | ASKED | one that finds nothing, but pending jobs | at most every [`ASK`] | the same |
+//! | ASKED | a worker that has done a job, or goes to sleep | jobs are long, or its last question was `ASK` ago; a wake-up pays (`steal_payoff`) | a job for each idle worker, one at least |
+//! | ASKED | one that finds nothing, but pending jobs | at most every `ASK` | the same |
 //! | ASKED | the monitor | while some worker sleeps | the same |
 //! | AGAIN | the owner | more jobs are due, or one was promoted and not taken | one job more |
 //! | GIVE_WAY | the monitor | the fiber has run since its last look | the fiber yields if others want its thread; one job, if others can take none here |
@@ -30,7 +30,6 @@
 //! the last join of a long first half is seen by the next join, or not at all: a fiber
 //! that neither joins nor waits keeps its jobs, as in Heartbeat scheduling.
 
-use std::cell::Cell;
 use std::ptr;
 use std::sync::Arc;
 
@@ -40,44 +39,13 @@ use crate::fiber::current::{self, Local};
 use crate::fiber::entry;
 use crate::fiber::jobs::{Beat, Jobs};
 use crate::sched::pool::shared::Pool;
-use crate::sched::worker::intervals::ASK;
 use crate::sched::worker::park::SPIN;
 use crate::sched::worker::run::Worker;
-use crate::sched::worker::steal_payoff::StealPayoff;
 use crate::wait::yielding::yield_joining;
 
 /// Where a seed decides, one join in this many yields. Arbitrary: often enough for short
 /// works to do it.
 const TURN: usize = 8;
-
-/// The number of jobs promoted for one question until a worker takes one. Arbitrary:
-/// short joins come in rows, and the worker that has asked needs some microseconds to
-/// come.
-const KEPT: u32 = 2;
-
-/// What a worker knows of the joins of others, and of its own.
-pub(super) struct Joins {
-    /// When this worker last asked others for their jobs, as `base::clock` counts.
-    asked: Cell<u64>,
-    /// The worth of jobs of other workers.
-    payoff: StealPayoff,
-    /// Jobs that were promoted here since the last request, and were not taken.
-    kept: Cell<u32>,
-    /// The run of a fiber, counted in dispatches, that may promote what is left of the
-    /// last beat; if none, the next that joins.
-    credit_of: Cell<Option<u64>>,
-}
-
-impl Joins {
-    pub(super) fn new() -> Joins {
-        Joins {
-            asked: Cell::new(0),
-            payoff: StealPayoff::new(),
-            kept: Cell::new(0),
-            credit_of: Cell::new(None),
-        }
-    }
-}
 
 /// Where a join is called.
 pub(crate) enum Place {
@@ -185,17 +153,16 @@ impl Worker {
             return local.random_below(TURN) == 0;
         }
         let run = self.remote().counters.dispatched.get();
-        // Credit that one fiber has not used does not pass to the next one.
-        let mut credit = match self.joins.credit_of.replace(Some(run)) {
-            Some(other) if other != run => 0,
-            _ => jobs.credit().get(),
+        let mut credit = match self.joins.claim_credit(run) {
+            true => jobs.credit().get(),
+            false => 0,
         };
         if why.has(Beat::ARMED) || why.has(Beat::ASKED) {
             let wanted = usize::from(why.has(Beat::ASKED));
             let itself = usize::from(self.search.is_active());
             let others = self.pool.idle.unoccupied().saturating_sub(itself);
             credit = others.max(wanted);
-            self.joins.kept.set(0);
+            self.joins.begin_kept();
         }
         let gives_way = why.has(Beat::GIVE_WAY) && self.gives_way();
         if why.has(Beat::GIVE_WAY) && !gives_way && self.puts_out() {
@@ -255,10 +222,11 @@ impl Worker {
     /// A job that was promoted here was not taken before its join returned to it. Other
     /// workers may want the next one, which may be longer.
     fn has_kept_a_job(&self) {
-        let kept = self.joins.kept.get() + 1;
-        if kept < KEPT && self.pool.workers() > 1 && self.pool.idle.unoccupied() > 0 {
-            self.joins.kept.set(kept);
-            self.joins.credit_of.set(None);
+        if self.joins.may_keep()
+            && self.pool.workers() > 1
+            && self.pool.idle.unoccupied() > 0
+        {
+            self.joins.keep();
             let jobs = &self.remote().jobs;
             jobs.credit().set(1);
             jobs.ask(Beat::AGAIN);
@@ -271,9 +239,9 @@ impl Worker {
     fn has_done_a_job(&self, began: u64) {
         let now = clock::now();
         self.joins.payoff.add(began, now);
-        let asks = self.joins.payoff.is_good() || now - self.joins.asked.get() >= ASK;
+        let asks = self.joins.payoff.is_good() || self.joins.is_ask_due(now);
         if asks && !self.has_ready() && self.remote().queued() == 0 {
-            self.joins.asked.set(now);
+            self.joins.set_asked(now);
             self.ask_for_next_job();
         }
     }
@@ -321,8 +289,8 @@ impl Worker {
             return false;
         }
         let now = clock::now();
-        if now - self.joins.asked.get() >= ASK {
-            self.joins.asked.set(now);
+        if self.joins.is_ask_due(now) {
+            self.joins.set_asked(now);
             for remote in self.pool.remotes.iter() {
                 if remote.jobs.has_pending() {
                     remote.jobs.ask(Beat::ASKED);

@@ -17,6 +17,8 @@ pub(crate) mod enqueue;
 pub(crate) mod heartbeat;
 pub(super) mod hooks;
 pub(super) mod intervals;
+pub(super) mod joins;
+pub(super) mod maintenance;
 pub(super) mod next_fiber;
 #[expect(
     unsafe_code,
@@ -28,11 +30,13 @@ pub(super) mod park;
     reason = "fields that only the worker's own thread reaches"
 )]
 pub(super) mod queues;
+pub(super) mod role;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"
 )]
 pub(super) mod run;
+pub(super) mod search;
 #[expect(
     unsafe_code,
     reason = "touches stacks that only the worker's own thread reaches"
@@ -44,6 +48,8 @@ pub(super) mod stacks;
 )]
 pub(super) mod start_finish;
 pub(super) mod steal_payoff;
+pub(crate) mod system;
+pub(super) mod take;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"

@@ -12,14 +12,12 @@
 //!    for 50 µs, once: after that the monitor watches it.
 //! 6. Open the inbox, and take back the announcement. A worker that finds it claimed owes a search.
 
-use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::time::{Duration, Instant};
 
 use crate::base::backoff::Backoff;
 use crate::base::clock;
 use crate::base::mutant::mutant;
-use crate::base::rng::Rng;
 use crate::events::Kind;
 use crate::fiber::FiberPtr;
 use crate::sched::config::Scheduler;
@@ -38,70 +36,8 @@ const YOUNG: Duration = Duration::from_micros(50);
 /// sleeping thread on a good machine. Nanoseconds.
 pub(in crate::sched) const SPIN: u64 = 10_000;
 
-/// After a sleep shorter than this, spinning would have been better. Nanoseconds: ten times
-/// [`SPIN`], arbitrary.
-const SHORT: u64 = 100_000;
-
 /// The maximum of ready fibers that are stolen at once: the same as out of a ring.
 const MOST_READY: usize = 128;
-
-/// A worker's search for work of others, and how long it spins before it sleeps.
-pub(in crate::sched) struct Search {
-    /// Counted by `Idle` as searching.
-    active: Cell<bool>,
-    /// The last spin has seen work, which has not been found yet.
-    spun: Cell<bool>,
-    /// This rest has had its short sleep because of young work.
-    napped: Cell<bool>,
-    /// How well spinning has paid lately; the worker does not spin at 0 or less.
-    patience: Cell<i32>,
-    /// How long this worker sleeps at most, if the thread that drives it has a time limit.
-    drive_limit: Cell<Option<Instant>>,
-    rng: RefCell<Rng>,
-}
-
-impl Search {
-    pub(super) fn new() -> Search {
-        Search {
-            active: Cell::new(false),
-            spun: Cell::new(false),
-            napped: Cell::new(false),
-            patience: Cell::new(0),
-            drive_limit: Cell::new(None),
-            rng: RefCell::new(Rng::new(shim::seed())),
-        }
-    }
-
-    /// Returns true if `Idle` counts the worker as searching.
-    #[inline(always)]
-    pub(in crate::sched) fn is_active(&self) -> bool {
-        self.active.get()
-    }
-
-    /// Sets whether `Idle` counts the worker as searching.
-    #[inline(always)]
-    pub(in crate::sched) fn set_active(&self, active: bool) {
-        self.active.set(active);
-    }
-
-    /// Ends the search here; returns whether `Idle` has counted it.
-    #[inline(always)]
-    pub(in crate::sched) fn end(&self) -> bool {
-        self.active.replace(false)
-    }
-
-    /// Records that the worker has found a fiber.
-    #[inline(always)]
-    pub(super) fn found(&self) {
-        self.spun.set(false);
-    }
-
-    /// Sets how well spinning has paid.
-    #[cfg(test)]
-    pub(in crate::sched) fn set_patience(&self, patience: i32) {
-        self.patience.set(patience);
-    }
-}
 
 /// The result of a sweep over the other workers.
 enum Sweep {
@@ -142,7 +78,7 @@ impl Worker {
         if self.search.is_active() {
             match self.sweep() {
                 Sweep::Found(fiber) => {
-                    self.search.napped.set(false);
+                    self.search.end_nap();
                     self.pass_search_on();
                     self.have_watched();
                     self.run_first(fiber);
@@ -150,7 +86,7 @@ impl Worker {
                 }
                 Sweep::Young => {
                     young = true;
-                    nap = !self.search.napped.replace(true);
+                    nap = self.search.nap();
                 }
                 Sweep::Nothing => {}
             }
@@ -162,8 +98,8 @@ impl Worker {
         }
         // LIVENESS: a worker that has spun and still found nothing sleeps like the others: it
         // becomes a searcher, or releases its processor.
-        if !self.search.spun.take() && self.spin() {
-            self.search.spun.set(true);
+        if !self.search.take_spun() && self.spin() {
+            self.search.set_spun();
             return;
         }
         self.sleep(young, nap);
@@ -171,9 +107,9 @@ impl Worker {
 
     /// As [`rest`](Self::rest), at most until `limit`.
     pub(in crate::sched) fn rest_until(&self, limit: Option<Instant>) {
-        self.search.drive_limit.set(limit);
+        self.search.set_drive_limit(limit);
         self.rest();
-        self.search.drive_limit.set(None);
+        self.search.set_drive_limit(None);
     }
 
     /// Looks once into every other worker's ring, starting at a random one, and at the aged fibers
@@ -186,7 +122,7 @@ impl Worker {
         }
         let counters = &self.remote().counters;
         counters.steal_attempts.increment();
-        let start = self.search.rng.borrow_mut().below(workers);
+        let start = self.search.pick(workers);
         let victims = (0..workers)
             .map(|i| (start + i) % workers)
             .filter(|&v| v != self.index);
@@ -286,15 +222,11 @@ impl Worker {
 
     /// Watches for work if spinning has paid lately. True if some came.
     pub(in crate::sched) fn spin(&self) -> bool {
-        if self.search.patience.get() <= 0 || self.pool.workers() == 1 {
+        if !self.search.may_spin() || self.pool.workers() == 1 {
             return false;
         }
         let seen = self.watch(SPIN, || ());
-        let patience = self.search.patience.get();
-        self.search.patience.set(match seen {
-            true => (patience + 1).min(8),
-            false => patience - 2,
-        });
+        self.search.has_spun(seen);
         seen
     }
 
@@ -355,13 +287,13 @@ impl Worker {
             }
         }
         if !remote.inbox.is_empty() {
-            self.search.napped.set(false);
+            self.search.end_nap();
         }
         self.drain_inbox();
         remote.inbox.cancel_sleep();
         if idle.retract(self.index) {
             remote.counters.unparks.increment();
-            self.search.napped.set(false);
+            self.search.end_nap();
             self.search.set_active(true);
             self.role.set_leaving(false);
         }
@@ -375,7 +307,7 @@ impl Worker {
     fn sleep_until_bored(&self, nap: bool) {
         let keep = self.pool.config.keep.filter(|_| !self.has_started());
         let until = keep.map(|keep| shim::now() + keep);
-        self.sleep_now(until.or(self.search.drive_limit.get()), nap);
+        self.sleep_now(until.or(self.search.drive_limit()), nap);
         let bored = until.is_some_and(|until| shim::now() >= until);
         self.role
             .set_leaving(bored && self.remote().inbox.is_empty());
@@ -401,7 +333,7 @@ impl Worker {
         self.pool.idle.resume_search(self.index);
         self.waking();
         self.search.set_active(true);
-        self.search.napped.set(false);
+        self.search.end_nap();
         self.drain_inbox();
         self.remote().inbox.cancel_sleep();
         // LIVENESS: if it is still in a ring from which a thief copies, that thread may have
@@ -424,14 +356,7 @@ impl Worker {
         remote.inbox.sleep(until, unsafe { self.io.events() });
         self.say_awake();
         self.set_state(WorkerState::Active);
-        let slept = clock::now() - began;
-        if slept < SHORT && !nap {
-            self.search
-                .patience
-                .set((self.search.patience.get() + 1).min(8));
-        } else if slept > 10 * SHORT {
-            self.search.patience.set(0);
-        }
+        self.search.has_slept(clock::now() - began, nap);
     }
 
     /// True if the pool wants something of this worker, a timer is due, or a fiber became ready on

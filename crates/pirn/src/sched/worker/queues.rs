@@ -1,16 +1,16 @@
 //! The fibers that only their worker can run: those that are ready, all that have started, and the
 //! order in which its queues are popped.
 //!
-//! Does not own: the ring and the `next` slot, which thieves reach (`pool::remote`), or where ready
-//! fibers go that may migrate (`migrate`).
+//! Does not own: the ring and the `next` slot, which thieves reach (`pool::remote`), the choice
+//! between all of them (`take`), or where ready fibers go that may migrate (`migrate`).
+//!
+//! K1 and K2 are in `run`: only the worker's thread reaches its lists, and no function here calls
+//! one that comes back to them.
 
 use std::cell::{Cell, UnsafeCell};
 
 use crate::base::list::{Fifo, List};
 use crate::fiber::{FiberHead, FiberPtr, Header};
-use crate::sched::migrate::shared_queues::SharedQueues;
-use crate::sched::queue::next_slot::NextItem;
-use crate::sched::worker::run::Worker;
 
 /// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do not
 /// starve the rest. The same as Tokio's.
@@ -55,27 +55,25 @@ impl Queues {
     pub(super) fn end_streak(&self) {
         self.streak.set(0);
     }
-}
 
-impl Worker {
     /// Makes `fiber`, which has settled here, run before anything else. Returns the one that was to
     /// do so before.
     #[inline(always)]
     pub(super) fn replace_first(&self, fiber: FiberPtr) -> Option<FiberPtr> {
-        self.queues.first.replace(Some(fiber))
+        self.first.replace(Some(fiber))
     }
 
     /// Takes the fiber that is to run before anything else.
     #[inline(always)]
-    pub(in crate::sched) fn take_first(&self) -> Option<FiberPtr> {
-        self.queues.first.take()
+    pub(super) fn take_first(&self) -> Option<FiberPtr> {
+        self.first.take()
     }
 
     /// Adds a fiber that starts here.
     #[inline]
     pub(super) fn link_started(&self, fiber: FiberPtr) {
         // SAFETY: K1.
-        let started = unsafe { &mut *self.queues.started.get() };
+        let started = unsafe { &mut *self.started.get() };
         // SAFETY: a fiber starts once.
         unsafe { started.push_fiber(fiber) };
     }
@@ -84,135 +82,105 @@ impl Worker {
     #[inline(always)]
     pub(super) fn unlink_started(&self, fiber: FiberPtr) {
         // SAFETY: K1.
-        let started = unsafe { &mut *self.queues.started.get() };
+        let started = unsafe { &mut *self.started.get() };
         // SAFETY: linked in `link_started`, in this list.
         unsafe { started.remove_fiber(fiber) };
     }
 
-    /// Counts a fresh fiber that is put behind started ones. False if there were `most` in a row.
-    #[inline(always)]
-    pub(in crate::sched) fn defer(&self, most: u32) -> bool {
-        let deferred = self.queues.deferred.get();
-        let defers = deferred < most;
-        if defers {
-            self.queues.deferred.set(deferred + 1);
-        }
-        defers
-    }
-
-    /// Ends a row of fresh fibers that were put behind started ones.
-    #[inline(always)]
-    pub(in crate::sched) fn end_deferrals(&self) {
-        self.queues.deferred.set(0);
-    }
-
-    #[inline(always)]
-    pub(super) fn take_next(&self) -> Option<FiberPtr> {
-        let next = &self.remote().next;
-        let streak = self.queues.streak.get();
-        if streak < STREAK {
-            if let Some(item) = next.take() {
-                self.queues.streak.set(streak + 1);
-                self.remote().counters.next_hits.increment();
-                return Some(item.fiber());
-            }
-        } else if let Some(item) = next.take() {
-            self.put_back(item);
-        }
-        self.queues.streak.set(0);
-        None
-    }
-
-    #[inline(always)]
-    pub(super) fn take_queued(&self) -> Option<FiberPtr> {
-        let ring_first = self.queues.ring_first.get();
-        self.queues.ring_first.set(!ring_first);
-        let ring = &self.remote().ring;
-        if ring_first {
-            ring.pop().or_else(|| self.pop_ready())
-        } else {
-            self.pop_ready().or_else(|| ring.pop())
-        }
-    }
-
-    /// Puts a fiber that was due by the slot behind the others.
-    #[cold]
-    pub(in crate::sched) fn put_back(&self, item: NextItem<FiberHead>) {
-        match item {
-            NextItem::Fresh(fiber) => self.keep_fresh(fiber),
-            NextItem::Settled(fiber) => self.make_ready(fiber),
-        }
-    }
-
-    /// Pushes to the back of the ready list.
-    #[inline(always)]
-    pub(in crate::sched) fn make_ready(&self, fiber: FiberPtr) {
-        // SAFETY: K1.
-        unsafe { (*self.queues.ready.get()).push_back(fiber) };
-    }
-
-    #[inline(always)]
-    pub(in crate::sched) fn pop_ready(&self) -> Option<FiberPtr> {
-        // SAFETY: K1.
-        match unsafe { (*self.queues.ready.get()).pop_front() } {
-            None if self.shared_queues.is_some() => self.pop_common(),
-            own => own,
-        }
-    }
-
-    #[inline(always)]
-    pub(in crate::sched) fn has_ready(&self) -> bool {
-        // SAFETY: K1.
-        let own = !unsafe { &*self.queues.ready.get() }.is_empty();
-        own || self
-            .shared_queues
-            .is_some_and(|shared_queues| shared_queues.len() > 0)
-    }
-
-    /// The number of started fibers that may run; for reports.
-    pub(in crate::sched) fn count_ready(&self) -> usize {
-        // SAFETY: K1.
-        let own = unsafe { &*self.queues.ready.get() }.len() as usize;
-        own + self.shared_queues.map_or(0, SharedQueues::len)
-    }
-
-    /// Moves the fibers that other threads have woken to the ready list.
-    pub(in crate::sched) fn drain_inbox(&self) {
-        let inbox = self.remote().inbox;
-        if !inbox.is_empty() {
-            let woken = inbox.drain();
-            let counters = &self.remote().counters;
-            counters.fiber_wakes.add(u64::from(woken.len()));
-            counters.remote_wakes.add(u64::from(woken.len()));
-            // SAFETY: K1.
-            unsafe { (*self.queues.ready.get()).append(woken) };
-        }
-    }
-
-    pub(in crate::sched) fn each_started(&self, mut f: impl FnMut(FiberPtr)) {
+    /// Calls `f`, which runs no fiber, for each fiber that has started here.
+    pub(super) fn each_started(&self, mut f: impl FnMut(FiberPtr)) {
         // SAFETY: K1: `f` runs no fiber, so the list stays as it is.
-        let started = unsafe { &*self.queues.started.get() };
+        let started = unsafe { &*self.started.get() };
         started.fibers().for_each(&mut f);
     }
 
     /// Returns the started fiber at the front of the list, and moves it to the back.
-    pub(in crate::sched) fn next_of_walk(&self) -> Option<FiberPtr> {
+    pub(super) fn next_of_walk(&self) -> Option<FiberPtr> {
         // SAFETY: K1.
-        let started = unsafe { &mut *self.queues.started.get() };
+        let started = unsafe { &mut *self.started.get() };
         let fiber = started.pop_fiber()?;
         // SAFETY: it has just been removed from its list.
         unsafe { started.push_fiber(fiber) };
         Some(fiber)
     }
 
-    /// True if a fiber lives that needs this thread: one that has started here, unless fibers may
-    /// migrate.
-    #[inline]
-    pub(in crate::sched) fn has_started(&self) -> bool {
+    /// Returns true if a fiber that has started here lives.
+    #[inline(always)]
+    pub(super) fn has_started(&self) -> bool {
         // SAFETY: K1.
-        let own = !unsafe { &*self.queues.started.get() }.is_empty();
-        own || self
-            .shared_queues
-            .is_some_and(|shared_queues| self.is_needed(shared_queues))
+        !unsafe { &*self.started.get() }.is_empty()
+    }
+
+    /// Counts a fresh fiber that is put behind started ones. False if there were `most` in a row.
+    #[inline(always)]
+    pub(super) fn defer(&self, most: u32) -> bool {
+        let deferred = self.deferred.get();
+        let defers = deferred < most;
+        if defers {
+            self.deferred.set(deferred + 1);
+        }
+        defers
+    }
+
+    /// Ends a row of fresh fibers that were put behind started ones.
+    #[inline(always)]
+    pub(super) fn end_deferrals(&self) {
+        self.deferred.set(0);
+    }
+
+    /// Returns how many dispatches in a row came out of the `next` slot; `None` if that was as many
+    /// as may.
+    #[inline(always)]
+    pub(super) fn streak(&self) -> Option<u32> {
+        Some(self.streak.get()).filter(|streak| *streak < STREAK)
+    }
+
+    /// Sets how many dispatches in a row came out of the `next` slot.
+    #[inline(always)]
+    pub(super) fn set_streak(&self, streak: u32) {
+        self.streak.set(streak);
+    }
+
+    /// Returns true if the ring is popped first, and the ready list the next time, or the reverse.
+    #[inline(always)]
+    pub(super) fn alternate(&self) -> bool {
+        let ring_first = self.ring_first.get();
+        self.ring_first.set(!ring_first);
+        ring_first
+    }
+
+    /// Pushes to the back of the ready list.
+    #[inline(always)]
+    pub(super) fn push_ready(&self, fiber: FiberPtr) {
+        // SAFETY: K1.
+        unsafe { (*self.ready.get()).push_back(fiber) };
+    }
+
+    /// Appends to the ready list.
+    #[inline(always)]
+    pub(super) fn append_ready(&self, fibers: Fifo<Header>) {
+        // SAFETY: K1.
+        unsafe { (*self.ready.get()).append(fibers) };
+    }
+
+    /// Pops the oldest fiber of the ready list.
+    #[inline(always)]
+    pub(super) fn pop_ready(&self) -> Option<FiberPtr> {
+        // SAFETY: K1.
+        unsafe { (*self.ready.get()).pop_front() }
+    }
+
+    /// The number of fibers in the ready list.
+    #[inline(always)]
+    pub(super) fn count_ready(&self) -> usize {
+        // SAFETY: K1.
+        unsafe { &*self.ready.get() }.len() as usize
+    }
+
+    /// Returns true if the ready list has fibers.
+    #[inline(always)]
+    pub(super) fn has_ready(&self) -> bool {
+        // SAFETY: K1.
+        !unsafe { &*self.ready.get() }.is_empty()
     }
 }

@@ -1,7 +1,7 @@
 //! A worker: one OS thread that runs fibers.
 //!
 //! Owns: the loop, and the switch from one fiber to the next. Does not own: the lists of fibers
-//! that only this thread accesses (`queues`), where a fiber is found (`next_fiber`) or put
+//! that only this thread accesses (`queues`, `take`), where a fiber is found (`next_fiber`) or put
 //! (`enqueue`), its first run and its end (`start_finish`), stacks (`stacks`), timers (`timers`),
 //! or the thread's sleep (`park`).
 //!
@@ -32,16 +32,16 @@ use crate::sched::config::Hook;
 use crate::sched::deterministic::seeded::Seeded;
 use crate::sched::io::driver::Io;
 use crate::sched::migrate::shared_queues::SharedQueues;
-use crate::sched::policy::standby::Role;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::worker::checks;
-use crate::sched::worker::heartbeat::Joins;
-use crate::sched::worker::next_fiber::Maintenance;
-use crate::sched::worker::park::Search;
+use crate::sched::worker::joins::Joins;
+use crate::sched::worker::maintenance::Maintenance;
 use crate::sched::worker::queues::Queues;
+use crate::sched::worker::role::Role;
+use crate::sched::worker::search::Search;
 use crate::shim::atomic::Ordering;
 use crate::sys;
 use crate::timer::Wheel;

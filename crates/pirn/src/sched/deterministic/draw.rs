@@ -1,0 +1,175 @@
+//! The deterministic worker: every choice comes from a seed, and time is virtual.
+//!
+//! Owns: which of the ready fibers runs next, and the reasons to hold time. Does not own: the
+//! clock of such a runtime (`seeded`), nor the queues, which are filled as usual
+//! (`sched::worker::enqueue`) and emptied here before each choice.
+//!
+//! A deterministic runtime has one worker. It takes no shortcuts: `ticks_to_maintenance` stays 0,
+//! so `find_hot` never returns a fiber. After every run control returns to the worker's own stack,
+//! which calls [`Worker::draw`] in place of `find`. A draw
+//! 1. takes notice of the pool's phase, of fibers that other threads have woken, and of timers that
+//!    are already due;
+//! 2. gathers all ready fibers, out of all queues, in a fixed order;
+//! 3. picks one of them, each with equal probability;
+//! 4. if nothing is ready, lets time jump to the next timer and starts again, unless time is held
+//!    (`hold`): fibers wait for something that takes real time. Then the worker rests.
+//!
+//! So time stands still while fibers run. Actions of other threads happen at any time, and a seed
+//! does not reproduce them.
+
+use crate::fiber::FiberPtr;
+use crate::fiber::current::{self, Local};
+use crate::readiness;
+use crate::sched::deterministic::hold::Hold;
+use crate::sched::deterministic::seeded::Seeded;
+use crate::sched::pool::shared::Pool;
+use crate::sched::queue::injector::End;
+use crate::sched::report::snapshot::{Descriptions, Question};
+use crate::sched::worker::enqueue::pool_of;
+use crate::sched::worker::run::Worker;
+use crate::shim::StaticLock;
+use crate::sys;
+use crate::wait::Reason;
+
+/// Any number; the loop around it takes everything.
+const BATCH: u32 = 256;
+
+impl Worker {
+    /// Returns the next fiber to run. On the worker's own stack.
+    #[cold]
+    pub(in crate::sched) fn draw(&self, seeded: &Seeded) -> Option<FiberPtr> {
+        loop {
+            self.notice_phase();
+            let _ = self.release_cached_stacks();
+            self.drain_inbox();
+            self.fire_timers(self.wheel_time());
+            self.ask_driver();
+            self.gather(seeded);
+            if let Some(fiber) = self.take_first().or_else(|| seeded.pick()) {
+                if self.search.is_active() {
+                    self.pass_search_on();
+                }
+                self.trace.count_to_sample(1);
+                seeded.hold.release();
+                return Some(fiber);
+            }
+            // Before any time passes: a fiber that waits for the others to end may resume now.
+            self.pool.look_for_quiet();
+            if self.has_ready() {
+                continue;
+            }
+            let hold = &seeded.hold;
+            let Some(next) = self.next_timer().filter(|_| !self.holds_time(hold)) else {
+                hold.rest();
+                return None;
+            };
+            seeded.jump(next);
+        }
+    }
+
+    /// Moves all ready fibers to the list from which one is picked.
+    fn gather(&self, seeded: &Seeded) {
+        let remote = self.remote();
+        seeded.extend(remote.next.take().map(|item| item.fiber()));
+        seeded.extend(std::iter::from_fn(|| self.pop_ready()));
+        seeded.extend(std::iter::from_fn(|| remote.ring.pop()));
+        let injector = &self.pool.injector;
+        while !injector.is_empty() {
+            let mut batch = injector.pop_batch(self.index, BATCH, End::Oldest);
+            seeded.extend(std::iter::from_fn(|| batch.pop_front()));
+        }
+    }
+
+    /// True if virtual time stands still though no fiber is ready.
+    fn holds_time(&self, hold: &Hold) -> bool {
+        if hold.is_outside() {
+            return true;
+        }
+        if !self.awaits_descriptor() {
+            hold.end();
+            return false;
+        }
+        if hold.goes_on() {
+            return true;
+        }
+        if hold.has_limit() {
+            self.tell_of_vain_hold(hold);
+            hold.give_up();
+        }
+        false
+    }
+
+    /// True if one of this worker's fibers waits for a descriptor.
+    fn awaits_descriptor(&self) -> bool {
+        readiness::awaits(self.remote().inbox.driver(), |waiters| {
+            let mut own = false;
+            self.each_started(|fiber| own |= waiters.contains(&fiber));
+            own
+        })
+    }
+
+    /// Reports the first hold in vain of the process, to explain why a test takes so long, or saw a
+    /// limit end.
+    #[cold]
+    fn tell_of_vain_hold(&self, hold: &Hold) {
+        static TOLD: StaticLock<bool> = StaticLock::new(false);
+        if std::mem::replace(&mut *TOLD.lock(), true) {
+            return;
+        }
+        let mut fibers = Descriptions::answering(Question::Piece);
+        self.describe_started(None, &mut fibers);
+        let waits = fibers
+            .infos
+            .iter()
+            .find(|info| is_for_descriptor(info.reason));
+        let fiber = waits.map_or(String::new(), ToString::to_string);
+        sys::report(&format!(
+            "pirn: virtual time of '{}' was held for {} ms of real time, since a fiber waits for \
+             a descriptor, and nothing came; now it goes on (`Builder::outside_limit`)\n{fiber}",
+            self.pool.name(),
+            hold.patience() / 1_000_000,
+        ));
+    }
+}
+
+impl Pool {
+    /// True if a deadline of the caller means the same to this pool's fibers.
+    pub(crate) fn shares_clock(&self, local: &Local) -> bool {
+        let own = match local.fiber() {
+            None => None,
+            Some(_) => pool_of(local),
+        };
+        match own {
+            Some(own) => self.keeps_time_of(own),
+            None => self.config.seed.is_none(),
+        }
+    }
+
+    /// True if the fibers of `other` have the same clock as this pool's.
+    pub(crate) fn keeps_time_of(&self, other: &Pool) -> bool {
+        std::ptr::eq(self, other)
+            || (self.config.seed.is_none() && other.config.seed.is_none())
+    }
+}
+
+/// Runs `wait`, which waits for something that takes real time and not for a fiber of the same
+/// runtime. Virtual time stands still meanwhile.
+pub(crate) fn outside<T>(wait: impl FnOnce() -> T) -> T {
+    count(1);
+    let result = wait();
+    count(-1);
+    result
+}
+
+#[inline]
+fn count(change: isize) {
+    let worker = Worker::of(current::local());
+    if let Some(seeded) = worker.and_then(|worker| worker.seeded.as_ref()) {
+        seeded.hold.count(change);
+    }
+}
+
+fn is_for_descriptor(reason: Option<Reason>) -> bool {
+    let reasons = [Reason::Readable, Reason::Writable, Reason::Child];
+    reason.is_some_and(|reason| reasons.contains(&reason))
+}

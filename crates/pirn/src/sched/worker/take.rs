@@ -1,0 +1,140 @@
+//! Which of its queues a worker takes a fiber from, and where a fiber goes that is taken too early.
+//!
+//! Does not own: the lists of its own (`queues`), or when it looks further (`next_fiber`).
+
+use crate::fiber::{FiberPtr, Header};
+use crate::sched::migrate::shared_queues::SharedQueues;
+use crate::sched::queue::next_slot::NextItem;
+use crate::sched::worker::run::Worker;
+
+impl Worker {
+    /// Makes `fiber`, which has settled here, run before anything else. Returns the one that was to
+    /// do so before.
+    #[inline(always)]
+    pub(super) fn replace_first(&self, fiber: FiberPtr) -> Option<FiberPtr> {
+        self.queues.replace_first(fiber)
+    }
+
+    /// Takes the fiber that is to run before anything else.
+    #[inline(always)]
+    pub(in crate::sched) fn take_first(&self) -> Option<FiberPtr> {
+        self.queues.take_first()
+    }
+
+    /// Adds a fiber that starts here.
+    #[inline]
+    pub(super) fn link_started(&self, fiber: FiberPtr) {
+        self.queues.link_started(fiber);
+    }
+
+    /// Removes a fiber that has ended, and started here.
+    #[inline(always)]
+    pub(super) fn unlink_started(&self, fiber: FiberPtr) {
+        self.queues.unlink_started(fiber);
+    }
+
+    /// Counts a fresh fiber that is put behind started ones. False if there were `most` in a row.
+    #[inline(always)]
+    pub(in crate::sched) fn defer(&self, most: u32) -> bool {
+        self.queues.defer(most)
+    }
+
+    /// Ends a row of fresh fibers that were put behind started ones.
+    #[inline(always)]
+    pub(in crate::sched) fn end_deferrals(&self) {
+        self.queues.end_deferrals();
+    }
+
+    #[inline(always)]
+    pub(super) fn take_next(&self) -> Option<FiberPtr> {
+        let next = &self.remote().next;
+        if let Some(streak) = self.queues.streak() {
+            if let Some(item) = next.take() {
+                self.queues.set_streak(streak + 1);
+                self.remote().counters.next_hits.increment();
+                return Some(item.fiber());
+            }
+        } else if let Some(item) = next.take() {
+            self.put_back(item);
+        }
+        self.queues.end_streak();
+        None
+    }
+
+    #[inline(always)]
+    pub(super) fn take_queued(&self) -> Option<FiberPtr> {
+        let ring = &self.remote().ring;
+        if self.queues.alternate() {
+            ring.pop().or_else(|| self.pop_ready())
+        } else {
+            self.pop_ready().or_else(|| ring.pop())
+        }
+    }
+
+    /// Puts a fiber that was due by the slot behind the others.
+    #[cold]
+    pub(in crate::sched) fn put_back(&self, item: NextItem<Header>) {
+        match item {
+            NextItem::Fresh(fiber) => self.keep_fresh(fiber),
+            NextItem::Settled(fiber) => self.make_ready(fiber),
+        }
+    }
+
+    /// Pushes to the back of the ready list.
+    #[inline(always)]
+    pub(in crate::sched) fn make_ready(&self, fiber: FiberPtr) {
+        self.queues.push_ready(fiber);
+    }
+
+    #[inline(always)]
+    pub(in crate::sched) fn pop_ready(&self) -> Option<FiberPtr> {
+        match self.queues.pop_ready() {
+            None if self.shared_queues.is_some() => self.pop_common(),
+            own => own,
+        }
+    }
+
+    #[inline(always)]
+    pub(in crate::sched) fn has_ready(&self) -> bool {
+        self.queues.has_ready()
+            || self
+                .shared_queues
+                .is_some_and(|shared_queues| shared_queues.len() > 0)
+    }
+
+    /// The number of started fibers that may run; for reports.
+    pub(in crate::sched) fn count_ready(&self) -> usize {
+        self.queues.count_ready() + self.shared_queues.map_or(0, SharedQueues::len)
+    }
+
+    /// Moves the fibers that other threads have woken to the ready list.
+    pub(in crate::sched) fn drain_inbox(&self) {
+        let inbox = self.remote().inbox;
+        if !inbox.is_empty() {
+            let woken = inbox.drain();
+            let counters = &self.remote().counters;
+            counters.fiber_wakes.add(u64::from(woken.len()));
+            counters.remote_wakes.add(u64::from(woken.len()));
+            self.queues.append_ready(woken);
+        }
+    }
+
+    pub(in crate::sched) fn each_started(&self, f: impl FnMut(FiberPtr)) {
+        self.queues.each_started(f);
+    }
+
+    /// Returns the started fiber at the front of the list, and moves it to the back.
+    pub(in crate::sched) fn next_of_walk(&self) -> Option<FiberPtr> {
+        self.queues.next_of_walk()
+    }
+
+    /// True if a fiber lives that needs this thread: one that has started here, unless fibers may
+    /// migrate.
+    #[inline]
+    pub(in crate::sched) fn has_started(&self) -> bool {
+        self.queues.has_started()
+            || self
+                .shared_queues
+                .is_some_and(|shared_queues| self.is_needed(shared_queues))
+    }
+}
