@@ -14,7 +14,7 @@ use super::settings::{Stacks, Testing, Threads};
 use crate::context::{self, StackConfig};
 use crate::fiber::panic_payload::{PanicInfo, Witness};
 use crate::observe;
-use crate::sched::config::{Config, Deadlock, Scheduler};
+use crate::sched::config::{Config, Deadlock, Scheduler, SeedConfig, ThreadConfig};
 use crate::sched::placement::lines::Spread;
 use crate::sched::pool::shared::Pool;
 use crate::sys;
@@ -623,29 +623,33 @@ impl Builder {
             name: self.name,
             workers,
             scheduler: self.scheduler,
-            seed: self.seed,
-            outside: self.testing.outside_limit,
+            seed: self.seed.map(|seed| SeedConfig {
+                seed,
+                outside: self.testing.outside_limit,
+            }),
             trial: self.seed.and_then(|seed| self.testing.trial(seed)),
             deadlock: self.deadlock.or(environment.deadlock).unwrap_or_default(),
-            exclusive: self.threads.one_fiber_each.is_some(),
-            keep: self.threads.one_fiber_each,
-            max_threads,
+            exclusive: self.one_fiber_each.is_some(),
+            threads: ThreadConfig {
+                most: max_threads,
+                processors: match self.pinned {
+                    true => sys::allowed_processors(),
+                    false => Vec::new(),
+                },
+                prewarm: self.prewarm,
+                keep: self.one_fiber_each,
+                on_start: self.on_thread_start,
+                on_stop: self.on_thread_stop,
+            },
             free: self.free && !fixed,
             spread: self.spread,
             io_uring: self.io_uring.or(environment.io_uring) != Some(false),
-            processors: match self.threads.pinned {
-                true => sys::allowed_processors(),
-                false => Vec::new(),
-            },
-            prewarm: self.stacks.prewarm,
             by_hand,
             stacks: StackConfig {
                 size,
                 max_stacks: self.stacks.most,
                 cache: self.stacks.cache,
             },
-            on_thread_start: self.threads.on_start,
-            on_thread_stop: self.threads.on_stop,
             on_panic: self.on_panic,
             attached: self.attached,
             watch,

@@ -66,38 +66,49 @@ pub(crate) struct Config {
     pub(crate) scheduler: Scheduler,
     pub(crate) stacks: StackConfig,
     /// Makes the pool deterministic; it has one worker then.
-    pub(crate) seed: Option<u64>,
-    /// How long of real time such a pool holds its virtual time for descriptors.
-    pub(crate) outside: Duration,
+    pub(crate) seed: Option<SeedConfig>,
     /// The pool belongs to a test.
     pub(crate) trial: Option<Trial>,
     pub(crate) deadlock: Deadlock,
     /// A worker starts no fiber while it has one that has started. With
     /// [`Scheduler::SingleQueue`] only.
     pub(crate) exclusive: bool,
-    /// Each worker runs on one of these only; on any if there are none.
-    pub(crate) processors: Vec<usize>,
-    /// If set, all threads exist from the start, and this many stacks.
-    pub(crate) prewarm: Option<usize>,
+    pub(crate) threads: ThreadConfig,
     /// There are no threads; the one worker is driven by the user.
     pub(crate) by_hand: bool,
-    /// The maximum number of worker threads, including those that replace stuck ones; at least
-    /// `workers`.
-    pub(crate) max_threads: usize,
     /// Started fibers may resume on any worker. Not with `seed`, `exclusive` or `by_hand`.
     pub(crate) free: bool,
     pub(crate) spread: Spread,
     /// The system itself reads files, where this is built in and supported.
     pub(crate) io_uring: bool,
-    /// How long a worker's thread stays without fibers; indefinitely if `None`.
-    pub(crate) keep: Option<Duration>,
-    pub(crate) on_thread_start: Option<Hook>,
-    pub(crate) on_thread_stop: Option<Hook>,
     /// Called with panics that no joiner takes.
     pub(crate) on_panic: Option<Witness>,
     /// What the user has provided for the code that runs here; the pool only keeps it.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) watch: Watch,
+}
+
+/// The choices of a deterministic pool.
+#[derive(Copy, Clone)]
+pub(crate) struct SeedConfig {
+    pub(crate) seed: u64,
+    /// How long of real time the pool holds its virtual time for descriptors.
+    pub(crate) outside: Duration,
+}
+
+/// The threads of a pool.
+pub(crate) struct ThreadConfig {
+    /// The maximum number of worker threads, including those that replace stuck ones; at least
+    /// `workers`.
+    pub(crate) most: usize,
+    /// Each worker runs on one of these only; on any if there are none.
+    pub(crate) processors: Vec<usize>,
+    /// If set, all threads exist from the start, and this many stacks.
+    pub(crate) prewarm: Option<usize>,
+    /// How long a worker's thread stays without fibers; indefinitely if `None`.
+    pub(crate) keep: Option<Duration>,
+    pub(crate) on_start: Option<Hook>,
+    pub(crate) on_stop: Option<Hook>,
 }
 
 impl Config {

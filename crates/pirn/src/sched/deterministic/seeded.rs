@@ -5,12 +5,13 @@
 //! (`fiber::current`), which are seeded here.
 
 use std::cell::{Cell, RefCell};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::base::clock;
 use crate::base::rng::Rng;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::Local;
+use crate::sched::config::SeedConfig;
 use crate::sched::deterministic::hold::Hold;
 
 /// The part of a worker on a deterministic runtime.
@@ -26,14 +27,13 @@ pub(in crate::sched) struct Seeded {
 }
 
 impl Seeded {
-    /// `limit`: how long time is held for descriptors.
-    pub(in crate::sched) fn new(seed: u64, limit: Duration) -> Seeded {
+    pub(in crate::sched) fn new(config: SeedConfig) -> Seeded {
         Seeded {
-            rng: RefCell::new(Rng::new(seed)),
+            rng: RefCell::new(Rng::new(config.seed)),
             ready: RefCell::new(Vec::new()),
             began: clock::now(),
             passed: Cell::new(0),
-            hold: Hold::new(limit),
+            hold: Hold::new(config.outside),
         }
     }
 

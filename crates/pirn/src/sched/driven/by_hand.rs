@@ -194,7 +194,7 @@ impl Pool {
         kept.unwrap_or_else(|| {
             let local = current::local();
             local.set_starting(Arc::as_ptr(self).cast());
-            call(&self.config.on_thread_start);
+            call(&self.config.threads.on_start);
             local.set_starting(ptr::null());
             Box::new(Worker::new(Arc::clone(self), 0))
         })

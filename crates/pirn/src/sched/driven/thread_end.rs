@@ -116,7 +116,7 @@ pub(super) fn put_away(worker: Box<Worker>) {
     drop(worker);
     // Before the hook: that may drive, and there is one worker only.
     *pool.threads.driver.lock() = None;
-    call(&pool.config.on_thread_stop);
+    call(&pool.config.threads.on_stop);
 }
 
 /// Reports the fibers that are left, and aborts the process.

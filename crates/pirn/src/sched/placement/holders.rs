@@ -103,7 +103,7 @@ impl Pool {
         });
         let most = match how {
             ThreadUse::Computes => members.saturating_sub(others.count()),
-            ThreadUse::Blocks => self.config.max_threads,
+            ThreadUse::Blocks => self.config.threads.most,
         };
         if holders().count() < most
             && let Some(worker) = self.free_place()

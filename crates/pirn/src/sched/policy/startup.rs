@@ -28,7 +28,7 @@ impl Pool {
         }
         let first = pool.idle.claim_any(0).expect("all workers sleep");
         let mut launched = pool.launch(first);
-        while pool.config.prewarm.is_some()
+        while pool.config.threads.prewarm.is_some()
             && launched.is_ok()
             && let Some(next) = pool.idle.claim_any(0)
         {
@@ -39,7 +39,7 @@ impl Pool {
             pool.join_threads(&[]);
             return Err(error);
         }
-        pool.warm_stacks(pool.config.prewarm.unwrap_or(0));
+        pool.warm_stacks(pool.config.threads.prewarm.unwrap_or(0));
         detector::start(&pool);
         let watched =
             (workers > 1 && !pool.config.exclusive) || pool.stall_threshold().is_some();

@@ -126,18 +126,35 @@ pub(in crate::sched) struct Look {
     /// The number of `placed` fibers, and since when it has not changed.
     placed: usize,
     placed_since: u64,
-    /// The present run was recorded as one that holds the thread (`lines`).
+    run: Run,
+    /// Since when the worker has been seen asleep with mail and without a notification; 0 if it is
+    /// not.
+    pub(in crate::sched) unaware: u64,
+}
+
+/// What the looks have found out about the present run of one fiber.
+#[derive(Default, Clone, Copy, PartialEq)]
+struct Run {
+    /// It was recorded as one that holds the thread (`lines`).
     held: bool,
-    /// When the processor time of its thread was first read while the same fiber ran, and that
-    /// time.
+    /// When the processor time of its thread was first read, and that time.
     used: Option<(u64, u64)>,
     /// Whether the thread waits in the system; if it was asked.
     waits: Option<bool>,
     /// An earlier look of this run has asked it.
     asked: bool,
-    /// Since when the worker has been seen asleep with mail and without a notification; 0 if it is
-    /// not.
-    pub(in crate::sched) unaware: u64,
+}
+
+impl Run {
+    /// Returns what is known at the next look, which finds the same run if `same`.
+    fn next(&self, same: bool) -> Run {
+        Run {
+            held: self.held && same,
+            used: self.used.filter(|_| same),
+            waits: None,
+            asked: self.waits.is_some() && same,
+        }
+    }
 }
 
 /// The body of the monitor's thread.
@@ -357,10 +374,7 @@ impl Look {
         let placed = remote.placed.len();
         let as_many = placed != 0 && placed == last.placed;
         Look {
-            held: last.held && epoch == last.epoch,
-            used: last.used.filter(|_| epoch == last.epoch),
-            waits: None,
-            asked: last.waits.is_some() && epoch == last.epoch,
+            run: last.run.next(epoch == last.epoch),
             placed,
             placed_since: if as_many { last.placed_since } else { at },
             next: remote.next.look_fresh(),
@@ -412,7 +426,7 @@ impl Look {
         let Some(used) = remote.thread.processor_time() else {
             return true;
         };
-        let (since, before) = *self.used.get_or_insert((at, used));
+        let (since, before) = *self.run.used.get_or_insert((at, used));
         let runs = at > since && used.saturating_sub(before) >= (at - since) / 2;
         runs || remote.thread.activity() == Some(Activity::Waits)
     }
@@ -422,17 +436,21 @@ impl Look {
         let still = at - self.since;
         let held = HELD.as_nanos() as u64;
         // The locks of ThreadSanitizer itself block threads for as long as that.
-        if cfg!(pirn_tsan) || self.held || !self.awake || self.up != 0 || still < held / 2
+        if cfg!(pirn_tsan)
+            || self.run.held
+            || !self.awake
+            || self.up != 0
+            || still < held / 2
         {
             return;
         }
         // Read twice: the answers are about the time in between.
         let blocks = self.waits(remote, at);
         let kept = blocks || self.is_kept_by_its_fiber(remote, at);
-        if still < held || !self.asked || !kept {
+        if still < held || !self.run.asked || !kept {
             return;
         }
-        self.held = true;
+        self.run.held = true;
         let Some(location) = running_at(remote, self.epoch) else {
             return;
         };
@@ -446,7 +464,7 @@ impl Look {
 
     /// True if the worker's thread waits in the system.
     fn waits(&mut self, remote: &Remote, at: u64) -> bool {
-        *self.waits.get_or_insert_with(|| {
+        *self.run.waits.get_or_insert_with(|| {
             remote.in_place.load(Ordering::Acquire) > 0 || remote.thread.waits(at)
         })
     }

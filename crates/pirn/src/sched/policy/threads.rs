@@ -159,7 +159,7 @@ impl Pool {
     /// Returns a place for one more worker beside the members, if there may be one. *Under the
     /// lock.*
     pub(in crate::sched) fn free_place(&self) -> Option<usize> {
-        let most = self.config.max_threads;
+        let most = self.config.threads.most;
         let threads = self.remotes.iter().filter(|r| r.is_launched()).count();
         let free = |worker: &usize| {
             let row = &self.remotes;

@@ -91,7 +91,7 @@ impl Pool {
         let pool = Arc::new(Pool {
             remotes: Remotes::new(
                 workers,
-                config.max_threads.max(Idle::room(workers)),
+                config.threads.most.max(Idle::room(workers)),
                 config.watch,
                 config.free,
                 config.seed.is_some() || cfg!(shuttle),
@@ -328,7 +328,7 @@ impl Pool {
 
     /// True if there may ever be more threads than members.
     pub(in crate::sched) fn is_elastic(&self) -> bool {
-        self.config.max_threads > self.config.workers
+        self.config.threads.most > self.config.workers
     }
 
     /// True if any queue that a thief may take from is not empty.

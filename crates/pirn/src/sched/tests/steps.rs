@@ -12,7 +12,7 @@ use crate::context::StackConfig;
 use crate::events::Watch;
 use crate::fiber::{FiberHead, FiberPtr, current};
 use crate::runtime::Handle;
-use crate::sched::config::{Config, Deadlock, Scheduler};
+use crate::sched::config::{Config, Deadlock, Scheduler, ThreadConfig};
 use crate::sched::placement::lines::Spread;
 use crate::sched::pool::shared::Pool;
 use crate::sched::queue::injector::End;
@@ -147,20 +147,21 @@ fn config(workers: usize) -> Config {
             cache: 64,
         },
         seed: None,
-        outside: Duration::ZERO,
         trial: None,
         deadlock: Deadlock::Off,
         exclusive: false,
-        processors: Vec::new(),
-        prewarm: None,
+        threads: ThreadConfig {
+            most: workers,
+            processors: Vec::new(),
+            prewarm: None,
+            keep: None,
+            on_start: None,
+            on_stop: None,
+        },
         by_hand: true,
-        max_threads: workers,
         free: false,
         spread: Spread::Never,
         io_uring: false,
-        keep: None,
-        on_thread_start: None,
-        on_thread_stop: None,
         on_panic: None,
         attached: None,
         watch: Watch::default(),

@@ -305,7 +305,12 @@ impl Worker {
     /// Sleeps. If the pool's threads end when they have been idle for long, and this one has, it
     /// will end, unless it has been claimed by then.
     fn sleep_until_bored(&self, nap: bool) {
-        let keep = self.pool.config.keep.filter(|_| !self.has_started());
+        let keep = self
+            .pool
+            .config
+            .threads
+            .keep
+            .filter(|_| !self.has_started());
         let until = keep.map(|keep| shim::now() + keep);
         self.sleep_now(until.or(self.search.drive_limit()), nap);
         let bored = until.is_some_and(|until| shim::now() >= until);

@@ -88,9 +88,9 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     }
     worker.remote().thread.introduce();
     worker.show_timers();
-    sys::pin(&worker.pool.config.processors, index);
+    sys::pin(&worker.pool.config.threads.processors, index);
     local.set_starting(Arc::as_ptr(&worker.pool).cast());
-    call(&worker.pool.config.on_thread_start);
+    call(&worker.pool.config.threads.on_start);
     local.set_starting(ptr::null());
     local.set_worker((&raw const worker).cast(), worker.driver());
     // SAFETY: JO3: the worker keeps its pool until it restores `before`, below; the static empty
@@ -122,7 +122,7 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     // SAFETY: JO1: no fiber runs here; the list that was there before is the static empty one.
     unsafe { local.set_jobs(before) };
     worker.leave_driver();
-    call(&worker.pool.config.on_thread_stop);
+    call(&worker.pool.config.threads.on_stop);
     worker.remote().ended.store(true, Ordering::Release);
     if worker.role.is_leaving() {
         let pool = &worker.pool;
@@ -141,8 +141,7 @@ pub(in crate::sched) fn call(hook: &Option<Hook>) {
 impl Worker {
     pub(in crate::sched) fn new(pool: Arc<Pool>, index: usize) -> Worker {
         let now = clock::now();
-        let limit = pool.config.outside;
-        let seeded = pool.config.seed.map(|seed| Seeded::new(seed, limit));
+        let seeded = pool.config.seed.map(Seeded::new);
         Worker {
             index,
             remote: NonNull::from(&pool.remotes[index]),
