@@ -143,14 +143,10 @@ impl Look {
         // A thread that drives a pool is one of the program's own.
         let with_threads = || pools.iter().filter(|pool| !pool.is_by_hand());
         let remotes = || with_threads().flat_map(|pool| pool.remotes.iter());
-        let there = |ended: bool, launched: bool| launched && !ended;
         let mut threads = 1;
         let mut asleep = true;
         for remote in remotes() {
-            if there(
-                remote.ended.load(Ordering::SeqCst),
-                remote.launched.load(Ordering::SeqCst),
-            ) {
+            if remote.thread.is_there_in_order() {
                 threads += 1;
                 asleep &= remote.sleeps_for_good();
             }

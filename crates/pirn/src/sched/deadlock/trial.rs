@@ -151,7 +151,7 @@ impl Trial {
             }
             (now - progress.since, progress.told, progress.failed)
         };
-        let waits = remote.thread.activity() == Some(Activity::Waits);
+        let waits = remote.thread.probe.activity() == Some(Activity::Waits);
         if failed != 0 {
             let rests = waits && silent >= REST && now - failed >= 2 * REST;
             if rests || now - failed >= self.limit.max(2 * REST) {
@@ -184,7 +184,7 @@ impl Trial {
     /// Reports that nothing has run for the limit.
     fn report_silence(&self, pool: &Arc<Pool>, remote: &Remote, waits: bool, told: bool) {
         let asleep = remote.is_asleep();
-        let call = remote.thread.call();
+        let call = remote.thread.probe.call();
         let in_futex = !asleep && waits && call.is_some_and(is_futex);
         let locked = {
             let mut progress = self.progress.lock();

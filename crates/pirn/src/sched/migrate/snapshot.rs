@@ -51,8 +51,7 @@ impl Pool {
         let running: Vec<*mut FiberHead> = self.remotes.iter().map(running).collect();
         let workers = self.remotes.iter().enumerate();
         let workers = workers.filter_map(|(worker, remote)| {
-            let there = remote.launched.load(Ordering::Acquire)
-                && !remote.ended.load(Ordering::Acquire);
+            let there = remote.thread.is_there();
             let most = match question {
                 Question::Links(most) => most,
                 _ => usize::MAX,

@@ -46,7 +46,6 @@ use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::queue::injector::End;
 use crate::sched::worker::run::Worker;
-use crate::shim::atomic::Ordering;
 
 /// A worker that runs one fiber for this long loses its `placed` fibers to the others.
 pub(in crate::sched) const STUCK: Duration = Duration::from_millis(4);
@@ -210,7 +209,7 @@ impl Worker {
                 pool.wake(sleeper);
             }
             // Meanwhile the worker has ceased to be a member, or has ended.
-            None if !pool.remotes[other].member.load(Ordering::Relaxed)
+            None if !pool.remotes[other].thread.is_member()
                 || pool.phase() == Phase::Stopped =>
             {
                 pool.release_placed(other);
@@ -298,9 +297,9 @@ impl Remote {
 
     /// Whether fibers may be placed on this worker.
     fn takes_placed(&self) -> bool {
-        self.member.load(Ordering::Relaxed)
-            && self.duty.get() != Duty::Draining
-            && !self.stuck.load(Ordering::Relaxed)
+        self.thread.is_member()
+            && self.thread.duty.get() != Duty::Draining
+            && !self.notes.is_stuck()
     }
 }
 

@@ -32,7 +32,6 @@ use crate::sched::pool::duty::Duty;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::run::Worker;
-use crate::shim::atomic::Ordering;
 
 /// What the fibers of a line use their thread for.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
@@ -57,14 +56,14 @@ impl Remote {
     /// Whether the worker is a holder for fibers with this use.
     fn holds(&self, how: ThreadUse) -> bool {
         // A `Dead` worker has been dismissed, and is about to end.
-        self.is_launched()
-            && self.duty.get() != Duty::Dead
-            && self.holder.load(Ordering::Relaxed) == how as u32
+        self.thread.is_launched()
+            && self.thread.duty.get() != Duty::Dead
+            && self.thread.holder() == how as u32
     }
 
     /// Whether the worker is a holder.
     pub(in crate::sched) fn is_holder(&self) -> bool {
-        self.holder.load(Ordering::Relaxed) != 0
+        self.thread.holder() != 0
     }
 }
 
@@ -99,7 +98,7 @@ impl Pool {
         }
         // Standby workers that replace computing members may compute too.
         let others = standby().filter(|(_, remote)| {
-            remote.is_launched() && remote.duty.get() == Duty::Active
+            remote.thread.is_launched() && remote.thread.duty.get() == Duty::Active
         });
         let most = match how {
             ThreadUse::Computes => members.saturating_sub(others.count()),
@@ -149,8 +148,9 @@ impl Pool {
         let mut roster = self.threads.lock();
         // Holders for fibers that block use no processor.
         let standby = self.remotes.iter().skip(self.workers());
-        let there = standby
-            .filter(|remote| remote.is_launched() && !remote.holds(ThreadUse::Blocks));
+        let there = standby.filter(|remote| {
+            remote.thread.is_launched() && !remote.holds(ThreadUse::Blocks)
+        });
         if there.count() >= 2 * self.workers() {
             return;
         }
@@ -170,10 +170,10 @@ impl Pool {
     /// Wakes a sleeping holder of the same kind as `stuck`, if there is one, to take the fibers
     /// placed on `stuck`.
     pub(in crate::sched) fn rouse_holder(&self, stuck: &Remote) {
-        let kind = stuck.holder.load(Ordering::Relaxed);
+        let kind = stuck.thread.holder();
         let idle = self.remotes.iter().find(|remote| {
-            remote.is_launched()
-                && remote.holder.load(Ordering::Relaxed) == kind
+            remote.thread.is_launched()
+                && remote.thread.holder() == kind
                 && remote.inbox.is_parked()
         });
         if let Some(idle) = idle {
@@ -185,13 +185,13 @@ impl Pool {
 impl Worker {
     /// Takes a fiber that was placed on another holder of the same kind, which is stuck.
     pub(in crate::sched) fn take_from_stuck_holder(&self) -> Option<FiberPtr> {
-        let own = self.remote().holder.load(Ordering::Relaxed);
+        let own = self.remote().thread.holder();
         if own == 0 {
             return None;
         }
         let others = self.pool.remotes.iter().filter(|remote| {
-            remote.holder.load(Ordering::Relaxed) == own
-                && remote.stuck.load(Ordering::Relaxed)
+            remote.thread.holder() == own
+                && remote.notes.is_stuck()
                 && !remote.placed.is_empty()
         });
         let longest = others.max_by_key(|remote| remote.placed.len())?;

@@ -33,7 +33,6 @@ use crate::sched::pool::duty::Duty;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::roster::Roster;
 use crate::sched::pool::shared::Pool;
-use crate::shim::atomic::Ordering;
 
 /// How long a worker has not dispatched before its thread is checked. A thread costs about a tenth
 /// of that; arbitrary otherwise.
@@ -171,7 +170,11 @@ impl Pool {
         self.threads.decisions.count(reason);
         if self.logs(LogMask::SYSMON) && self.threads.decisions.is_news(reason) {
             self.say(LogMask::SYSMON, || {
-                let threads = self.remotes.iter().filter(|r| r.is_launched()).count();
+                let threads = self
+                    .remotes
+                    .iter()
+                    .filter(|r| r.thread.is_launched())
+                    .count();
                 format!("scale: {reason}, {threads} threads")
             });
         }
@@ -182,7 +185,11 @@ impl Pool {
         if !self.is_elastic() {
             return false;
         }
-        let threads = self.remotes.iter().filter(|r| r.is_launched()).count();
+        let threads = self
+            .remotes
+            .iter()
+            .filter(|r| r.thread.is_launched())
+            .count();
         let wanted = seen.wanted(self.workers(), threads);
         match wanted {
             // Where fibers may migrate, the waiting ones need not be fresh.
@@ -219,8 +226,8 @@ impl Pool {
         }
         let mut roster = self.threads.lock();
         let runs = |remote: &&Remote| {
-            remote.is_launched()
-                && remote.in_place.load(Ordering::Acquire) == 0
+            remote.thread.is_launched()
+                && !remote.thread.blocks()
                 && !remote.inbox.is_parked()
         };
         if self.remotes.iter().filter(runs).count() < self.workers() {
@@ -232,12 +239,11 @@ impl Pool {
     /// notice, and the fibers that have started there have ended.
     pub(super) fn send_away(&self, n: usize) {
         let _roster = self.threads.lock();
-        let active =
-            self.remotes.iter().skip(self.workers()).filter(|remote| {
-                remote.is_launched() && remote.duty.get() == Duty::Active
-            });
+        let active = self.remotes.iter().skip(self.workers()).filter(|remote| {
+            remote.thread.is_launched() && remote.thread.duty.get() == Duty::Active
+        });
         for remote in active.take(n) {
-            if remote.duty.retire() {
+            if remote.thread.duty.retire() {
                 self.decided(ScaleReason::SentAway);
             }
         }

@@ -20,7 +20,6 @@ use crate::sched::report::snapshot::Question;
 use crate::sched::worker::enqueue::pool_of;
 use crate::sched::worker::run::Worker;
 use crate::shim;
-use crate::shim::atomic::Ordering;
 use crate::wait::{How, Reason, Spec};
 
 impl Pool {
@@ -164,7 +163,7 @@ impl Pool {
         // Only threads past their last step are waited for: a destructor of the user's may hold up
         // any other.
         let stay: Vec<usize> = (0..self.remotes.len())
-            .filter(|&worker| !self.remotes[worker].ended.load(Ordering::Acquire))
+            .filter(|&worker| !self.remotes[worker].thread.has_ended())
             .collect();
         self.join_threads(&stay);
         self.report_end();

@@ -40,7 +40,6 @@ use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
 use crate::shim;
-use crate::shim::atomic::Ordering;
 
 /// How long a worker apart stays without fibers. Arbitrary: longer than the pauses of a load that
 /// blocks now and then, short for an observer of the threads.
@@ -49,7 +48,7 @@ const KEEP: Duration = Duration::from_secs(1);
 impl Worker {
     /// Applies the worker's new duty.
     pub(in crate::sched) fn follow_duty(&self) {
-        let duty = self.remote().duty.follow();
+        let duty = self.remote().thread.duty.follow();
         if duty == Duty::Dead {
             // On its way out.
             return;
@@ -74,7 +73,7 @@ impl Worker {
             self.set_forwards_fresh();
         }
         if !self.is_member() && self.index < self.pool.workers() {
-            self.remote().member.store(true, Ordering::Relaxed);
+            self.remote().thread.set_member(true);
             self.pool.idle.join();
         }
     }
@@ -88,7 +87,7 @@ impl Worker {
                 return;
             }
             // Failure: it has been retired meanwhile.
-            let _ = self.remote().duty.retire();
+            let _ = self.remote().thread.duty.retire();
             self.follow_duty();
         }
         if let Some(fiber) = self.take_from_stuck_holder() {
@@ -110,12 +109,12 @@ impl Worker {
 
     /// True if the worker takes part in the protocol of `idle`.
     pub(in crate::sched) fn is_member(&self) -> bool {
-        self.remote().member.load(Ordering::Relaxed)
+        self.remote().thread.is_member()
     }
 
     /// Leaves the members.
     fn part(&self) {
-        self.remote().member.store(false, Ordering::Relaxed);
+        self.remote().thread.set_member(false);
         let last = self.pool.idle.part(self.search.end());
         // LIVENESS: a search does not end in silence (`idle`).
         if last && self.pool.has_visible_work() && self.pool.wake_one(self.index + 1) {
@@ -163,13 +162,13 @@ impl Worker {
     pub(in crate::sched) fn set_forwards_fresh(&self) {
         let shared = self.pool.scheduler() == Scheduler::SingleQueue;
         self.role.set_forwards_fresh(
-            shared || self.role.is_draining() || self.blocks_in_place(),
+            shared || self.role.is_draining() || self.remote().thread.blocks_here(),
         );
     }
 
     /// The running fiber is about to block this thread: fresh fibers go to other workers.
     pub(in crate::sched) fn begin_in_place(&self) {
-        self.remote().in_place.fetch_add(1, Ordering::Release);
+        self.remote().thread.begin_in_place();
         self.set_forwards_fresh();
         self.hand_on();
         self.pool.stand_in();
@@ -177,12 +176,7 @@ impl Worker {
 
     /// Ends what `begin_in_place` began.
     pub(in crate::sched) fn end_in_place(&self) {
-        self.remote().in_place.fetch_sub(1, Ordering::Release);
+        self.remote().thread.end_in_place();
         self.set_forwards_fresh();
-    }
-
-    /// True if fibers have announced here that they block this thread.
-    fn blocks_in_place(&self) -> bool {
-        self.remote().in_place.load(Ordering::Relaxed) > 0
     }
 }

@@ -9,7 +9,6 @@ use crate::sched::policy::threads::ByNeed;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::registry;
 use crate::sched::pool::shared::{AtEnd, Pool};
-use crate::shim::atomic::Ordering;
 
 impl Pool {
     /// Creates the pool and starts its first worker; the others start when there is work for them.
@@ -23,7 +22,7 @@ impl Pool {
         registry::enter(&pool);
         if pool.is_by_hand() {
             // Waking it leaves a token.
-            pool.remotes[0].launched.store(true, Ordering::Release);
+            pool.remotes[0].thread.set_launched(true);
             return Ok(pool);
         }
         let first = pool.idle.claim_any(0).expect("all workers sleep");

@@ -264,7 +264,7 @@ fn look(pool: &Arc<Pool>, looks: &mut Vec<Look>, events: &mut Events) -> Evidenc
         let ring_aged = now.queued > 0 && last.queued > 0 && now.head == last.head;
         let list_aged = now.ready > 0 && last.ready > 0 && now.taken == last.taken;
         let aged = if slot_aged { now.next } else { 0 };
-        remote.aged.store(aged, Ordering::Relaxed);
+        remote.notes.set_aged(aged);
         seen.waiting += now.waiting();
         if slot_aged || ring_aged || list_aged {
             seen.aged += now.waiting();
@@ -368,7 +368,7 @@ impl Look {
         let (taken, ready) = remote.shared_queues.map_or((0, 0), SharedQueues::look);
         let epoch = remote.counters.dispatched.get();
         let parked = remote.inbox.is_parked();
-        let awake = remote.is_launched() && !parked;
+        let awake = remote.thread.is_launched() && !parked;
         let idle = remote.running.load(Ordering::Relaxed).is_null();
         let unaware = parked && !remote.inbox.is_empty();
         let placed = remote.placed.len();
@@ -404,7 +404,7 @@ impl Look {
             && still >= STUCK.as_nanos() as u64 / 2
             && self.is_kept_by_its_fiber(remote, at)
             && still >= STUCK.as_nanos() as u64;
-        remote.stuck.store(stuck, Ordering::Relaxed);
+        remote.notes.set_stuck(stuck);
         if self.placed == 0 {
             return;
         }
@@ -423,12 +423,12 @@ impl Look {
     /// True if the thread has used half of the time since its processor time was first read, or
     /// waits in the system. Else it waits for a processor, and so would other threads.
     fn is_kept_by_its_fiber(&mut self, remote: &Remote, at: u64) -> bool {
-        let Some(used) = remote.thread.processor_time() else {
+        let Some(used) = remote.thread.probe.processor_time() else {
             return true;
         };
         let (since, before) = *self.run.used.get_or_insert((at, used));
         let runs = at > since && used.saturating_sub(before) >= (at - since) / 2;
-        runs || remote.thread.activity() == Some(Activity::Waits)
+        runs || remote.thread.probe.activity() == Some(Activity::Waits)
     }
 
     /// Records the line of a fiber that holds its thread for [`HELD`].
@@ -465,7 +465,7 @@ impl Look {
     /// True if the worker's thread waits in the system.
     fn waits(&mut self, remote: &Remote, at: u64) -> bool {
         *self.run.waits.get_or_insert_with(|| {
-            remote.in_place.load(Ordering::Acquire) > 0 || remote.thread.waits(at)
+            remote.thread.blocks() || remote.thread.probe.waits(at)
         })
     }
 
@@ -490,7 +490,7 @@ impl Look {
         if !self.awake || self.up != 0 {
             return;
         }
-        let waits = remote.in_place.load(Ordering::Acquire) > 0
+        let waits = remote.thread.blocks()
             || (still >= STILL.as_nanos() as u64 && self.waits(remote, at));
         if waits {
             seen.wait += 1;

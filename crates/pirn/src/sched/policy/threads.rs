@@ -2,7 +2,7 @@
 //! been idle for long or when the pool stops.
 //!
 //! A member without a thread counts as asleep in `idle`: waking it starts its thread.
-//! `Remote::launched` distinguishes the two.
+//! `WorkerThread::launched` distinguishes the two.
 //!
 //! A member's thread that leaves for lack of work has taken back its bit first, so no thread can
 //! claim it any more (if one had, it stays). Then it marks itself as gone, and only then announces
@@ -22,7 +22,6 @@ use crate::sched::pool::roster::Roster;
 use crate::sched::pool::shared::{Policy, Pool};
 use crate::sched::worker::run;
 use crate::shim;
-use crate::shim::atomic::Ordering;
 
 /// Threads that start when their worker is needed.
 pub(super) struct ByNeed;
@@ -94,7 +93,7 @@ impl Pool {
     pub(super) fn launch(self: &Arc<Self>, worker: usize) -> io::Result<()> {
         let mut roster = self.threads.lock();
         let remote = &self.remotes[worker];
-        if remote.is_launched() {
+        if remote.thread.is_launched() {
             remote.inbox.unpark();
             return Ok(());
         }
@@ -115,19 +114,19 @@ impl Pool {
         holder: u32,
     ) -> io::Result<()> {
         let remote = &self.remotes[worker];
-        remote.holder.store(holder, Ordering::Relaxed);
-        let before = remote.duty.assign(duty);
-        remote.ended.store(false, Ordering::Relaxed);
+        remote.thread.set_holder(holder);
+        let before = remote.thread.duty.assign(duty);
+        remote.thread.begin();
         let pool = Arc::clone(self);
         let name = format!("{}-{worker}", self.name());
         match shim::thread::spawn(name, move || run::main(pool, worker, member)) {
             Ok(thread) => {
                 roster.add(worker, thread);
-                remote.launched.store(true, Ordering::Release);
+                remote.thread.set_launched(true);
                 Ok(())
             }
             Err(error) => {
-                remote.duty.restore(before);
+                remote.thread.duty.restore(before);
                 Err(error)
             }
         }
@@ -137,10 +136,10 @@ impl Pool {
     pub(super) fn call_in(self: &Arc<Self>, roster: &mut Roster) -> Called {
         let members = self.workers();
         for remote in self.remotes.iter().skip(members) {
-            let called = remote.is_launched()
+            let called = remote.thread.is_launched()
                 && !remote.is_holder()
                 && remote.inbox.is_parked()
-                && remote.duty.activate();
+                && remote.thread.duty.activate();
             if called {
                 remote.inbox.unpark();
                 return Called::Recalled;
@@ -160,11 +159,15 @@ impl Pool {
     /// lock.*
     pub(in crate::sched) fn free_place(&self) -> Option<usize> {
         let most = self.config.threads.most;
-        let threads = self.remotes.iter().filter(|r| r.is_launched()).count();
+        let threads = self
+            .remotes
+            .iter()
+            .filter(|r| r.thread.is_launched())
+            .count();
         let free = |worker: &usize| {
             let row = &self.remotes;
             *worker >= row.len()
-                || (!row[*worker].is_launched() && row[*worker].placed.is_empty())
+                || (!row[*worker].thread.is_launched() && row[*worker].placed.is_empty())
         };
         (self.workers()..most).find(free).filter(|_| threads < most)
     }
@@ -201,7 +204,7 @@ impl Pool {
         let open = self.phase() != Phase::Stopped;
         open && worker >= self.workers()
             && self.remotes[worker].placed.is_empty()
-            && self.remotes[worker].duty.end()
+            && self.remotes[worker].thread.duty.end()
     }
 
     /// The last act of a worker's thread that ends while its pool lives.
@@ -210,13 +213,11 @@ impl Pool {
             let mut roster = self.threads.lock();
             let gone = roster.leave(worker);
             // ORDERING: Release: before the announcement, see above.
-            self.remotes[worker]
-                .launched
-                .store(false, Ordering::Release);
+            self.remotes[worker].thread.set_launched(false);
             // The pool may have been made larger while this thread was ending.
             let joins = !member && worker < self.workers();
             if joins {
-                self.remotes[worker].member.store(true, Ordering::Relaxed);
+                self.remotes[worker].thread.set_member(true);
                 self.idle.add_asleep(worker);
             }
             (gone, joins)
@@ -261,25 +262,25 @@ impl Pool {
             self.threads.set_members(members);
             for worker in before..members {
                 let remote = &self.remotes[worker];
-                remote.holder.store(0, Ordering::Relaxed);
-                if !remote.is_launched() {
+                remote.thread.set_holder(0);
+                if !remote.thread.is_launched() {
                     // Unless it has been claimed before it could be removed.
-                    if !remote.member.swap(true, Ordering::Relaxed) {
+                    if !remote.thread.set_member(true) {
                         self.idle.add_asleep(worker);
                     }
                     continue;
                 }
                 // A worker that is ending handles it itself (`leave`).
-                let _ = remote.duty.activate();
+                let _ = remote.thread.duty.activate();
                 remote.inbox.unpark();
             }
             for worker in members..before {
                 let remote = &self.remotes[worker];
-                if !remote.is_launched() {
+                if !remote.thread.is_launched() {
                     let removed = self.idle.remove_asleep(worker);
-                    remote.member.store(!removed, Ordering::Relaxed);
+                    remote.thread.set_member(!removed);
                 } else {
-                    let _ = remote.duty.retire();
+                    let _ = remote.thread.duty.retire();
                     remote.inbox.unpark();
                 }
             }

@@ -15,3 +15,4 @@ pub(super) mod roster;
 pub(crate) mod shared;
 pub(super) mod stack_waiters;
 pub(crate) mod worker_state;
+pub(super) mod worker_thread;

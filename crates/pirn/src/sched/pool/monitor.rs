@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::fiber::jobs::Jobs;
 use crate::shim;
-use crate::shim::atomic::{AtomicU32, Ordering};
+use crate::shim::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use crate::sys::parker::Parker;
 
 /// How soon the monitor looks again.
@@ -27,6 +27,64 @@ pub(in crate::sched) struct Monitor {
     /// A [`Pace`].
     pace: AtomicU32,
     parker: Parker,
+}
+
+/// What the monitor has noted of one worker.
+pub(in crate::sched) struct Notes {
+    /// The value that was found unchanged in `next`: free for thieves to take.
+    aged: AtomicUsize,
+    /// The worker has run one fiber for so long that nothing is placed here.
+    stuck: AtomicBool,
+    /// Since when the worker has run one fiber, and the number of that dispatch, if that is long.
+    stands_since: AtomicU64,
+    stands_at: AtomicU64,
+}
+
+impl Notes {
+    pub(in crate::sched) fn new() -> Notes {
+        Notes {
+            aged: AtomicUsize::new(0),
+            stuck: AtomicBool::new(false),
+            stands_since: AtomicU64::new(0),
+            stands_at: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns the value of `next` that thieves may take.
+    #[inline]
+    pub(in crate::sched) fn aged(&self) -> usize {
+        // ORDERING: Relaxed: a hint; `Next::steal` compares the slot itself.
+        self.aged.load(Ordering::Relaxed)
+    }
+
+    pub(in crate::sched) fn set_aged(&self, next: usize) {
+        self.aged.store(next, Ordering::Relaxed);
+    }
+
+    /// Returns true if nothing is placed on the worker.
+    pub(in crate::sched) fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Relaxed)
+    }
+
+    pub(in crate::sched) fn set_stuck(&self, stuck: bool) {
+        self.stuck.store(stuck, Ordering::Relaxed);
+    }
+
+    /// Records that the worker has run one fiber since then, in the dispatch with this number.
+    pub(in crate::sched) fn set_stand(&self, since: u64, dispatch: u64) {
+        self.stands_since.store(since, Ordering::Relaxed);
+        self.stands_at.store(dispatch, Ordering::Release);
+    }
+
+    /// Returns the number of the last dispatch that was long.
+    pub(in crate::sched) fn stands_at(&self) -> u64 {
+        self.stands_at.load(Ordering::Acquire)
+    }
+
+    /// Returns when the fiber began to run that was dispatched then.
+    pub(in crate::sched) fn stands_since(&self) -> u64 {
+        self.stands_since.load(Ordering::Relaxed)
+    }
 }
 
 #[cfg(all(test, loom))]

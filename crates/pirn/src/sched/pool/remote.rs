@@ -17,17 +17,15 @@ use crate::report::fiber_info::FiberInfo;
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::placement::lines::LineCounts;
 use crate::sched::pool::counters::{Gauge, WorkerCounters};
-use crate::sched::pool::duty::DutyWord;
+use crate::sched::pool::monitor::Notes;
 use crate::sched::pool::worker_state::StateCell;
+use crate::sched::pool::worker_thread::WorkerThread;
 use crate::sched::queue::inbox::Inbox;
 use crate::sched::queue::injector::Injector;
 use crate::sched::queue::next_slot::Next;
 use crate::sched::queue::ring::Ring;
 use crate::shim::Mutex;
-use crate::shim::atomic::{
-    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
-};
-use crate::sys::ThreadProbe;
+use crate::shim::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use crate::timer::Levels;
 
 /// What other threads see of one worker.
@@ -46,44 +44,21 @@ pub(crate) struct Remote {
     /// (`sched::placement::balance`). Written by any worker.
     pub(in crate::sched) lines: LineCounts,
     /// Fresh fibers that other workers have placed here (`sched::placement::balance`).
-    pub(in crate::sched) placed: Injector<FiberHead>,
-    /// The kind of holder that the worker is, as a number; 0 if none (`sched::placement::holders`).
-    /// Written under the lock of `Threads`.
-    pub(in crate::sched) holder: AtomicU32,
-    /// The worker has run one fiber for so long that nothing is placed here. Written by the
-    /// monitor.
-    pub(in crate::sched) stuck: AtomicBool,
+    pub(in crate::sched) placed: Injector<Header>,
     /// The fiber that runs now; null if the worker found none, and has not since. For reports, and
     /// to distinguish a stuck worker from one that is getting up. Written by the worker.
     pub(in crate::sched) running: AtomicPtr<FiberHead>,
     /// The data kept for observers of this worker.
     pub(in crate::sched) watched: Watched,
-    /// The value that the monitor has found unchanged in `next`: free for thieves to take.
-    pub(in crate::sched) aged: AtomicUsize,
-    /// The worker's thread exists. Written under the lock of `Threads`.
-    pub(in crate::sched) launched: AtomicBool,
-    /// Counted as a member by `idle`. Written by the worker; while it has no thread, under the
-    /// lock of `Threads`.
-    pub(in crate::sched) member: AtomicBool,
-    /// The worker's duty.
-    pub(in crate::sched) duty: DutyWord,
-    /// The number of fibers that run here and have announced that they block this thread.
-    pub(in crate::sched) in_place: AtomicU32,
-    /// How to ask the system about the worker's thread. Written by the worker when it starts.
-    pub(in crate::sched) thread: ThreadProbe,
+    pub(in crate::sched) thread: WorkerThread,
+    pub(in crate::sched) notes: Notes,
     /// Whether the worker sleeps, and for how long, as the constants of
     /// `sched::deadlock::detector`. Written by the worker.
     pub(in crate::sched) sleep: AtomicU32,
     /// The worker's state, for reports. Written by the worker.
     pub(in crate::sched) state: StateCell,
-    /// The worker has completed its last step.
-    pub(in crate::sched) ended: AtomicBool,
     /// The levels of the worker's timers, for other threads. Written by the worker when it starts.
     pub(in crate::sched) timers: Mutex<Option<Arc<Levels<Ticket>>>>,
-    /// Since when the worker has run one fiber, and the number of that dispatch, if that is long.
-    /// Written by the monitor.
-    pub(in crate::sched) stands_since: AtomicU64,
-    pub(in crate::sched) stands_at: AtomicU64,
 }
 
 /// The workers of a pool, by number.
@@ -195,28 +170,14 @@ impl Remote {
             settled: Gauge::default(),
             lines: LineCounts::new(),
             placed: Injector::new(1),
-            holder: AtomicU32::new(0),
-            stuck: AtomicBool::new(false),
             running: AtomicPtr::new(ptr::null_mut()),
             watched: Watched::new(watch),
-            aged: AtomicUsize::new(0),
-            launched: AtomicBool::new(false),
-            member: AtomicBool::new(false),
-            duty: DutyWord::new(),
-            in_place: AtomicU32::new(0),
-            thread: ThreadProbe::new(),
+            notes: Notes::new(),
+            thread: WorkerThread::new(),
             sleep: AtomicU32::new(0),
             state: StateCell::new(),
-            ended: AtomicBool::new(false),
             timers: Mutex::new(None),
-            stands_since: AtomicU64::new(0),
-            stands_at: AtomicU64::new(0),
         }
-    }
-
-    /// True if the worker has a thread.
-    pub(in crate::sched) fn is_launched(&self) -> bool {
-        self.launched.load(Ordering::Relaxed)
     }
 
     /// Describes the fiber that runs now, for a worker with this number that does not answer.

@@ -126,7 +126,7 @@ impl Pool {
         let _ = pool.root().call_on(Box::new(closing));
         for worker in 0..workers {
             // A worker without a thread counts as asleep: waking it starts it.
-            pool.remotes[worker].member.store(true, Ordering::Relaxed);
+            pool.remotes[worker].thread.set_member(true);
             let _ = pool.idle.announce(worker, false);
         }
         Ok(pool)
@@ -278,7 +278,7 @@ impl Pool {
     /// Wakes the thread of a member that the caller has claimed, or starts it.
     pub(in crate::sched) fn wake(self: &Arc<Self>, worker: usize) {
         let remote = &self.remotes[worker];
-        if remote.launched.load(Ordering::Acquire) {
+        if remote.thread.can_be_woken() {
             remote.inbox.unpark();
         } else {
             self.policy().launch(self, worker);

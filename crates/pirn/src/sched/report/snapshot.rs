@@ -253,8 +253,7 @@ impl Pool {
         let wanted = |&worker: &usize| book.wants.get(worker).is_none_or(Option::is_some);
         let there = |&worker: &usize| {
             let remote = &self.remotes[worker];
-            remote.launched.load(Ordering::Acquire)
-                && !remote.ended.load(Ordering::Acquire)
+            remote.thread.is_there()
         };
         let missing = |&worker: &usize| book.answers.iter().all(|a| a.worker != worker);
         let workers = (0..self.remotes.len()).filter(wanted);
@@ -289,7 +288,7 @@ impl Pool {
 impl Remote {
     /// True if the worker has run one fiber for so long that its answer is not waited for.
     fn is_silent(&self) -> bool {
-        let stands = self.stands_at.load(Ordering::Acquire);
+        let stands = self.notes.stands_at();
         let runs = !self.running.load(Ordering::Relaxed).is_null();
         // A worker that has dispatched since then answers.
         stands != 0 && stands == self.counters.dispatched.get() && runs
@@ -300,7 +299,7 @@ impl Remote {
         match self.is_silent() {
             false => BOUND,
             true => {
-                let since = self.stands_since.load(Ordering::Relaxed);
+                let since = self.notes.stands_since();
                 Duration::from_nanos(clock::now().saturating_sub(since))
             }
         }

@@ -183,8 +183,7 @@ impl Pool {
         // Where fibers may migrate, the thread of a worker may end before the fibers that it has
         // started.
         let is_listed = |&worker: &usize| {
-            wants[worker].is_some()
-                || self.remotes[worker].launched.load(Ordering::Acquire)
+            wants[worker].is_some() || self.remotes[worker].thread.can_be_woken()
         };
         let mut workers: Vec<Walked> = (0..self.remotes.len())
             .filter(is_listed)

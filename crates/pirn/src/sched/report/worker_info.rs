@@ -49,8 +49,7 @@ impl Pool {
 }
 
 fn look(worker: usize, remote: &Remote) -> WorkerGlance {
-    let there =
-        remote.launched.load(Ordering::Acquire) && !remote.ended.load(Ordering::Acquire);
+    let there = remote.thread.is_there();
     let thread = match remote.sleep.load(Ordering::Acquire) {
         _ if !there => ThreadState::Gone,
         ASLEEP => ThreadState::Asleep,
@@ -64,7 +63,7 @@ fn look(worker: usize, remote: &Remote) -> WorkerGlance {
     WorkerGlance {
         worker,
         thread,
-        member: remote.member.load(Ordering::Relaxed),
+        member: remote.thread.is_member(),
         running: running.then(|| remote.describe_running(worker)).flatten(),
         started,
         fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),

@@ -151,8 +151,7 @@ impl Stalls {
             return;
         }
         if now - run.since >= SILENT {
-            remote.stands_since.store(run.since, Ordering::Relaxed);
-            remote.stands_at.store(epoch, Ordering::Release);
+            remote.notes.set_stand(run.since, epoch);
         }
         if now - run.seen.max(run.since) < self.threshold / 10 {
             return;
@@ -174,7 +173,7 @@ impl Stalls {
                 _ => seen.max(run.since),
             };
             run.held = ready.min(due.unwrap_or(u64::MAX).max(run.after));
-            run.spent = remote.thread.processor_time();
+            run.spent = remote.thread.probe.processor_time();
         }
         let held = now - run.held;
         let fibers = waiting + usize::from(due.is_some());
@@ -190,7 +189,8 @@ impl Stalls {
             }
             None if held >= self.threshold => {
                 let enough = self.threshold / 2;
-                let Some(cause) = Cause::of(&remote.thread, spent, held, enough) else {
+                let Some(cause) = Cause::of(&remote.thread.probe, spent, held, enough)
+                else {
                     return;
                 };
                 let Some(mut stall) = Stall::of(index, remote, cause, epoch) else {
@@ -238,8 +238,8 @@ impl Stalls {
             return;
         }
         run.asked = true;
-        let waits = remote.thread.activity() == Some(Activity::Waits);
-        let call = remote.thread.call();
+        let waits = remote.thread.probe.activity() == Some(Activity::Waits);
+        let call = remote.thread.probe.call();
         if !waits || !self.signals || call.is_some_and(|call| !is_futex(call)) {
             return;
         }

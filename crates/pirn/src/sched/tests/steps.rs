@@ -40,7 +40,7 @@ impl Stage {
     fn new(workers: usize) -> Stage {
         let pool = Pool::start(config(workers), None).expect("a pool");
         for remote in pool.remotes.iter() {
-            remote.launched.store(true, Ordering::Relaxed);
+            remote.thread.set_launched(true);
         }
         let worker = Worker::new(Arc::clone(&pool), 0);
         worker.begin_drive();
@@ -260,9 +260,7 @@ fn a_fiber_in_the_slot_stays_with_its_worker() {
     let victim = &stage.pool.remotes[1];
     assert!(victim.next.put(NextItem::Fresh(other)).is_none());
     assert!(stage.worker.steal().is_none());
-    victim
-        .aged
-        .store(victim.next.look_fresh(), Ordering::Relaxed);
+    victim.notes.set_aged(victim.next.look_fresh());
     assert_eq!(stage.worker.steal(), Some(other));
     stage.end([other]);
 }

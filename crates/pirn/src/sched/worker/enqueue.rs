@@ -25,7 +25,6 @@ use crate::sched::pool::shared::Pool;
 use crate::sched::queue::inbox::Inbox;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
-use crate::shim::atomic::Ordering;
 use crate::timer::Timer;
 
 /// Queues a fresh fiber in `pool`; gives it back if the pool takes none any more.
@@ -168,7 +167,7 @@ impl Drop for Absence {
             }
             // The fiber has migrated; that worker notices by itself.
             _ => {
-                remote.in_place.fetch_sub(1, Ordering::Release);
+                remote.thread.end_in_place();
             }
         }
     }

@@ -143,8 +143,7 @@ impl Worker {
             if seen == 0 {
                 continue;
             }
-            // ORDERING: Relaxed: a hint of the monitor; `steal` compares the slot itself.
-            if seen == remote.aged.load(Ordering::Relaxed)
+            if seen == remote.notes.aged()
                 && let Some(fiber) = remote.next.steal(seen)
             {
                 counters.steals.increment();

@@ -86,7 +86,7 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     if let Some(seeded) = &worker.seeded {
         seeded.take_thread(local);
     }
-    worker.remote().thread.introduce();
+    worker.remote().thread.probe.introduce();
     worker.show_timers();
     sys::pin(&worker.pool.config.threads.processors, index);
     local.set_starting(Arc::as_ptr(&worker.pool).cast());
@@ -123,7 +123,7 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     unsafe { local.set_jobs(before) };
     worker.leave_driver();
     call(&worker.pool.config.threads.on_stop);
-    worker.remote().ended.store(true, Ordering::Release);
+    worker.remote().thread.end();
     if worker.role.is_leaving() {
         let pool = &worker.pool;
         pool.policy().leave(pool, index, worker.is_member());
