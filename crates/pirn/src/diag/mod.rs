@@ -33,7 +33,7 @@ pub use crate::observe::{Metrics, WorkerMetrics};
 pub use crate::report::fiber_info::FiberInfo;
 pub use crate::sched::placement::lines::{LineClass, SpawnLine};
 pub use crate::sched::pool::counters::Counters;
-pub use crate::sched::pool::decisions::ScaleReason;
+pub use crate::sched::pool::threads::decisions::ScaleReason;
 pub use crate::sched::pool::worker_state::WorkerState;
 pub use crate::wait::Reason;
 pub use crate::wait::object::{Nameable, Object, ObjectKind, name_object};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::sched::pool::counters::Counters;
-use crate::sched::pool::decisions::ScaleReason;
 use crate::sched::pool::shared::Pool;
+use crate::sched::pool::threads::decisions::ScaleReason;
 use crate::sched::pool::worker_state::WorkerState;
 
 /// The counters of a runtime since its start. Not consistent to one moment while it runs.

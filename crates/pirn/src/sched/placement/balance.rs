@@ -40,10 +40,10 @@ use crate::fiber::FiberPtr;
 use crate::fiber::current;
 use crate::sched::placement::holders::ThreadUse;
 use crate::sched::placement::lines::{LineClass, SpawnLine, Tag};
-use crate::sched::pool::duty::Duty;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
+use crate::sched::pool::threads::duty::Duty;
 use crate::sched::queue::injector::End;
 use crate::sched::worker::run::Worker;
 

@@ -27,10 +27,10 @@ use std::sync::Arc;
 
 use crate::fiber::FiberPtr;
 use crate::sched::placement::lines::{LineClass, Spread};
-use crate::sched::pool::decisions::ScaleReason;
-use crate::sched::pool::duty::Duty;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
+use crate::sched::pool::threads::decisions::ScaleReason;
+use crate::sched::pool::threads::duty::Duty;
 use crate::sched::worker::run::Worker;
 
 /// What the fibers of a line use their thread for.

@@ -1,6 +1,6 @@
 //! Decides when a pool has more threads than members, and when it no longer has them.
 //!
-//! Owns: the decision. Does not own: its count by reason (`sched::pool::decisions`), the evidence,
+//! Owns: the decision. Does not own: its count by reason (`sched::pool::threads::decisions`), the evidence,
 //! which the monitor gathers (`sysmon`), nor the workers' part (`standby`, `threads`).
 //!
 //! A worker is *stuck* if it has not dispatched for some looks. It *waits* if its thread has waited
@@ -28,11 +28,11 @@ use std::time::Duration;
 use crate::base::clock;
 use crate::events::LogMask;
 use crate::sched::policy::threads::Called;
-use crate::sched::pool::decisions::ScaleReason;
-use crate::sched::pool::duty::Duty;
 use crate::sched::pool::remote::Remote;
-use crate::sched::pool::roster::Roster;
 use crate::sched::pool::shared::Pool;
+use crate::sched::pool::threads::decisions::ScaleReason;
+use crate::sched::pool::threads::duty::Duty;
+use crate::sched::pool::threads::roster::Roster;
 
 /// How long a worker has not dispatched before its thread is checked. A thread costs about a tenth
 /// of that; arbitrary otherwise.

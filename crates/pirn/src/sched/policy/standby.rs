@@ -1,7 +1,7 @@
 //! Workers apart: those that a pool has beside its members, while members are stuck, and those that
 //! it no longer needs.
 //!
-//! Owns: how a worker follows its duty. Does not own: the word (`sched::pool::duty`), which worker
+//! Owns: how a worker follows its duty. Does not own: the word (`sched::pool::threads::duty`), which worker
 //! is activated or retired, and why (`scale`), nor their threads (`threads`).
 //!
 //! A pool has as many *members* as it is meant to run at a time: the workers with the lowest
@@ -35,7 +35,7 @@ use std::time::Duration;
 use crate::base::list::Fifo;
 use crate::sched::config::Scheduler;
 use crate::sched::migrate::shared_queues::SharedQueues;
-use crate::sched::pool::duty::Duty;
+use crate::sched::pool::threads::duty::Duty;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;

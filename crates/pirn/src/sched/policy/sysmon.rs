@@ -51,16 +51,16 @@ use crate::sched::migrate::shared_queues::{SharedQueues, enqueue};
 use crate::sched::placement::balance::STUCK;
 use crate::sched::placement::lines::HELD;
 use crate::sched::policy::scale::{Evidence, LONG, SOON, STILL};
-use crate::sched::pool::monitor::Pace;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
+use crate::sched::pool::threads::monitor::Pace;
 use crate::sched::stall::Stalls;
 use crate::shim::atomic::Ordering;
 use crate::sys::Activity;
 use crate::sys::poller::Events;
 
 /// The least time between two looks that may call work aged: twice the cost of waking a thread for
-/// it (`SURPLUS` in `sched::worker::intervals`). The three times are arbitrary; no measurement yet.
+/// it (`SURPLUS` in `sched::worker::records::intervals`). The three times are arbitrary; no measurement yet.
 const AGE: Duration = Duration::from_micros(100);
 /// How long the notification of a fiber may be delayed: many times what a preempted thread waits
 /// for its turn on a crowded machine.

@@ -14,12 +14,12 @@ use std::io;
 use std::sync::Arc;
 
 use crate::sched::policy::sysmon;
-use crate::sched::pool::decisions::ScaleReason;
-use crate::sched::pool::duty::Duty;
 use crate::sched::pool::idle::Idle;
 use crate::sched::pool::phase::Phase;
-use crate::sched::pool::roster::Roster;
 use crate::sched::pool::shared::{Policy, Pool};
+use crate::sched::pool::threads::decisions::ScaleReason;
+use crate::sched::pool::threads::duty::Duty;
+use crate::sched::pool::threads::roster::Roster;
 use crate::sched::worker::run;
 use crate::shim;
 

@@ -2,17 +2,13 @@
 
 pub(super) mod arrivals;
 pub(crate) mod counters;
-pub(crate) mod decisions;
-pub(super) mod duty;
 pub(crate) mod idle;
-pub(super) mod monitor;
 pub(crate) mod phase;
 pub(super) mod quiescence;
 pub(crate) mod registry;
 #[expect(unsafe_code, reason = "a word that is a running header")]
 pub(super) mod remote;
-pub(super) mod roster;
 pub(crate) mod shared;
 pub(super) mod stack_waiters;
+pub(crate) mod threads;
 pub(crate) mod worker_state;
-pub(super) mod worker_thread;

@@ -1,6 +1,6 @@
 //! Decisions that depend on how long fibers have run.
 
-use crate::sched::worker::intervals::{Intervals, SURPLUS};
+use crate::sched::worker::records::intervals::{Intervals, SURPLUS};
 
 /// Returns the intervals after enough rounds of fibers that run for `run` nanoseconds each.
 fn intervals(run: u64) -> Intervals {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
 use crate::fiber::jobs::{Beat, Jobs};
-use crate::sched::pool::monitor::Monitor;
+use crate::sched::pool::threads::monitor::Monitor;
 use crate::shim::thread;
 use crate::sys::parker::Parker;
 

@@ -1,7 +1,7 @@
 //! The decisions from the evidence.
 
 use crate::sched::policy::scale::{Evidence, RunningLines};
-use crate::sched::pool::decisions::{Decisions, ScaleReason};
+use crate::sched::pool::threads::decisions::{Decisions, ScaleReason};
 
 /// Two members, both blocked, with work that has aged behind them.
 const BLOCKED: Evidence = Evidence {

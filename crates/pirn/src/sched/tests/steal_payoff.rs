@@ -1,7 +1,7 @@
 //! The worth of jobs.
 
-use crate::sched::worker::intervals::{EXPECT, WORTH};
-use crate::sched::worker::steal_payoff::StealPayoff;
+use crate::sched::worker::records::intervals::{EXPECT, WORTH};
+use crate::sched::worker::records::steal_payoff::StealPayoff;
 
 /// Goes to sleep, and returns whether it is worth waking.
 fn sleeps(gain: &StealPayoff) -> bool {

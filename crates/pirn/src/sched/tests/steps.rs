@@ -18,8 +18,10 @@ use crate::sched::pool::shared::Pool;
 use crate::sched::queue::injector::End;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::queue::ring::CAPACITY;
-use crate::sched::worker::intervals::{MAINTENANCE_AFTER_SLEEP, MAINTENANCE_INTERVAL};
 use crate::sched::worker::park::SPIN;
+use crate::sched::worker::records::intervals::{
+    MAINTENANCE_AFTER_SLEEP, MAINTENANCE_INTERVAL,
+};
 use crate::sched::worker::run::Worker;
 use crate::shim;
 use crate::shim::hint::hints;

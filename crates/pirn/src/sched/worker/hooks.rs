@@ -17,7 +17,7 @@ use crate::fiber::FiberPtr;
 use crate::fiber::current::Local;
 use crate::report::fiber_info;
 use crate::sched::placement::lines::{RunEnd, Tag};
-use crate::sched::worker::intervals::MAINTENANCE_INTERVAL;
+use crate::sched::worker::records::intervals::MAINTENANCE_INTERVAL;
 use crate::sched::worker::run::Worker;
 use crate::shim;
 

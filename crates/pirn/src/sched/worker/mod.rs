@@ -16,27 +16,18 @@ pub(super) mod checks;
 pub(crate) mod enqueue;
 pub(crate) mod heartbeat;
 pub(super) mod hooks;
-pub(super) mod intervals;
-pub(super) mod joins;
-pub(super) mod maintenance;
 pub(super) mod next_fiber;
 #[expect(
     unsafe_code,
     reason = "the buffer of events that only the worker's own thread reaches"
 )]
 pub(super) mod park;
-#[expect(
-    unsafe_code,
-    reason = "fields that only the worker's own thread reaches"
-)]
-pub(super) mod queues;
-pub(super) mod role;
+pub(super) mod records;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"
 )]
 pub(super) mod run;
-pub(super) mod search;
 #[expect(
     unsafe_code,
     reason = "touches stacks that only the worker's own thread reaches"
@@ -47,7 +38,6 @@ pub(super) mod stacks;
     reason = "fields that only the worker's own thread reaches"
 )]
 pub(super) mod start_finish;
-pub(super) mod steal_payoff;
 pub(crate) mod system;
 pub(super) mod take;
 #[expect(

@@ -28,7 +28,7 @@ pub(in crate::sched) struct Search {
 }
 
 impl Search {
-    pub(super) fn new() -> Search {
+    pub(in crate::sched) fn new() -> Search {
         Search {
             active: Cell::new(false),
             spun: Cell::new(false),
@@ -59,51 +59,51 @@ impl Search {
 
     /// Records that the worker has found a fiber.
     #[inline(always)]
-    pub(super) fn found(&self) {
+    pub(in crate::sched) fn found(&self) {
         self.spun.set(false);
     }
 
     /// Records that the last spin has seen work, which has not been found yet.
-    pub(super) fn set_spun(&self) {
+    pub(in crate::sched) fn set_spun(&self) {
         self.spun.set(true);
     }
 
     /// Returns true once if the last spin has seen work.
-    pub(super) fn take_spun(&self) -> bool {
+    pub(in crate::sched) fn take_spun(&self) -> bool {
         self.spun.take()
     }
 
     /// Returns true if this rest has not had its short sleep because of young work; it has it now.
-    pub(super) fn nap(&self) -> bool {
+    pub(in crate::sched) fn nap(&self) -> bool {
         !self.napped.replace(true)
     }
 
     /// Allows the next rest a short sleep.
-    pub(super) fn end_nap(&self) {
+    pub(in crate::sched) fn end_nap(&self) {
         self.napped.set(false);
     }
 
     /// Sets how long this worker sleeps at most.
-    pub(super) fn set_drive_limit(&self, limit: Option<Instant>) {
+    pub(in crate::sched) fn set_drive_limit(&self, limit: Option<Instant>) {
         self.drive_limit.set(limit);
     }
 
-    pub(super) fn drive_limit(&self) -> Option<Instant> {
+    pub(in crate::sched) fn drive_limit(&self) -> Option<Instant> {
         self.drive_limit.get()
     }
 
     /// Returns a random number below `workers`.
-    pub(super) fn pick(&self, workers: usize) -> usize {
+    pub(in crate::sched) fn pick(&self, workers: usize) -> usize {
         self.rng.borrow_mut().below(workers)
     }
 
     /// Returns true if spinning has paid lately.
-    pub(super) fn may_spin(&self) -> bool {
+    pub(in crate::sched) fn may_spin(&self) -> bool {
         self.patience.get() > 0
     }
 
     /// Records that a spin has seen work, or not.
-    pub(super) fn has_spun(&self, seen: bool) {
+    pub(in crate::sched) fn has_spun(&self, seen: bool) {
         let patience = self.patience.get();
         self.patience.set(match seen {
             true => (patience + 1).min(8),
@@ -112,7 +112,7 @@ impl Search {
     }
 
     /// Records a sleep of `slept` nanoseconds; a `nap` was short because of young work.
-    pub(super) fn has_slept(&self, slept: u64, nap: bool) {
+    pub(in crate::sched) fn has_slept(&self, slept: u64, nap: bool) {
         if slept < SHORT && !nap {
             self.patience.set((self.patience.get() + 1).min(8));
         } else if slept > 10 * SHORT {

@@ -4,7 +4,7 @@
 //! drives a pool that has none. Does not own: when a thread starts or ends
 //! (`sched::policy::threads`).
 
-use crate::sched::pool::decisions::Decisions;
+use crate::sched::pool::threads::decisions::Decisions;
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::shim::thread::{JoinHandle, ThreadId};
 use crate::shim::{Mutex, MutexGuard};

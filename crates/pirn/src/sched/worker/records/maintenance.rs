@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use crate::sched::worker::intervals::{
+use crate::sched::worker::records::intervals::{
     Intervals, MAINTENANCE_AFTER_SLEEP, MAINTENANCE_INTERVAL,
 };
 
@@ -62,7 +62,7 @@ impl Maintenance {
 
     /// Counts a dispatch; false if maintenance is due before it.
     #[inline(always)]
-    pub(super) fn count_dispatch(&self) -> bool {
+    pub(in crate::sched) fn count_dispatch(&self) -> bool {
         let left = self.ticks_to_maintenance.get();
         if left == 0 {
             return false;
@@ -72,7 +72,7 @@ impl Maintenance {
     }
 
     /// Begins a round, of at most `interval` dispatches; returns how many it has.
-    pub(super) fn begin_round(&self, interval: u32) -> u32 {
+    pub(in crate::sched) fn begin_round(&self, interval: u32) -> u32 {
         let round = self.round.get().min(interval);
         self.round
             .set(MAINTENANCE_INTERVAL.min(2 * self.round.get()));
@@ -83,7 +83,7 @@ impl Maintenance {
 
     /// Counts a round of dispatches; true if there were `interval` since the last look at the
     /// injector, which is due now.
-    pub(super) fn is_injector_due(&self, round: u32, interval: u32) -> bool {
+    pub(in crate::sched) fn is_injector_due(&self, round: u32, interval: u32) -> bool {
         let since = self.since_injector.get() + round;
         let due = since >= interval;
         self.since_injector.set(if due { 0 } else { since });
@@ -91,7 +91,7 @@ impl Maintenance {
     }
 
     /// True if the oldest fiber that spilled here is due to run; then the next one is due later.
-    pub(super) fn is_oldest_due(&self, now: u64) -> bool {
+    pub(in crate::sched) fn is_oldest_due(&self, now: u64) -> bool {
         let due = now >= self.oldest_due.get();
         if due {
             self.oldest_due.set(now + OLDEST);
@@ -100,7 +100,7 @@ impl Maintenance {
     }
 
     /// Measures the runs since the last call; false if there were none.
-    pub(super) fn measure(&self, now: u64) -> bool {
+    pub(in crate::sched) fn measure(&self, now: u64) -> bool {
         let left = self.ticks_to_maintenance.get();
         let runs = self.measured_at.replace(left).saturating_sub(left);
         if runs == 0 {
@@ -113,7 +113,7 @@ impl Maintenance {
 
     /// Resumes measuring after the worker has not run fibers. The rounds after a sleep are short,
     /// so that it soon notices that its fibers compute for long.
-    pub(super) fn resume(&self, now: u64) {
+    pub(in crate::sched) fn resume(&self, now: u64) {
         self.intervals.resume(now);
         self.round.set(MAINTENANCE_AFTER_SLEEP);
         let left = self.ticks_to_maintenance.get().min(MAINTENANCE_AFTER_SLEEP);

@@ -20,7 +20,7 @@ pub(in crate::sched) const SURPLUS: u64 = 50_000;
 
 /// The least time between two requests for jobs by a worker without work, in nanoseconds: a hundred
 /// times the cost of one more job for the worker that is asked.
-pub(super) const ASK: u64 = 20_000;
+pub(in crate::sched) const ASK: u64 = 20_000;
 
 /// How long a worker that has done a job watches for the next one before it sleeps, in nanoseconds:
 /// the cost of waking it again (see [`SURPLUS`]).
@@ -32,7 +32,7 @@ pub(in crate::sched) const WORTH: u64 = 10_000;
 /// Jobs that take less on average, in nanoseconds, are asked for with pauses ([`ASK`]), and not
 /// watched for. A small multiple of the cost of a job for both sides: with frames of 10 µs, which
 /// are divided into jobs of 1 µs, 15 µs otherwise.
-pub(super) const JOB: u64 = 4_000;
+pub(in crate::sched) const JOB: u64 = 4_000;
 
 /// The longest that a queued fiber should wait behind local work before the injector is looked at,
 /// or before a fiber that completes one operation after the other yields. Arbitrary within Tokio's

@@ -5,8 +5,8 @@
 
 use std::cell::Cell;
 
-use crate::sched::worker::intervals::ASK;
-use crate::sched::worker::steal_payoff::StealPayoff;
+use crate::sched::worker::records::intervals::ASK;
+use crate::sched::worker::records::steal_payoff::StealPayoff;
 
 /// The number of jobs promoted for one question until a worker takes one. Arbitrary:
 /// short joins come in rows, and the worker that has asked needs some microseconds to
@@ -14,11 +14,11 @@ use crate::sched::worker::steal_payoff::StealPayoff;
 const KEPT: u32 = 2;
 
 /// What a worker knows of the joins of others, and of its own.
-pub(super) struct Joins {
+pub(in crate::sched) struct Joins {
     /// When this worker last asked others for their jobs, as `base::clock` counts.
     asked: Cell<u64>,
     /// The worth of jobs of other workers.
-    pub(super) payoff: StealPayoff,
+    pub(in crate::sched) payoff: StealPayoff,
     /// Jobs that were promoted here since the last request, and were not taken.
     kept: Cell<u32>,
     /// The run of a fiber, counted in dispatches, that may promote what is left of the
@@ -27,7 +27,7 @@ pub(super) struct Joins {
 }
 
 impl Joins {
-    pub(super) fn new() -> Joins {
+    pub(in crate::sched) fn new() -> Joins {
         Joins {
             asked: Cell::new(0),
             payoff: StealPayoff::new(),
@@ -37,34 +37,34 @@ impl Joins {
     }
 
     /// True if the last question to others was [`ASK`] ago or more.
-    pub(super) fn is_ask_due(&self, now: u64) -> bool {
+    pub(in crate::sched) fn is_ask_due(&self, now: u64) -> bool {
         now - self.asked.get() >= ASK
     }
 
     /// Records that this worker asks others for their jobs now.
-    pub(super) fn set_asked(&self, now: u64) {
+    pub(in crate::sched) fn set_asked(&self, now: u64) {
         self.asked.set(now);
     }
 
     /// Gives what is left of the last beat to `run`, a run of a fiber. False if it was another
     /// one's: credit that one fiber has not used does not pass to the next one.
-    pub(super) fn claim_credit(&self, run: u64) -> bool {
+    pub(in crate::sched) fn claim_credit(&self, run: u64) -> bool {
         let before = self.credit_of.replace(Some(run));
         before.is_none_or(|before| before == run)
     }
 
     /// Begins to count the jobs that are promoted and not taken, for a new request.
-    pub(super) fn begin_kept(&self) {
+    pub(in crate::sched) fn begin_kept(&self) {
         self.kept.set(0);
     }
 
     /// True if one more job may be promoted that was not taken before.
-    pub(super) fn may_keep(&self) -> bool {
+    pub(in crate::sched) fn may_keep(&self) -> bool {
         self.kept.get() + 1 < KEPT
     }
 
     /// Counts a job that was promoted and not taken; the next fiber that joins promotes another.
-    pub(super) fn keep(&self) {
+    pub(in crate::sched) fn keep(&self) {
         self.kept.set(self.kept.get() + 1);
         self.credit_of.set(None);
     }

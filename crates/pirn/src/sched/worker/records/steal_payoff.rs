@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use crate::sched::worker::intervals::{EXPECT, JOB, WORTH};
+use crate::sched::worker::records::intervals::{EXPECT, JOB, WORTH};
 
 /// The account of one worker.
 pub(in crate::sched) struct StealPayoff {

@@ -17,7 +17,7 @@ use crate::fiber::{FiberHead, FiberPtr, Header};
 const STREAK: u32 = 3;
 
 /// The lists of one worker.
-pub(super) struct Queues {
+pub(in crate::sched) struct Queues {
     /// Settled fibers that may run.
     ready: UnsafeCell<Fifo<FiberHead>>,
     /// Fibers that have started here and not ended.
@@ -33,7 +33,7 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    pub(super) fn new() -> Queues {
+    pub(in crate::sched) fn new() -> Queues {
         Queues {
             ready: UnsafeCell::new(Fifo::new()),
             started: UnsafeCell::new(List::new()),
@@ -46,32 +46,32 @@ impl Queues {
 
     /// Returns true if a fiber is to run before anything else.
     #[inline(always)]
-    pub(super) fn has_first(&self) -> bool {
+    pub(in crate::sched) fn has_first(&self) -> bool {
         self.first.get().is_some()
     }
 
     /// Ends a row of dispatches out of the `next` slot.
     #[inline(always)]
-    pub(super) fn end_streak(&self) {
+    pub(in crate::sched) fn end_streak(&self) {
         self.streak.set(0);
     }
 
     /// Makes `fiber`, which has settled here, run before anything else. Returns the one that was to
     /// do so before.
     #[inline(always)]
-    pub(super) fn replace_first(&self, fiber: FiberPtr) -> Option<FiberPtr> {
+    pub(in crate::sched) fn replace_first(&self, fiber: FiberPtr) -> Option<FiberPtr> {
         self.first.replace(Some(fiber))
     }
 
     /// Takes the fiber that is to run before anything else.
     #[inline(always)]
-    pub(super) fn take_first(&self) -> Option<FiberPtr> {
+    pub(in crate::sched) fn take_first(&self) -> Option<FiberPtr> {
         self.first.take()
     }
 
     /// Adds a fiber that starts here.
     #[inline]
-    pub(super) fn link_started(&self, fiber: FiberPtr) {
+    pub(in crate::sched) fn link_started(&self, fiber: FiberPtr) {
         // SAFETY: K1.
         let started = unsafe { &mut *self.started.get() };
         // SAFETY: a fiber starts once.
@@ -80,7 +80,7 @@ impl Queues {
 
     /// Removes a fiber that has ended, and started here.
     #[inline(always)]
-    pub(super) fn unlink_started(&self, fiber: FiberPtr) {
+    pub(in crate::sched) fn unlink_started(&self, fiber: FiberPtr) {
         // SAFETY: K1.
         let started = unsafe { &mut *self.started.get() };
         // SAFETY: linked in `link_started`, in this list.
@@ -88,14 +88,14 @@ impl Queues {
     }
 
     /// Calls `f`, which runs no fiber, for each fiber that has started here.
-    pub(super) fn each_started(&self, mut f: impl FnMut(FiberPtr)) {
+    pub(in crate::sched) fn each_started(&self, mut f: impl FnMut(FiberPtr)) {
         // SAFETY: K1: `f` runs no fiber, so the list stays as it is.
         let started = unsafe { &*self.started.get() };
         started.fibers().for_each(&mut f);
     }
 
     /// Returns the started fiber at the front of the list, and moves it to the back.
-    pub(super) fn next_of_walk(&self) -> Option<FiberPtr> {
+    pub(in crate::sched) fn next_of_walk(&self) -> Option<FiberPtr> {
         // SAFETY: K1.
         let started = unsafe { &mut *self.started.get() };
         let fiber = started.pop_fiber()?;
@@ -106,14 +106,14 @@ impl Queues {
 
     /// Returns true if a fiber that has started here lives.
     #[inline(always)]
-    pub(super) fn has_started(&self) -> bool {
+    pub(in crate::sched) fn has_started(&self) -> bool {
         // SAFETY: K1.
         !unsafe { &*self.started.get() }.is_empty()
     }
 
     /// Counts a fresh fiber that is put behind started ones. False if there were `most` in a row.
     #[inline(always)]
-    pub(super) fn defer(&self, most: u32) -> bool {
+    pub(in crate::sched) fn defer(&self, most: u32) -> bool {
         let deferred = self.deferred.get();
         let defers = deferred < most;
         if defers {
@@ -124,26 +124,26 @@ impl Queues {
 
     /// Ends a row of fresh fibers that were put behind started ones.
     #[inline(always)]
-    pub(super) fn end_deferrals(&self) {
+    pub(in crate::sched) fn end_deferrals(&self) {
         self.deferred.set(0);
     }
 
     /// Returns how many dispatches in a row came out of the `next` slot; `None` if that was as many
     /// as may.
     #[inline(always)]
-    pub(super) fn streak(&self) -> Option<u32> {
+    pub(in crate::sched) fn streak(&self) -> Option<u32> {
         Some(self.streak.get()).filter(|streak| *streak < STREAK)
     }
 
     /// Sets how many dispatches in a row came out of the `next` slot.
     #[inline(always)]
-    pub(super) fn set_streak(&self, streak: u32) {
+    pub(in crate::sched) fn set_streak(&self, streak: u32) {
         self.streak.set(streak);
     }
 
     /// Returns true if the ring is popped first, and the ready list the next time, or the reverse.
     #[inline(always)]
-    pub(super) fn alternate(&self) -> bool {
+    pub(in crate::sched) fn alternate(&self) -> bool {
         let ring_first = self.ring_first.get();
         self.ring_first.set(!ring_first);
         ring_first
@@ -151,35 +151,35 @@ impl Queues {
 
     /// Pushes to the back of the ready list.
     #[inline(always)]
-    pub(super) fn push_ready(&self, fiber: FiberPtr) {
+    pub(in crate::sched) fn push_ready(&self, fiber: FiberPtr) {
         // SAFETY: K1.
         unsafe { (*self.ready.get()).push_back(fiber) };
     }
 
     /// Appends to the ready list.
     #[inline(always)]
-    pub(super) fn append_ready(&self, fibers: Fifo<Header>) {
+    pub(in crate::sched) fn append_ready(&self, fibers: Fifo<Header>) {
         // SAFETY: K1.
         unsafe { (*self.ready.get()).append(fibers) };
     }
 
     /// Pops the oldest fiber of the ready list.
     #[inline(always)]
-    pub(super) fn pop_ready(&self) -> Option<FiberPtr> {
+    pub(in crate::sched) fn pop_ready(&self) -> Option<FiberPtr> {
         // SAFETY: K1.
         unsafe { (*self.ready.get()).pop_front() }
     }
 
     /// The number of fibers in the ready list.
     #[inline(always)]
-    pub(super) fn count_ready(&self) -> usize {
+    pub(in crate::sched) fn count_ready(&self) -> usize {
         // SAFETY: K1.
         unsafe { &*self.ready.get() }.len() as usize
     }
 
     /// Returns true if the ready list has fibers.
     #[inline(always)]
-    pub(super) fn has_ready(&self) -> bool {
+    pub(in crate::sched) fn has_ready(&self) -> bool {
         // SAFETY: K1.
         !unsafe { &*self.ready.get() }.is_empty()
     }

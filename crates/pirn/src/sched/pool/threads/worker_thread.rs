@@ -2,7 +2,7 @@
 //!
 //! Does not own: when a thread starts or ends (`sched::policy::threads`).
 
-use crate::sched::pool::duty::DutyWord;
+use crate::sched::pool::threads::duty::DutyWord;
 use crate::shim::atomic::{AtomicBool, AtomicU32, Ordering};
 use crate::sys::ThreadProbe;
 
