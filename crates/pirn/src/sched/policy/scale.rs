@@ -1,7 +1,7 @@
 //! Decides when a pool has more threads than members, and when it no longer has them.
 //!
-//! Owns: the decision. Does not own: its count by reason (`sched::pool::threads::decisions`), the evidence,
-//! which the monitor gathers (`sysmon`), nor the workers' part (`standby`, `threads`).
+//! Owns: the decision. Does not own: its count by reason (`sched::pool::threads::decisions`), the
+//! evidence, which the monitor gathers (`sysmon`), nor the workers' part (`standby`, `threads`).
 //!
 //! A worker is *stuck* if it has not dispatched for some looks. It *waits* if its thread has waited
 //! in the system (or its fiber has announced it, by `block_in_place`) for [`STILL`] at least. It

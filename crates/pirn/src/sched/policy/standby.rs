@@ -1,8 +1,8 @@
 //! Workers apart: those that a pool has beside its members, while members are stuck, and those that
 //! it no longer needs.
 //!
-//! Owns: how a worker follows its duty. Does not own: the word (`sched::pool::threads::duty`), which worker
-//! is activated or retired, and why (`scale`), nor their threads (`threads`).
+//! Owns: how a worker follows its duty. Does not own: the word (`sched::pool::threads::duty`),
+//! which worker is activated or retired, and why (`scale`), nor their threads (`threads`).
 //!
 //! A pool has as many *members* as it is meant to run at a time: the workers with the lowest
 //! numbers, which take part in the protocol of `idle`. Any other worker is apart.
@@ -21,10 +21,11 @@
 //!     └──── nothing has started here that lives, for KEEP long ──────────┘
 //! ```
 //!
-//! Every change but the worker's own from `Active` to `Draining` is made under the lock of `Threads`.
-//! So a worker that is activated is not about to end, and one that ends is not activated. A worker
-//! reads its duty at each maintenance and before it rests. The thread that changes it unparks the
-//! worker after that, and the token of that unpark remains if the worker is on its way to sleep.
+//! Every change but the worker's own from `Active` to `Draining` is made under the lock of
+//! `Threads`. So a worker that is activated is not about to end, and one that ends is not
+//! activated. A worker reads its duty at each maintenance and before it rests. The thread that
+//! changes it unparks the worker after that, and the token of that unpark remains if the worker is
+//! on its way to sleep.
 //!
 //! LIVENESS: nothing relies on a worker apart: no publisher counts it among the searchers or
 //! sleepers. Fibers in its ring can be stolen; what it hands on is published like anything from

@@ -60,7 +60,8 @@ use crate::sys::Activity;
 use crate::sys::poller::Events;
 
 /// The least time between two looks that may call work aged: twice the cost of waking a thread for
-/// it (`SURPLUS` in `sched::worker::records::intervals`). The three times are arbitrary; no measurement yet.
+/// it (`SURPLUS` in `sched::worker::records::intervals`). The three times are arbitrary; no
+/// measurement yet.
 const AGE: Duration = Duration::from_micros(100);
 /// How long the notification of a fiber may be delayed: many times what a preempted thread waits
 /// for its turn on a crowded machine.

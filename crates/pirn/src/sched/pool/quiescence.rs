@@ -1,9 +1,9 @@
 //! Quiescence: detects that no fiber is left, without a counter that all workers write.
 //!
-//! Each worker counts what it spawned and what it ended; [`balance`] adds up all that ended *before*
-//! all that was spawned. Both only grow, and a fiber is counted as spawned before it can end. So
-//! equal sums mean that at some moment between the two readings nothing was alive (that was not
-//! about to be spawned from outside).
+//! Each worker counts what it spawned and what it ended; [`balance`] adds up all that ended
+//! *before* all that was spawned. Both only grow, and a fiber is counted as spawned before it can
+//! end. So equal sums mean that at some moment between the two readings nothing was alive (that was
+//! not about to be spawned from outside).
 //!
 //! Fibers of the pool may wait here themselves. They are released when no other fiber is alive;
 //! waiters from outside, when nothing is alive at all. The thread that detects this ends a round,
