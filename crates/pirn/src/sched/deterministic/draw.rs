@@ -45,7 +45,7 @@ impl Worker {
             self.fire_timers(self.wheel_time());
             self.ask_driver();
             self.gather(seeded);
-            if let Some(fiber) = self.take_first().or_else(|| seeded.pick()) {
+            if let Some(fiber) = self.queues.take_first().or_else(|| seeded.pick()) {
                 if self.search.is_active() {
                     self.pass_search_on();
                 }

@@ -110,12 +110,12 @@ impl Worker {
         let may_defer = self.maintenance.intervals.is_slow()
             && self.has_ready()
             && self.pool.workers() > 1;
-        let defers = may_defer && self.defer(DEFERRALS);
+        let defers = may_defer && self.queues.defer(DEFERRALS);
         if defers {
             self.remote().lines.count(tag.line(), -1);
             self.keep_fresh(fiber);
         } else {
-            self.end_deferrals();
+            self.queues.end_deferrals();
             fiber.header().placement.set(tag.assign(self.index).0);
         }
         if self.remote().queued() > 0 {

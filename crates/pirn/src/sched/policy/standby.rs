@@ -130,7 +130,7 @@ impl Worker {
         if let Some(item) = remote.next.take() {
             match item {
                 NextItem::Fresh(fiber) => batch.push_back(fiber),
-                NextItem::Settled(fiber) => self.make_ready(fiber),
+                NextItem::Settled(fiber) => self.queues.push_ready(fiber),
             }
         }
         while let Some(fiber) = remote.ring.pop() {
@@ -142,7 +142,7 @@ impl Worker {
             self.pool.injector.spill(shard, batch);
         }
         if self.shared_queues.is_some()
-            && let Some(fiber) = self.take_first()
+            && let Some(fiber) = self.queues.take_first()
         {
             self.pool.injector.push(shard, fiber);
             some = true;

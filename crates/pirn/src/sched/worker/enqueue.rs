@@ -221,9 +221,9 @@ impl Worker {
         self.remote().counters.spawned.increment();
         self.record(Kind::Spawn, fiber);
         self.record(Kind::Start, fiber);
-        if let Some(other) = self.replace_first(fiber) {
+        if let Some(other) = self.queues.replace_first(fiber) {
             match self.shared_queues {
-                None => self.make_ready(other),
+                None => self.queues.push_ready(other),
                 Some(_) => self.publish_ready(other),
             }
         }
@@ -244,7 +244,7 @@ impl Worker {
         match remote.next.put(NextItem::Fresh(fiber)) {
             None => {}
             Some(NextItem::Fresh(evicted)) => self.keep_fresh(evicted),
-            Some(NextItem::Settled(evicted)) => self.make_ready(evicted),
+            Some(NextItem::Settled(evicted)) => self.queues.push_ready(evicted),
         }
         if self.pool.idle.sleepers_hint() {
             self.offer_surplus();
@@ -291,7 +291,7 @@ impl Worker {
     pub(super) fn start_settled(&self, fiber: FiberPtr) {
         self.record(Kind::Start, fiber);
         match self.shared_queues {
-            None => self.make_ready(fiber),
+            None => self.queues.push_ready(fiber),
             Some(_) => self.publish_ready(fiber),
         }
     }
@@ -357,7 +357,7 @@ impl Worker {
         self.remote().counters.fiber_wakes.increment();
         if local.fiber().is_none() {
             // Woken by the worker itself (a timer, the inbox): its data is not hot.
-            self.make_ready(fiber);
+            self.queues.push_ready(fiber);
             return;
         }
         if let Some(evicted) = self.remote().next.put(NextItem::Settled(fiber)) {
@@ -398,7 +398,7 @@ impl Schedule for Inbox<FiberHead> {
     #[inline]
     unsafe fn requeue(&self, local: &Local, fiber: FiberPtr) {
         let worker = Worker::here(local);
-        worker.make_ready(fiber);
+        worker.queues.push_ready(fiber);
         // SAFETY: the caller's promise, and the fiber is in a queue.
         unsafe { worker.suspend(local, fiber) };
     }

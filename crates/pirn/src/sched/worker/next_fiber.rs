@@ -29,7 +29,7 @@ impl Worker {
     /// Returns the next fiber to run, without looking at other workers. On the worker's own stack.
     pub(in crate::sched) fn find(&self) -> Option<FiberPtr> {
         if self.maintenance.is_due()
-            && let Some(fiber) = self.take_first().or_else(|| self.maintain())
+            && let Some(fiber) = self.queues.take_first().or_else(|| self.maintain())
         {
             return Some(fiber);
         }

@@ -58,7 +58,7 @@ pub(crate) struct Worker {
     remote: NonNull<Remote>,
     /// The context of this thread's own stack, while a fiber runs.
     host: UnsafeCell<Context>,
-    pub(super) queues: Queues,
+    pub(in crate::sched) queues: Queues,
     /// Where fibers may migrate: shared with other workers, in place of timers, started fibers, and
     /// most of the ready ones.
     pub(in crate::sched) shared_queues: Option<&'static SharedQueues>,

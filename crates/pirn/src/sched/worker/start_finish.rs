@@ -64,7 +64,7 @@ impl Worker {
             return;
         }
         header.set_home(remote.inbox);
-        self.link_started(fiber);
+        self.queues.link_started(fiber);
         remote.settled.add(1);
         if header.placement.get() != 0 {
             self.start_tracked(fiber);
@@ -104,7 +104,7 @@ impl Worker {
         }
         fiber.header().state.finish();
         fiber.header().life.end();
-        self.unlink_started(fiber);
+        self.queues.unlink_started(fiber);
         let remote = self.remote();
         remote.settled.add(-1);
         if fiber.header().placement.get() != 0 {

@@ -8,43 +8,6 @@ use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
 
 impl Worker {
-    /// Makes `fiber`, which has settled here, run before anything else. Returns the one that was to
-    /// do so before.
-    #[inline(always)]
-    pub(super) fn replace_first(&self, fiber: FiberPtr) -> Option<FiberPtr> {
-        self.queues.replace_first(fiber)
-    }
-
-    /// Takes the fiber that is to run before anything else.
-    #[inline(always)]
-    pub(in crate::sched) fn take_first(&self) -> Option<FiberPtr> {
-        self.queues.take_first()
-    }
-
-    /// Adds a fiber that starts here.
-    #[inline]
-    pub(super) fn link_started(&self, fiber: FiberPtr) {
-        self.queues.link_started(fiber);
-    }
-
-    /// Removes a fiber that has ended, and started here.
-    #[inline(always)]
-    pub(super) fn unlink_started(&self, fiber: FiberPtr) {
-        self.queues.unlink_started(fiber);
-    }
-
-    /// Counts a fresh fiber that is put behind started ones. False if there were `most` in a row.
-    #[inline(always)]
-    pub(in crate::sched) fn defer(&self, most: u32) -> bool {
-        self.queues.defer(most)
-    }
-
-    /// Ends a row of fresh fibers that were put behind started ones.
-    #[inline(always)]
-    pub(in crate::sched) fn end_deferrals(&self) {
-        self.queues.end_deferrals();
-    }
-
     #[inline(always)]
     pub(super) fn take_next(&self) -> Option<FiberPtr> {
         let next = &self.remote().next;
@@ -76,14 +39,8 @@ impl Worker {
     pub(in crate::sched) fn put_back(&self, item: NextItem<Header>) {
         match item {
             NextItem::Fresh(fiber) => self.keep_fresh(fiber),
-            NextItem::Settled(fiber) => self.make_ready(fiber),
+            NextItem::Settled(fiber) => self.queues.push_ready(fiber),
         }
-    }
-
-    /// Pushes to the back of the ready list.
-    #[inline(always)]
-    pub(in crate::sched) fn make_ready(&self, fiber: FiberPtr) {
-        self.queues.push_ready(fiber);
     }
 
     #[inline(always)]
