@@ -11,7 +11,8 @@
 use std::fmt;
 
 use super::event::Kind;
-use super::log::{LogMask, Origin, log};
+use super::log::{Origin, log};
+use super::mask::LogMask;
 use crate::fiber::FiberPtr;
 use crate::fiber::state::Code;
 use crate::report::fiber_info::{self, Waiting};

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use super::log::LogMask;
+use super::mask::LogMask;
 use crate::wait::Reason;
 
 /// Something that happened on a worker.

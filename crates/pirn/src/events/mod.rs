@@ -10,14 +10,15 @@
 mod chan;
 mod event;
 mod log;
+mod mask;
 #[expect(unsafe_code, reason = "places in the source, kept as addresses")]
 mod ring;
 mod trace;
 mod watched;
 
 pub(crate) use event::{Event, Kind};
-pub use log::{LogMask, UnknownCategory};
 pub(crate) use log::{Origin, log};
+pub use mask::{LogMask, UnknownCategory};
 pub(crate) use trace::Trace;
 pub(crate) use watched::{Outside, Watch, Watched};
 

@@ -8,7 +8,8 @@ use std::cell::Cell;
 
 use super::chan;
 use super::event::{Event, Kind};
-use super::log::{LogMask, Origin, log_event};
+use super::log::{Origin, log_event};
+use super::mask::LogMask;
 use super::watched::{Watch, Watched};
 use crate::base::clock;
 use crate::fiber::FiberPtr;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::event::{Event, Kind};
-use super::log::LogMask;
+use super::mask::LogMask;
 use super::ring::{CAPACITY, EventRing};
 use crate::base::clock;
 use crate::fiber::Header;

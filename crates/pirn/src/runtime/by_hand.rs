@@ -1,7 +1,7 @@
 //! Driving a runtime without workers.
 
 use super::handle::Handle;
-use crate::sched::driven::by_hand::Drive;
+use crate::sched::driven::workers::Drive;
 
 impl Handle {
     /// Runs the fibers of a runtime [without workers](super::Builder::workers) on this thread,

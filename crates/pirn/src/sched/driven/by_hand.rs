@@ -1,7 +1,7 @@
 //! A pool without threads: its one worker runs when some thread drives it.
 //!
-//! Owns: which thread that is, and the worker between two drives. Does not own: the work of the
-//! worker meanwhile, which is that of any other.
+//! Owns: which thread that is. Does not own: its workers between two drives (`workers`), nor the
+//! work of the worker meanwhile, which is that of any other.
 //!
 //! A started fiber stays on its thread, so all drives must come from one thread. The first thread
 //! to drive is bound to the pool as long as it lives, and keeps the worker in a thread-local: it is
@@ -12,88 +12,19 @@
 //! a token for the next sleep. A drive begins and ends as a sleep ends and begins (S3 to S5 of
 //! `idle`), so nothing that is published is missed.
 
-use std::cell::{Cell, RefCell};
-use std::mem::{self, ManuallyDrop};
 use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::fiber::current;
 use crate::sched::driven::thread_end;
+use crate::sched::driven::workers::{self, Drive, with_workers};
 use crate::sched::pool::shared::Pool;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::worker::run::{Worker, call};
+use crate::shim;
 use crate::shim::thread::{self, ThreadId};
-use crate::shim::{self, thread_local_const};
 use crate::wait::polling::apart;
-
-/// Boxed, since a worker must not move.
-type Workers = Vec<Box<Worker>>;
-
-/// The workers that this thread drives, except during a drive.
-struct Driven {
-    workers: RefCell<Workers>,
-    /// True if the end of the thread is attended to.
-    attended: Cell<bool>,
-}
-
-thread_local_const! {
-    /// Never dropped, so it can be accessed while other thread-locals are destroyed. It is emptied
-    /// at the end of the thread, and an empty one owns no memory.
-    static DRIVEN: ManuallyDrop<Driven> = ManuallyDrop::new(Driven {
-        workers: RefCell::new(Vec::new()),
-        attended: Cell::new(false),
-    })
-}
-
-fn with_workers<R>(f: impl FnOnce(&mut Workers) -> R) -> R {
-    DRIVEN.with(|driven| f(&mut driven.workers.borrow_mut()))
-}
-
-/// True if the end of this thread must be attended to, once more if fibers live that have started
-/// on it.
-pub(super) fn is_end_to_be_attended() -> bool {
-    DRIVEN.with(|driven| {
-        let workers = driven.workers.borrow();
-        let is_first = !driven.attended.replace(true);
-        is_first || workers.iter().any(|worker| worker.has_started())
-    })
-}
-
-/// Returns the pools that this thread drives.
-pub(in crate::sched) fn pools() -> Vec<Arc<Pool>> {
-    with_workers(|workers| workers.iter().map(|w| Arc::clone(&w.pool)).collect())
-}
-
-/// Returns the pools with fibers that have started on this thread and live.
-pub(super) fn pools_with_started() -> Vec<Arc<Pool>> {
-    with_workers(|workers| {
-        let started = workers.iter().filter(|worker| worker.has_started());
-        started.map(|worker| Arc::clone(&worker.pool)).collect()
-    })
-}
-
-/// Takes the workers of this thread without such fibers. The thread ends: if it drives again, its
-/// end must be attended to again.
-pub(super) fn take_idle() -> Workers {
-    DRIVEN.with(|driven| driven.attended.set(false));
-    with_workers(|workers| {
-        let (idle, busy) = mem::take(workers)
-            .into_iter()
-            .partition(|worker| !worker.has_started());
-        *workers = busy;
-        idle
-    })
-}
-
-/// How long a drive lasts.
-#[derive(Copy, Clone)]
-pub(crate) enum Drive<'a> {
-    /// Until nothing is ready.
-    UntilIdle,
-    /// Until the predicate is true, or until the deadline; sleeps while nothing is ready.
-    Until(&'a dyn Fn() -> bool, Option<Instant>),
-}
 
 impl Pool {
     /// True if the calling thread drives this pool; binds it if no thread does yet. Never a thread
@@ -166,8 +97,7 @@ impl Pool {
 
     /// Calls `f` with the worker that the calling thread drives, outside of a drive.
     pub(in crate::sched) fn with_driven(&self, f: impl FnOnce(&Worker)) {
-        DRIVEN.with(|driven| {
-            let workers = driven.workers.borrow();
+        workers::with_shared(|workers| {
             let own = workers.iter().find(|worker| worker.is_of(self));
             if let Some(worker) = own {
                 f(worker);

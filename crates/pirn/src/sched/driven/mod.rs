@@ -6,3 +6,4 @@
 )]
 pub(crate) mod by_hand;
 pub(super) mod thread_end;
+pub(crate) mod workers;

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::fiber::current;
-use crate::sched::driven::by_hand::{self, Drive};
+use crate::sched::driven::workers::{self, Drive};
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
 use crate::sched::pool::worker_state::WorkerState;
@@ -46,7 +46,7 @@ const SLICE: Duration = Duration::from_millis(5);
 /// Registers the hook again after a drive, if that drive may have left started fibers: they may
 /// have used thread-locals that no other fiber of the thread has used before.
 pub(in crate::sched) fn attend() {
-    if by_hand::is_end_to_be_attended() && !sys::at_thread_end(thread_ends) {
+    if workers::is_end_to_be_attended() && !sys::at_thread_end(thread_ends) {
         // The thread is ending: it may never drive again.
         thread_ends();
     }
@@ -61,7 +61,7 @@ fn thread_ends() {
     }
     apart(|| {
         end_started();
-        by_hand::take_idle().into_iter().for_each(leave);
+        workers::take_idle().into_iter().for_each(leave);
     });
 }
 
@@ -70,7 +70,7 @@ fn thread_ends() {
 fn end_started() {
     let deadline = shim::now() + GRACE;
     loop {
-        let started = by_hand::pools_with_started();
+        let started = workers::pools_with_started();
         if started.is_empty() {
             return;
         }
@@ -81,8 +81,8 @@ fn end_started() {
             .iter()
             .filter(|pool| pool.phase() < Phase::Cancelled);
         open.for_each(Pool::cancel);
-        for pool in by_hand::pools() {
-            if by_hand::pools_with_started().is_empty() {
+        for pool in workers::pools() {
+            if workers::pools_with_started().is_empty() {
                 return;
             }
             // A fiber of another pool may have ended it meanwhile.

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use crate::fiber::current;
 use crate::report::fiber_info::FiberInfo;
-use crate::sched::driven::by_hand::Drive;
+use crate::sched::driven::workers::Drive;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
 use crate::sched::report::snapshot::Question;

@@ -5,10 +5,39 @@ use std::sync::Arc;
 
 use crate::sched::config::Config;
 use crate::sched::deadlock::detector;
-use crate::sched::policy::threads::ByNeed;
+use crate::sched::policy::sysmon;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::registry;
-use crate::sched::pool::shared::{AtEnd, Pool};
+use crate::sched::pool::shared::{AtEnd, Policy, Pool};
+use crate::shim;
+
+/// Threads that start when their worker is needed.
+struct ByNeed;
+
+impl Policy for ByNeed {
+    #[cold]
+    fn launch(&self, pool: &Arc<Pool>, worker: usize) {
+        if pool.launch(worker).is_err() {
+            // No thread can be created: the others continue without it. It sleeps again, and can be
+            // woken another time.
+            let _ = pool.idle.announce(worker, true);
+            pool.release_placed(worker);
+            // LIVENESS: another worker must find the work that it was to look for.
+            pool.wake_all_workers();
+        }
+    }
+
+    #[cold]
+    fn watch(&self, pool: &Arc<Pool>) {
+        // Without it, work that has aged stays with its worker.
+        let _ = pool.launch_monitor();
+    }
+
+    #[cold]
+    fn leave(&self, pool: &Arc<Pool>, worker: usize, member: bool) {
+        pool.leave(worker, member);
+    }
+}
 
 impl Pool {
     /// Creates the pool and starts its first worker; the others start when there is work for them.
@@ -50,6 +79,22 @@ impl Pool {
             return Err(error);
         }
         Ok(pool)
+    }
+
+    /// Starts the monitor's thread, unless there is one.
+    ///
+    /// # Errors
+    /// The system's error if it cannot create a thread.
+    fn launch_monitor(self: &Arc<Self>) -> io::Result<()> {
+        let mut roster = self.threads.lock();
+        if roster.is_monitored() {
+            return Ok(());
+        }
+        let pool = Arc::clone(self);
+        let name = format!("{}-monitor", self.name());
+        let thread = shim::thread::spawn(name, move || sysmon::watch(&pool))?;
+        roster.add_monitor(thread);
+        Ok(())
     }
 
     /// Prepares the first page of `n` stacks, or of all stacks if there can only be fewer.

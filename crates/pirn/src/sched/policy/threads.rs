@@ -13,43 +13,14 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::sched::policy::sysmon;
 use crate::sched::pool::idle::Idle;
 use crate::sched::pool::phase::Phase;
-use crate::sched::pool::shared::{Policy, Pool};
+use crate::sched::pool::shared::Pool;
 use crate::sched::pool::threads::decisions::ScaleReason;
 use crate::sched::pool::threads::duty::Duty;
 use crate::sched::pool::threads::roster::Roster;
 use crate::sched::worker::run;
 use crate::shim;
-
-/// Threads that start when their worker is needed.
-pub(super) struct ByNeed;
-
-impl Policy for ByNeed {
-    #[cold]
-    fn launch(&self, pool: &Arc<Pool>, worker: usize) {
-        if pool.launch(worker).is_err() {
-            // No thread can be created: the others continue without it. It sleeps again, and can be
-            // woken another time.
-            let _ = pool.idle.announce(worker, true);
-            pool.release_placed(worker);
-            // LIVENESS: another worker must find the work that it was to look for.
-            pool.wake_all_workers();
-        }
-    }
-
-    #[cold]
-    fn watch(&self, pool: &Arc<Pool>) {
-        // Without it, work that has aged stays with its worker.
-        let _ = pool.launch_monitor();
-    }
-
-    #[cold]
-    fn leave(&self, pool: &Arc<Pool>, worker: usize, member: bool) {
-        pool.leave(worker, member);
-    }
-}
 
 /// The result of calling in one more worker.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
@@ -65,22 +36,6 @@ pub(in crate::sched) enum Called {
 }
 
 impl Pool {
-    /// Starts the monitor's thread, unless there is one.
-    ///
-    /// # Errors
-    /// The system's error if it cannot create a thread.
-    pub(super) fn launch_monitor(self: &Arc<Self>) -> io::Result<()> {
-        let mut roster = self.threads.lock();
-        if roster.is_monitored() {
-            return Ok(());
-        }
-        let pool = Arc::clone(self);
-        let name = format!("{}-monitor", self.name());
-        let thread = shim::thread::spawn(name, move || sysmon::watch(&pool))?;
-        roster.add_monitor(thread);
-        Ok(())
-    }
-
     /// True if it has a monitor.
     pub(in crate::sched) fn is_monitored(&self) -> bool {
         self.threads.lock().is_monitored()
@@ -208,7 +163,7 @@ impl Pool {
     }
 
     /// The last act of a worker's thread that ends while its pool lives.
-    fn leave(self: &Arc<Self>, worker: usize, member: bool) {
+    pub(super) fn leave(self: &Arc<Self>, worker: usize, member: bool) {
         let (gone, needed) = {
             let mut roster = self.threads.lock();
             let gone = roster.leave(worker);
