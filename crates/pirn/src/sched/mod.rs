@@ -9,12 +9,12 @@
 //!
 //! | Folder | Contents |
 //! |---|---|
-//! | `worker` | one thread that runs fibers: its loop, where it finds and puts fibers, its sleep |
+//! | `worker` | one thread that runs fibers: its loop, where it finds and puts fibers, its sleep; `records` know no worker |
 //! | `queue` | the queues of fibers that may run; they know no worker |
-//! | `pool` | what the workers of one runtime share |
+//! | `pool` | what the workers of one runtime share; it knows no worker and no policy |
 //! | `placement` | the worker on which a fresh fiber starts |
 //! | `policy` | decisions about threads, made beside the loop |
-//! | `io` | operations of the system that fibers wait for |
+//! | `io` | operations of the system that fibers wait for; they know no worker |
 //! | `migrate`, `deterministic`, `driven` | other kinds of runtimes: fibers that change threads, choices from a seed, no threads |
 //! | `report`, `deadlock`, `stall` | what reports and detectors read |
 
