@@ -40,11 +40,8 @@ use crate::report::fiber_info::FiberInfo;
 use crate::sched::config::Deadlock;
 use crate::sched::deadlock::trial::{self, EXIT_CODE};
 use crate::sched::pool::registry::pools;
-use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::report::snapshot::Question;
-use crate::sched::worker::run::Worker;
-use crate::shim::atomic::Ordering;
 use crate::shim::{self, StaticLock};
 use crate::sys;
 
@@ -58,13 +55,6 @@ const AGAIN: u32 = 10;
 /// Fibers of each worker that are searched for circles while others run. Each takes ten to a
 /// hundred nanoseconds of the worker's time, so a millisecond in all.
 const MOST: usize = 10_000;
-
-/// The worker is awake.
-const AWAKE: u32 = 0;
-/// It sleeps until it is woken.
-pub(in crate::sched) const ASLEEP: u32 = 1;
-/// It sleeps until some deadline.
-pub(in crate::sched) const TIMED: u32 = 2;
 
 /// True once the thread has been created.
 static STARTED: StaticLock<bool> = StaticLock::new(false);
@@ -83,49 +73,6 @@ pub(in crate::sched) fn start(pool: &Pool) {
     thread_registry::attend();
 }
 
-impl Worker {
-    /// Records that the worker is about to sleep.
-    pub(in crate::sched) fn say_asleep(&self, nap: bool) {
-        // The system ends a sleep early if something is queued, too.
-        let timer = match &self.seeded {
-            None => self.next_timer().is_some(),
-            // Others may sleep with a timer that virtual time does not reach.
-            Some(seeded) => seeded.hold.until().is_some(),
-        };
-        let timed = nap || timer || self.has_queued();
-        let sleep = if timed { TIMED } else { ASLEEP };
-        self.remote().sleep.store(sleep, Ordering::SeqCst);
-        thread_registry::attend();
-    }
-
-    /// Records that the worker has slept.
-    pub(in crate::sched) fn say_awake(&self) {
-        self.remote().sleep.store(AWAKE, Ordering::SeqCst);
-        thread_registry::attend();
-    }
-}
-
-impl Remote {
-    /// True if the worker sleeps until it is woken. One that went to sleep with a timer may have
-    /// none any more, where others take timers back.
-    pub(super) fn sleeps_for_good(&self) -> bool {
-        let timed = || {
-            self.shared_queues
-                .is_none_or(|shared_queues| shared_queues.next_timer().is_some())
-        };
-        match self.sleep.load(Ordering::SeqCst) {
-            ASLEEP => true,
-            TIMED => !timed(),
-            _ => false,
-        }
-    }
-
-    /// True if the worker sleeps.
-    pub(super) fn is_asleep(&self) -> bool {
-        self.sleep.load(Ordering::SeqCst) != AWAKE
-    }
-}
-
 /// What a look at all pools shows.
 #[derive(Debug, PartialEq, Eq)]
 struct Look {
@@ -142,24 +89,24 @@ impl Look {
     fn take(pools: &[Arc<Pool>]) -> Look {
         // A thread that drives a pool is one of the program's own.
         let with_threads = || pools.iter().filter(|pool| !pool.is_by_hand());
-        let remotes = || with_threads().flat_map(|pool| pool.remotes.iter());
+        let remotes = || with_threads().flat_map(|pool| pool.remotes());
         let mut threads = 1;
         let mut asleep = true;
         for remote in remotes() {
-            if remote.thread.is_there_in_order() {
+            if remote.has_thread() {
                 threads += 1;
                 asleep &= remote.sleeps_for_good();
             }
         }
         threads += pools.iter().filter(|pool| pool.is_monitored()).count();
-        asleep &= pools.iter().all(|pool| pool.stack_waiters.is_empty());
+        asleep &= pools.iter().all(|pool| pool.stack_waiters() == 0);
         asleep &= thread_registry::externals() == 0 && !readiness::has_waiters();
         let (awake, main) = unknown(threads);
         let quiet = |unknown| {
             asleep && awake == Some(unknown) && !thread_registry::has_external_wakers()
         };
         Look {
-            dispatched: remotes().map(|r| r.counters.dispatched.get()).sum(),
+            dispatched: remotes().map(|r| r.dispatched()).sum(),
             pools: pools.len(),
             still: quiet(0),
             still_but_main: quiet(1) && main,
@@ -237,7 +184,7 @@ fn watch() {
 fn find_circles(pools: &[Arc<Pool>], most: usize) -> (HashSet<Circle>, bool) {
     let watched = pools.iter().filter(|pool| is_watched(pool));
     // A pool without fibers is not woken.
-    let busy = watched.filter(|pool| pool.remotes.iter().any(|r| r.settled.get() > 0));
+    let busy = watched.filter(|pool| pool.remotes().any(|r| r.settled() > 0));
     let mut complete = true;
     let mut links = Vec::new();
     for pool in busy {

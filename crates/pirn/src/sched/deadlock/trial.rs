@@ -110,8 +110,8 @@ pub(in crate::sched) fn look(pools: &[Arc<Pool>], still: bool) -> bool {
         let Some(trial) = pool.trial() else {
             continue;
         };
-        let remote = &pool.remotes[0];
-        if remote.settled.get() > 0 {
+        let remote = pool.remote(0);
+        if remote.settled() > 0 {
             again = true;
             trial.look(pool, remote, still);
         }
@@ -142,7 +142,7 @@ impl Trial {
         let now = clock::now();
         let (silent, told, failed) = {
             let mut progress = self.progress.lock();
-            let dispatched = remote.counters.dispatched.get();
+            let dispatched = remote.dispatched();
             if dispatched != progress.dispatched || progress.since == 0 {
                 progress.dispatched = dispatched;
                 progress.since = now;
@@ -151,7 +151,7 @@ impl Trial {
             }
             (now - progress.since, progress.told, progress.failed)
         };
-        let waits = remote.thread.probe.activity() == Some(Activity::Waits);
+        let waits = remote.thread().activity() == Some(Activity::Waits);
         if failed != 0 {
             let rests = waits && silent >= REST && now - failed >= 2 * REST;
             if rests || now - failed >= self.limit.max(2 * REST) {
@@ -184,7 +184,7 @@ impl Trial {
     /// Reports that nothing has run for the limit.
     fn report_silence(&self, pool: &Arc<Pool>, remote: &Remote, waits: bool, told: bool) {
         let asleep = remote.is_asleep();
-        let call = remote.thread.probe.call();
+        let call = remote.thread().call();
         let in_futex = !asleep && waits && call.is_some_and(is_futex);
         let locked = {
             let mut progress = self.progress.lock();

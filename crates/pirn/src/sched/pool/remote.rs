@@ -28,6 +28,13 @@ use crate::shim::Mutex;
 use crate::shim::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use crate::timer::Levels;
 
+/// The worker is awake.
+pub(in crate::sched) const AWAKE: u32 = 0;
+/// It sleeps until it is woken.
+pub(in crate::sched) const ASLEEP: u32 = 1;
+/// It sleeps until some deadline.
+pub(in crate::sched) const TIMED: u32 = 2;
+
 /// What other threads see of one worker.
 pub(crate) struct Remote {
     pub(in crate::sched) ring: Ring<FiberHead>,
@@ -50,10 +57,21 @@ pub(crate) struct Remote {
     pub(in crate::sched) running: AtomicPtr<FiberHead>,
     /// The data kept for observers of this worker.
     pub(in crate::sched) watched: Watched,
-    pub(in crate::sched) thread: WorkerThread,
-    pub(in crate::sched) notes: Notes,
-    /// Whether the worker sleeps, and for how long, as the constants of
-    /// `sched::deadlock::detector`. Written by the worker.
+    /// The value that the monitor has found unchanged in `next`: free for thieves to take.
+    pub(in crate::sched) aged: AtomicUsize,
+    /// The worker's thread exists. Written under the lock of `Threads`.
+    pub(in crate::sched) launched: AtomicBool,
+    /// Counted as a member by `idle`. Written by the worker; while it has no thread, under the
+    /// lock of `Threads`.
+    pub(in crate::sched) member: AtomicBool,
+    /// The worker's duty; see `standby`.
+    pub(in crate::sched) duty: AtomicU32,
+    /// The number of fibers that run here and have announced that they block this thread.
+    pub(in crate::sched) in_place: AtomicU32,
+    /// How to ask the system about the worker's thread. Written by the worker when it starts.
+    pub(in crate::sched) thread: ThreadProbe,
+    /// Whether the worker sleeps, and for how long: [`AWAKE`], [`ASLEEP`] or [`TIMED`]. Written by
+    /// the worker.
     pub(in crate::sched) sleep: AtomicU32,
     /// The worker's state, for reports. Written by the worker.
     pub(in crate::sched) state: StateCell,
@@ -172,9 +190,13 @@ impl Remote {
             placed: Injector::new(1),
             running: AtomicPtr::new(ptr::null_mut()),
             watched: Watched::new(watch),
-            notes: Notes::new(),
-            thread: WorkerThread::new(),
-            sleep: AtomicU32::new(0),
+            aged: AtomicUsize::new(0),
+            launched: AtomicBool::new(false),
+            member: AtomicBool::new(false),
+            duty: AtomicU32::new(DEAD),
+            in_place: AtomicU32::new(0),
+            thread: ThreadProbe::new(),
+            sleep: AtomicU32::new(AWAKE),
             state: StateCell::new(),
             timers: Mutex::new(None),
         }

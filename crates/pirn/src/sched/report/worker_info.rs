@@ -7,8 +7,7 @@
 use std::sync::Arc;
 
 use crate::report::fiber_info::FiberInfo;
-use crate::sched::deadlock::detector::{ASLEEP, TIMED};
-use crate::sched::pool::remote::Remote;
+use crate::sched::pool::remote::{ASLEEP, Remote, TIMED};
 use crate::sched::pool::shared::Pool;
 use crate::shim::atomic::Ordering;
 

@@ -19,9 +19,9 @@ use crate::base::backoff::Backoff;
 use crate::base::clock;
 use crate::base::mutant::mutant;
 use crate::events::Kind;
-use crate::fiber::FiberPtr;
+use crate::fiber::{FiberPtr, thread_registry};
 use crate::sched::config::Scheduler;
-use crate::sched::pool::remote::Remote;
+use crate::sched::pool::remote::{ASLEEP, AWAKE, Remote, TIMED};
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
@@ -361,6 +361,26 @@ impl Worker {
         self.say_awake();
         self.set_state(WorkerState::Active);
         self.search.has_slept(clock::now() - began, nap);
+    }
+
+    /// Records that the worker is about to sleep.
+    fn say_asleep(&self, nap: bool) {
+        // The system ends a sleep early if something is queued, too.
+        let timer = match &self.seeded {
+            None => self.next_timer().is_some(),
+            // Others may sleep with a timer that virtual time does not reach.
+            Some(seeded) => seeded.hold.until().is_some(),
+        };
+        let timed = nap || timer || self.has_queued();
+        let sleep = if timed { TIMED } else { ASLEEP };
+        self.remote().sleep.store(sleep, Ordering::SeqCst);
+        thread_registry::attend();
+    }
+
+    /// Records that the worker has slept.
+    fn say_awake(&self) {
+        self.remote().sleep.store(AWAKE, Ordering::SeqCst);
+        thread_registry::attend();
     }
 
     /// True if the pool wants something of this worker, a timer is due, or a fiber became ready on
