@@ -1,20 +1,26 @@
 //! What a runtime reports: the snapshot of its counters, the trace of its events, the report at its
-//! end, and the answers to other processes.
+//! end, the answers to other processes, and deadlocks.
 //!
-//! Owns: [`Metrics`], the trace file, the report at the end, the [`Inspector`]. Does not own: the
-//! counters and the events (`sched`), nor the interfaces that request them (`runtime`, `diag`).
+//! Owns: [`Metrics`], the trace file, the report at the end, the [`Inspector`], the observers of a
+//! pool. Does not own: the counters and the events (`sched`), nor the interfaces that request them
+//! (`runtime`, `diag`).
 
+mod deadlock;
 mod ending;
 mod inspect;
 mod json;
 mod metrics;
+mod observers;
 #[cfg(feature = "prometheus")]
 mod prometheus;
 mod trace;
 mod trace_file;
 
+pub use deadlock::Deadlock;
+pub(crate) use deadlock::{Trial, verdict};
 pub(crate) use ending::{Ending, at_process_exit};
 pub(crate) use inspect::Inspector;
 pub use metrics::{Metrics, WorkerMetrics};
+pub(crate) use observers::observers;
 pub(crate) use trace::write_trace;
 pub(crate) use trace_file::TraceFile;

@@ -13,8 +13,8 @@ use super::overflow;
 use super::settings::{Stacks, Testing, Threads};
 use crate::context::{self, StackConfig};
 use crate::fiber::panic_payload::{PanicInfo, Witness};
-use crate::observe;
-use crate::sched::config::{Config, Deadlock, Scheduler, SeedConfig, ThreadConfig};
+use crate::observe::{self, Deadlock};
+use crate::sched::config::{Config, Scheduler, SeedConfig, ThreadConfig};
 use crate::sched::placement::lines::Spread;
 use crate::sched::pool::shared::Pool;
 use crate::sys;
@@ -619,16 +619,17 @@ impl Builder {
         let inspector = ending.inspector.clone();
         let at_end = ending.into_hook();
         let speaks = at_end.is_some();
-        let config = Config {
+        let outside = self.testing.outside_limit;
+        let deadlock = self.deadlock.or(environment.deadlock).unwrap_or_default();
+        let trial = self
+            .seed
+            .and_then(|seed| self.testing.trial(seed, deadlock));
+        let pool = Pool::start(Config {
             name: self.name,
             workers,
             scheduler: self.scheduler,
-            seed: self.seed.map(|seed| SeedConfig {
-                seed,
-                outside: self.testing.outside_limit,
-            }),
-            trial: self.seed.and_then(|seed| self.testing.trial(seed)),
-            deadlock: self.deadlock.or(environment.deadlock).unwrap_or_default(),
+            seed: self.seed,
+            outside,
             exclusive: self.one_fiber_each.is_some(),
             threads: ThreadConfig {
                 most: max_threads,
@@ -653,8 +654,9 @@ impl Builder {
             on_panic: self.on_panic,
             attached: self.attached,
             watch,
-        };
-        let pool = Pool::start(config, at_end)?;
+            observers: observe::observers(deadlock, trial),
+            at_end,
+        })?;
         if let Some(inspector) = inspector
             && let Err(error) = inspector.serve(&pool)
         {

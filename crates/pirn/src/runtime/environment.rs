@@ -7,8 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::events::LogMask;
-
-use crate::sched::config::Deadlock;
+use crate::observe::Deadlock;
 
 /// The most workers of a runtime. Arbitrary: more than the cores of any likely machine.
 pub(super) const MOST_WORKERS: usize = 1024;

@@ -32,7 +32,8 @@ mod tokio;
 mod watching;
 
 pub use crate::fiber::panic_payload::PanicInfo;
-pub use crate::sched::config::{Deadlock, Scheduler};
+pub use crate::observe::Deadlock;
+pub use crate::sched::config::Scheduler;
 pub use crate::sched::placement::lines::Spread;
 pub use builder::Builder;
 pub use global::{InstallError, run, shutdown_default};

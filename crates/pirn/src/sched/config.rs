@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::context::StackConfig;
 use crate::events::Watch;
 use crate::fiber::panic_payload::Witness;
-use crate::sched::deadlock::trial::Trial;
+use crate::sched::observer::Observer;
 use crate::sched::placement::lines::Spread;
 
 /// The scheduler of a runtime.
@@ -33,29 +33,6 @@ pub enum Scheduler {
     SingleQueue,
 }
 
-/// The response to fibers that can never resume.
-///
-/// # Examples
-/// ```
-/// use pirn::runtime::Deadlock;
-///
-/// assert_eq!(Deadlock::default(), Deadlock::Report);
-/// let runtime = pirn::Runtime::builder().deadlock(Deadlock::Off).build()?;
-/// assert_eq!(runtime.run(|| 7), 7);
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[derive(Debug, Copy, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Deadlock {
-    /// Reports it on the standard error stream, once for each such group of fibers.
-    #[default]
-    Report,
-    /// Reports it, and ends the process with exit code 124.
-    Abort,
-    /// Does nothing, and does not look for such fibers.
-    Off,
-}
-
 /// A callback of the user's, run on worker threads.
 pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
 
@@ -66,10 +43,9 @@ pub(crate) struct Config {
     pub(crate) scheduler: Scheduler,
     pub(crate) stacks: StackConfig,
     /// Makes the pool deterministic; it has one worker then.
-    pub(crate) seed: Option<SeedConfig>,
-    /// The pool belongs to a test.
-    pub(crate) trial: Option<Trial>,
-    pub(crate) deadlock: Deadlock,
+    pub(crate) seed: Option<u64>,
+    /// How long of real time such a pool holds its virtual time for descriptors.
+    pub(crate) outside: Duration,
     /// A worker starts no fiber while it has one that has started. With
     /// [`Scheduler::SingleQueue`] only.
     pub(crate) exclusive: bool,
@@ -86,29 +62,10 @@ pub(crate) struct Config {
     /// What the user has provided for the code that runs here; the pool only keeps it.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) watch: Watch,
-}
-
-/// The choices of a deterministic pool.
-#[derive(Copy, Clone)]
-pub(crate) struct SeedConfig {
-    pub(crate) seed: u64,
-    /// How long of real time the pool holds its virtual time for descriptors.
-    pub(crate) outside: Duration,
-}
-
-/// The threads of a pool.
-pub(crate) struct ThreadConfig {
-    /// The maximum number of worker threads, including those that replace stuck ones; at least
-    /// `workers`.
-    pub(crate) most: usize,
-    /// Each worker runs on one of these only; on any if there are none.
-    pub(crate) processors: Vec<usize>,
-    /// If set, all threads exist from the start, and this many stacks.
-    pub(crate) prewarm: Option<usize>,
-    /// How long a worker's thread stays without fibers; indefinitely if `None`.
-    pub(crate) keep: Option<Duration>,
-    pub(crate) on_start: Option<Hook>,
-    pub(crate) on_stop: Option<Hook>,
+    /// What observes the pool.
+    pub(crate) observers: Vec<Box<dyn Observer>>,
+    /// Called when the pool has ended, or the process ends before it.
+    pub(crate) at_end: Option<AtEnd>,
 }
 
 impl Config {

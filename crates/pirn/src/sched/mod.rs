@@ -16,14 +16,13 @@
 //! | `policy` | decisions about threads, made beside the loop |
 //! | `io` | operations of the system that fibers wait for; they know no worker |
 //! | `migrate`, `deterministic`, `driven` | other kinds of runtimes: fibers that change threads, choices from a seed, no threads |
-//! | `report`, `deadlock`, `stall` | what reports and detectors read |
 
 pub(crate) mod config;
-pub(crate) mod deadlock;
 pub(crate) mod deterministic;
 pub(crate) mod driven;
 pub(crate) mod io;
 mod migrate;
+pub(crate) mod observer;
 pub(crate) mod placement;
 pub(crate) mod policy;
 pub(crate) mod pool;

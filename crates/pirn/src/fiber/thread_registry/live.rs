@@ -7,7 +7,7 @@
 //! The bell: a watcher sets `WATCHED` while it watches. Workers that park or wake, and threads that
 //! sleep without a time limit, read it, one load of a line that is rarely written; they ring only
 //! if there is no watcher. LIVENESS: the watcher announces that it stops, and then looks once more
-//! (`sched::deadlock::detector`). A change here that misses both is found after the next change.
+//! (`observe::deadlock::detector`). A change here that misses both is found after the next change.
 //! The only consequence is that a report comes later.
 //!
 //! # Invariants

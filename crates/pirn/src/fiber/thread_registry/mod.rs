@@ -2,7 +2,7 @@
 //! which may still wake a fiber, and the detector's bell, which rings after a change.
 //!
 //! Owns: the registry of plain threads, and the word that says whether there is a watcher. Does not
-//! own: the watching (`sched::deadlock::detector`).
+//! own: the watching (`observe::deadlock::detector`).
 //!
 //! Under a model checker there is no watcher: its sleep takes real time.
 

@@ -203,7 +203,7 @@ impl Remote {
     }
 
     /// Describes the fiber that runs now, for a worker with this number that does not answer.
-    pub(in crate::sched) fn describe_running(&self, worker: usize) -> Option<FiberInfo> {
+    pub(crate) fn describe_running(&self, worker: usize) -> Option<FiberInfo> {
         let fiber = self.running_fiber()?;
         Some(FiberInfo::running(worker, fiber))
     }

@@ -129,6 +129,37 @@ impl Pool {
             pool.remotes[worker].thread.set_member(true);
             let _ = pool.idle.announce(worker, false);
         }
+        if pool.is_by_hand() {
+            // Waking it leaves a token.
+            pool.remotes[0].launched.store(true, Ordering::Release);
+            return Ok(pool);
+        }
+        let first = pool.idle.claim_any(0).expect("all workers sleep");
+        let mut launched = pool.launch(first);
+        while pool.config.prewarm.is_some()
+            && launched.is_ok()
+            && let Some(next) = pool.idle.claim_any(0)
+        {
+            launched = pool.launch(next);
+        }
+        if let Err(error) = launched {
+            pool.enter(Phase::Stopped);
+            pool.join_threads(&[]);
+            return Err(error);
+        }
+        pool.warm_stacks(pool.config.prewarm.unwrap_or(0));
+        for observer in &pool.config.observers {
+            observer.started();
+        }
+        let watched =
+            (workers > 1 && !pool.config.exclusive) || pool.stall_threshold().is_some();
+        if (watched || pool.is_elastic() || pool.is_free())
+            && let Err(error) = pool.launch_monitor()
+        {
+            pool.enter(Phase::Stopped);
+            pool.join_threads(&[]);
+            return Err(error);
+        }
         Ok(pool)
     }
 

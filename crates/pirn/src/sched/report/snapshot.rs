@@ -134,7 +134,7 @@ impl Snapshot {
     }
 
     /// Returns which fiber waits for which.
-    pub(in crate::sched) fn links(self) -> Vec<Link> {
+    pub(crate) fn links(self) -> Vec<Link> {
         let workers = self.workers.into_iter();
         workers.flat_map(|worker| worker.links).collect()
     }

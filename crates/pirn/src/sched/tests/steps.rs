@@ -11,8 +11,9 @@ use crate::base::list::Fifo;
 use crate::context::StackConfig;
 use crate::events::Watch;
 use crate::fiber::{FiberHead, FiberPtr, current};
+use crate::observe::{Deadlock, observers};
 use crate::runtime::Handle;
-use crate::sched::config::{Config, Deadlock, Scheduler, ThreadConfig};
+use crate::sched::config::{Config, Scheduler, ThreadConfig};
 use crate::sched::placement::lines::Spread;
 use crate::sched::pool::shared::Pool;
 use crate::sched::queue::injector::End;
@@ -149,8 +150,7 @@ fn config(workers: usize) -> Config {
             cache: 64,
         },
         seed: None,
-        trial: None,
-        deadlock: Deadlock::Off,
+        outside: Duration::ZERO,
         exclusive: false,
         threads: ThreadConfig {
             most: workers,
@@ -167,6 +167,8 @@ fn config(workers: usize) -> Config {
         on_panic: None,
         attached: None,
         watch: Watch::default(),
+        observers: observers(Deadlock::Off, None),
+        at_end: None,
     }
 }
 

@@ -29,10 +29,10 @@ use std::process;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use super::response::Deadlock;
 use crate::base::clock;
 use crate::fiber::state_names::State;
 use crate::report::fiber_info::FiberInfo;
-use crate::sched::config::Deadlock;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::report::snapshot::Question;
@@ -56,6 +56,7 @@ pub(crate) struct Trial {
     name: String,
     seed: u64,
     limit: u64,
+    deadlock: Deadlock,
     progress: Mutex<Progress>,
     /// Why the test fails.
     verdict: OnceLock<String>,
@@ -77,39 +78,36 @@ struct Progress {
 }
 
 impl Trial {
-    pub(crate) fn new(name: String, seed: u64, limit: Duration) -> Trial {
+    pub(crate) fn new(
+        name: String,
+        seed: u64,
+        limit: Duration,
+        deadlock: Deadlock,
+    ) -> Trial {
         Trial {
             name,
             seed,
             limit: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
+            deadlock,
             progress: Mutex::new(Progress::default()),
             verdict: OnceLock::new(),
         }
     }
-}
 
-impl Pool {
-    /// Returns why the test that this pool belongs to fails, if it does.
-    pub(crate) fn verdict(&self) -> Option<&str> {
-        let trial = self.config.trial.as_ref()?;
-        trial.verdict.get().map(String::as_str)
-    }
-
-    /// Returns the test that this pool belongs to, if it is watched.
-    pub(in crate::sched) fn trial(&self) -> Option<&Trial> {
-        let watched = self.config.deadlock != Deadlock::Off;
-        self.config.trial.as_ref().filter(|_| watched)
+    /// Returns why the test fails, if it does.
+    pub(super) fn verdict(&self) -> Option<&str> {
+        self.verdict.get().map(String::as_str)
     }
 }
+
+/// A test that is watched, and its pool.
+pub(super) type Watched<'a> = (&'a Arc<Pool>, &'a Trial);
 
 /// Looks at every running test, and gives the verdicts that are due. `still`: nothing will ever
 /// happen by itself in the process. Returns whether it should look again though nothing happens.
-pub(in crate::sched) fn look(pools: &[Arc<Pool>], still: bool) -> bool {
+pub(super) fn look<'a>(trials: impl Iterator<Item = Watched<'a>>, still: bool) -> bool {
     let mut again = false;
-    for pool in pools {
-        let Some(trial) = pool.trial() else {
-            continue;
-        };
+    for (pool, trial) in trials {
         let remote = pool.remote(0);
         if remote.settled() > 0 {
             again = true;
@@ -121,12 +119,11 @@ pub(in crate::sched) fn look(pools: &[Arc<Pool>], still: bool) -> bool {
 
 /// Fails the test that a fiber of a circle belongs to. False if no fiber of the circle belongs to
 /// one. `text` describes them.
-pub(super) fn fails_for_circle(
-    pools: &[Arc<Pool>],
+pub(super) fn fails_for_circle<'a>(
+    trials: impl Iterator<Item = Watched<'a>>,
     is_in_circle: impl Fn(&FiberInfo) -> bool,
     text: &str,
 ) -> bool {
-    let trials = pools.iter().filter_map(|pool| Some((pool, pool.trial()?)));
     for (pool, trial) in trials {
         let fibers = pool.snapshot(Question::Everything).fibers();
         if fibers.iter().any(&is_in_circle) {
@@ -236,7 +233,7 @@ impl Trial {
             return;
         }
         self.progress.lock().failed = clock::now();
-        if pool.config.deadlock == Deadlock::Abort {
+        if self.deadlock == Deadlock::Abort {
             write(&format!("pirn: {text}\n"));
             process::exit(EXIT_CODE);
         }
@@ -268,7 +265,7 @@ impl Trial {
 }
 
 /// Lists the fibers, those that are alike once.
-pub(in crate::sched) fn list(fibers: &[FiberInfo], text: &mut String) {
+pub(super) fn list(fibers: &[FiberInfo], text: &mut String) {
     let kinds = by_kind(fibers);
     for alike in kinds.iter().take(LISTED) {
         let _ = write!(text, "{}", alike[0]);

@@ -32,13 +32,14 @@ use std::process;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::response::Deadlock;
+use super::trial::{self, EXIT_CODE, Trial};
 use crate::fiber::state_names::State;
 use crate::fiber::thread_registry;
 use crate::readiness;
 use crate::report::cycle::{Circle, circles};
 use crate::report::fiber_info::FiberInfo;
-use crate::sched::config::Deadlock;
-use crate::sched::deadlock::trial::{self, EXIT_CODE};
+use crate::sched::observer::Observer;
 use crate::sched::pool::registry::pools;
 use crate::sched::pool::shared::Pool;
 use crate::sched::report::snapshot::Question;
@@ -59,11 +60,48 @@ const MOST: usize = 10_000;
 /// True once the thread has been created.
 static STARTED: StaticLock<bool> = StaticLock::new(false);
 
-/// Starts the thread that watches over `pool`, unless the configuration excludes it.
-pub(in crate::sched) fn start(pool: &Pool) {
-    if pool.config.deadlock == Deadlock::Off || !shim::WATCHING_PAYS {
-        return;
+/// The settings of the watch for one pool.
+pub(in crate::observe) struct Detector {
+    deadlock: Deadlock,
+    /// The pool belongs to a test.
+    trial: Option<Trial>,
+}
+
+impl Detector {
+    pub(in crate::observe) fn new(deadlock: Deadlock, trial: Option<Trial>) -> Detector {
+        Detector { deadlock, trial }
     }
+
+    /// Returns the settings for `pool`.
+    fn of(pool: &Pool) -> &Detector {
+        pool.observer()
+    }
+
+    fn is_watched(&self) -> bool {
+        self.deadlock != Deadlock::Off
+    }
+
+    /// Returns the test that the pool belongs to, if it is watched.
+    fn trial(&self) -> Option<&Trial> {
+        self.trial.as_ref().filter(|_| self.is_watched())
+    }
+}
+
+impl Observer for Detector {
+    fn started(&self) {
+        if self.is_watched() && shim::WATCHING_PAYS {
+            start();
+        }
+    }
+}
+
+/// Returns why the test that this pool belongs to fails, if it does.
+pub(crate) fn verdict(pool: &Pool) -> Option<&str> {
+    Detector::of(pool).trial.as_ref()?.verdict()
+}
+
+/// Starts the thread that watches, unless there is one.
+fn start() {
     let mut started = STARTED.lock();
     if !*started {
         // If no thread can be created, nothing is watched until the next pool is created.
@@ -153,7 +191,7 @@ fn watch() {
         again = if complete || !unmoved { 0 } else { again + 1 };
         if !unmoved || (0 < again && again < AGAIN) {
             last = Some((look, seen));
-            trial::look(&pools, false);
+            trial::look(trials(&pools), false);
             drop(pools);
             thread_registry::await_change(Some(shim::now() + PERIOD));
             continue;
@@ -162,7 +200,7 @@ fn watch() {
             standstill_told = true;
             tell_standstill(&pools);
         }
-        if trial::look(&pools, look.still || look.still_but_main) {
+        if trial::look(trials(&pools), look.still || look.still_but_main) {
             last = Some((look, seen));
             drop(pools);
             thread_registry::await_change(Some(shim::now() + PERIOD));
@@ -196,7 +234,14 @@ fn find_circles(pools: &[Arc<Pool>], most: usize) -> (HashSet<Circle>, bool) {
 }
 
 fn is_watched(pool: &Pool) -> bool {
-    pool.config.deadlock != Deadlock::Off
+    Detector::of(pool).is_watched()
+}
+
+/// Returns the tests that are watched, with their pools.
+fn trials(pools: &[Arc<Pool>]) -> impl Iterator<Item = trial::Watched<'_>> {
+    pools
+        .iter()
+        .filter_map(|pool| Some((pool, Detector::of(pool).trial()?)))
 }
 
 /// Returns every fiber of these pools, if they are watched, and whether the process is to end.
@@ -205,7 +250,7 @@ fn all_fibers(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
     let fibers = watched()
         .flat_map(|pool| pool.snapshot(Question::Everything).fibers())
         .collect();
-    let abort = watched().any(|pool| pool.config.deadlock == Deadlock::Abort);
+    let abort = watched().any(|pool| Detector::of(pool).deadlock == Deadlock::Abort);
     (fibers, abort)
 }
 
@@ -221,14 +266,16 @@ fn tell_circle(pools: &[Arc<Pool>], circle: &Circle) {
         let _ = fiber.map_or(Ok(()), |fiber| write!(text, "{fiber}"));
     }
     let is_in = |fiber: &FiberInfo| circle.iter().any(|(id, _)| fiber.id.number() == *id);
-    if !trial::fails_for_circle(pools, is_in, &text) {
+    if !trial::fails_for_circle(trials(pools), is_in, &text) {
         tell(&format!("pirn: deadlock: {text}"), abort);
     }
 }
 
 /// Reports all fibers but those of tests, which are reported separately.
 fn tell_standstill(pools: &[Arc<Pool>]) {
-    let others = pools.iter().filter(|pool| pool.trial().is_none());
+    let others = pools
+        .iter()
+        .filter(|pool| Detector::of(pool).trial().is_none());
     let others: Vec<Arc<Pool>> = others.map(Arc::clone).collect();
     let (mut fibers, abort) = all_fibers(&others);
     fibers.retain(|fiber| fiber.state == State::Parked && fiber.deadline.is_none());

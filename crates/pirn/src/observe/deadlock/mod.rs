@@ -1,0 +1,10 @@
+//! Detects fibers that can never resume.
+
+mod detector;
+mod response;
+mod trial;
+
+pub(super) use detector::Detector;
+pub(crate) use detector::verdict;
+pub use response::Deadlock;
+pub(crate) use trial::Trial;

@@ -1,0 +1,13 @@
+//! The observers that every pool has.
+
+use super::deadlock::{Deadlock, Detector, Trial};
+use crate::sched::observer::Observer;
+
+/// Returns the observers of a new pool: how it responds to deadlocks, and the test that it belongs
+/// to, if it does.
+pub(crate) fn observers(
+    deadlock: Deadlock,
+    trial: Option<Trial>,
+) -> Vec<Box<dyn Observer>> {
+    vec![Box::new(Detector::new(deadlock, trial))]
+}
