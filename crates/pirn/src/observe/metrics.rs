@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::stall;
 use crate::sched::pool::counters::Counters;
 use crate::sched::pool::shared::Pool;
 use crate::sched::pool::threads::decisions::ScaleReason;
@@ -90,14 +91,15 @@ impl Metrics {
         total.spawned += pool.spawned_outside();
         total.rescues += pool.rescues();
         let aged_wakes = pool.aged_wakes();
+        let stalls = stall::counts(pool);
         total.wakes += pool.outside_wakes() + aged_wakes;
         Metrics {
             workers,
             total,
             aged_wakes,
-            slow_fibers: pool.stalls(),
-            stall_delays: pool.stall_delays(),
-            stalled: pool.stalled(),
+            slow_fibers: stalls.found(),
+            stall_delays: stalls.delays(),
+            stalled: stalls.waited(),
             waiting_for_stack: pool.stack_waiters(),
             pressure: pool.pressure(),
             scale: pool.scale_decisions(),

@@ -1,6 +1,7 @@
 //! The observers that every pool has.
 
 use super::deadlock::{Deadlock, Detector, Trial};
+use super::stall::StallWatch;
 use crate::sched::observer::Observer;
 
 /// Returns the observers of a new pool: how it responds to deadlocks, and the test that it belongs
@@ -9,5 +10,8 @@ pub(crate) fn observers(
     deadlock: Deadlock,
     trial: Option<Trial>,
 ) -> Vec<Box<dyn Observer>> {
-    vec![Box::new(Detector::new(deadlock, trial))]
+    vec![
+        Box::new(StallWatch::new()),
+        Box::new(Detector::new(deadlock, trial)),
+    ]
 }

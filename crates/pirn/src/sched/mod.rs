@@ -28,7 +28,6 @@ pub(crate) mod policy;
 pub(crate) mod pool;
 pub(crate) mod queue;
 pub(crate) mod report;
-mod stall;
 pub(crate) mod worker;
 
 #[cfg(test)]

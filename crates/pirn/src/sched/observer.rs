@@ -12,7 +12,16 @@ use crate::sched::pool::shared::Pool;
 pub(crate) trait Observer: Any + Send + Sync {
     /// Called once the threads of the pool may run fibers. Not called for a pool without threads.
     fn started(&self) {}
+
+    /// Returns a look at the pool that the monitor's thread repeats with its own looks, if there is
+    /// one. On that thread, which drops it when it ends.
+    fn monitor(&self, _pool: &Pool) -> Option<Look> {
+        None
+    }
 }
+
+/// What the monitor's thread calls.
+pub(crate) type Look = Box<dyn FnMut(&Pool)>;
 
 impl Pool {
     /// Returns the observer of this type.

@@ -2,7 +2,7 @@
 //! slots have timers, and the earliest tick of each.
 //!
 //! Only the wheel writes these words. A reader loads them one by one while the owner may change
-//! them. So the result is exact only while the owner makes no change (`sched::stall`), and no
+//! them. So the result is exact only while the owner makes no change (`observe::stall`), and no
 //! decision may depend on it.
 //!
 //! Invariants: those of `wheel` (WH2, WH6). The earliest tick of a slot is within that slot.

@@ -202,6 +202,13 @@ impl Remote {
         }
     }
 
+    /// Records that the worker has run one fiber since `since`, which is long. `dispatch` is the
+    /// number of that dispatch. On the monitor's thread.
+    pub(crate) fn set_stands(&self, since: u64, dispatch: u64) {
+        self.stands_since.store(since, Ordering::Relaxed);
+        self.stands_at.store(dispatch, Ordering::Release);
+    }
+
     /// Describes the fiber that runs now, for a worker with this number that does not answer.
     pub(crate) fn describe_running(&self, worker: usize) -> Option<FiberInfo> {
         let fiber = self.running_fiber()?;

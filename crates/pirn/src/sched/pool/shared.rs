@@ -26,7 +26,6 @@ use crate::sched::pool::threads::roster::Threads;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::injector::Injector;
 use crate::sched::report::snapshot::SnapshotRequests;
-use crate::sched::stall::StallCounts;
 use crate::shim::atomic::{AtomicBool, Ordering, fence};
 
 /// One set of workers and everything they share.
@@ -40,11 +39,22 @@ pub(crate) struct Pool {
     pub(in crate::sched) stack_waiters: StackWaiters,
     pub(in crate::sched) monitor: Monitor,
     pub(in crate::sched) quiet: Quiet,
-    /// Fibers that came from threads outside.
-    pub(in crate::sched) arrivals: Arrivals,
-    pub(in crate::sched) wakes: WakeCounts,
-    pub(in crate::sched) stalls: Arc<StallCounts>,
-    life: Life,
+    /// Fibers that came from threads outside, including those that were refused.
+    pub(in crate::sched) outside: Counter,
+    pub(in crate::sched) rejected_spawns: Counter,
+    /// Workers that the monitor has woken because work had aged.
+    pub(in crate::sched) aged_wakes: Counter,
+    /// Workers that were woken neither by a worker nor because of age.
+    pub(in crate::sched) outside_wakes: Counter,
+    outside_events: Outside,
+    /// Lost wakes that the monitor made up for.
+    pub(in crate::sched) rescues: Counter,
+    /// The cancellation token above everything that runs here.
+    root: Arc<Node>,
+    phase: AtomicU32,
+    /// The intended number of running workers: the members (`sched::policy::standby`).
+    members: AtomicUsize,
+    round_robin: AtomicUsize,
     pub(in crate::sched) threads: Threads,
     pub(in crate::sched) snapshots: SnapshotRequests,
     outer: Outer,
@@ -103,11 +113,18 @@ impl Pool {
             stack_waiters: StackWaiters::new(),
             monitor: Monitor::new(),
             quiet: Quiet::new(),
-            arrivals: Arrivals::new(&config.watch),
-            wakes: WakeCounts::default(),
-            stalls: Arc::default(),
-            life: Life::new(),
-            threads: Threads::new(workers),
+            outside: Counter::default(),
+            rejected_spawns: Counter::default(),
+            aged_wakes: Counter::default(),
+            outside_wakes: Counter::default(),
+            outside_events: Outside::new(&config.watch),
+            rescues: Counter::default(),
+            root: Node::below([None, None]),
+            phase: AtomicU32::new(Phase::Open as u32),
+            members: AtomicUsize::new(workers),
+            round_robin: AtomicUsize::new(0),
+            threads: Threads::new(),
+            driver: Mutex::new(None),
             snapshots: SnapshotRequests::new(),
             outer: Outer {
                 policy,

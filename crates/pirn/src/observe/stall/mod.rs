@@ -16,6 +16,6 @@ mod report;
 mod reporter;
 #[expect(unsafe_code, reason = "reads a header in a signal handler")]
 mod sample;
+mod watch;
 
-pub(super) use counts::StallCounts;
-pub(super) use look::Stalls;
+pub(super) use watch::{StallWatch, counts};

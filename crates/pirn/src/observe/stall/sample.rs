@@ -9,7 +9,7 @@ use crate::sys::sample::{Sample, sample};
 
 /// Samples the worker's thread. `None` if it does not answer.
 pub(super) fn ask(remote: &Remote) -> Option<Sample> {
-    sample(remote.thread.probe.number()?, end_of_stack)
+    sample(remote.thread().number()?, end_of_stack)
 }
 
 /// The frames at that moment, without their names.

@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use crate::sched::pool::counters::Counter;
-use crate::sched::pool::shared::Pool;
 
 /// Buckets of the histogram: up to 1 ms, 2 ms, 4 ms … 2^20 ms (17 minutes), and the rest.
 const BUCKETS: usize = 22;
 
 /// The counts of one pool. Written by its monitor.
 #[derive(Debug, Default)]
-pub(in crate::sched) struct StallCounts {
+pub(in crate::observe) struct StallCounts {
     found: Counter,
     /// The longest wait of each stall that has ended, as a histogram.
     delays: [Counter; BUCKETS],
@@ -29,23 +28,21 @@ impl StallCounts {
         self.delays[bucket.unwrap_or(BUCKETS - 1)].increment();
         self.nanos.add(nanos);
     }
-}
 
-impl Pool {
     /// The number of stalls.
-    pub(crate) fn stalls(&self) -> u64 {
-        self.stalls.found.get()
+    pub(in crate::observe) fn found(&self) -> u64 {
+        self.found.get()
     }
 
     /// The sum of the longest waits of all stalls that have ended.
-    pub(crate) fn stalled(&self) -> Duration {
-        Duration::from_nanos(self.stalls.nanos.get())
+    pub(in crate::observe) fn waited(&self) -> Duration {
+        Duration::from_nanos(self.nanos.get())
     }
 
     /// The histogram of stalls that have ended: the upper bound of each bucket
     /// ([`Duration::MAX`] for the last), and the number of stalls in it.
-    pub(crate) fn stall_delays(&self) -> Vec<(Duration, u64)> {
-        let delays = self.stalls.delays.iter().enumerate();
+    pub(in crate::observe) fn delays(&self) -> Vec<(Duration, u64)> {
+        let delays = self.delays.iter().enumerate();
         let bounded = delays.map(|(bucket, count)| {
             let bound = match bucket {
                 bucket if bucket + 1 < BUCKETS => Duration::from_nanos(bound(bucket)),

@@ -21,21 +21,16 @@
 
 use std::mem;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::cause::Cause;
+use super::counts::StallCounts;
 use super::lines::Lines;
 use super::report::{self, Stall};
 use super::reporter::Reporter;
 use super::sample;
 use crate::base::clock;
-use crate::base::diagnostics_enabled::TELLS;
-use crate::sched::migrate::shared_queues::SharedQueues;
-use crate::sched::placement::lines::Spread;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
-use crate::shim;
-use crate::shim::atomic::Ordering;
 use crate::sys::{Activity, is_futex};
 
 /// A report does not wait for a worker that has run one fiber for this long. Nanoseconds;
@@ -48,7 +43,7 @@ const GAP: u64 = 2_000_000_000;
 
 /// The monitor's record of each worker's present run, and its settings.
 #[derive(Debug)]
-pub(in crate::sched) struct Stalls {
+pub(super) struct Stalls {
     threshold: u64,
     /// Fibers that have not started count too.
     fresh: bool,
@@ -58,6 +53,7 @@ pub(in crate::sched) struct Stalls {
     lines: Lines,
     reporter: Reporter,
     looked: u64,
+    counts: Arc<StallCounts>,
 }
 
 /// One worker's present run of a fiber. Times are in nanoseconds, as `base::clock` counts.
@@ -81,44 +77,24 @@ struct Run {
     asked: bool,
 }
 
-impl Pool {
-    /// Returns how long fibers may wait behind another one; `None` if this pool does not look for
-    /// stalls.
-    pub(in crate::sched) fn stall_threshold(&self) -> Option<Duration> {
-        // With one fiber per worker at a time no other fiber waits.
-        let pays = shim::WATCHING_PAYS && !self.config.exclusive;
-        let real = self.config.seed.is_none() && !self.config.by_hand;
-        self.config.watch.stalls.filter(|_| pays && real)
-    }
-}
-
-impl Pool {
-    /// True if the monitor looks at how long fibers run, for reports or for the history of spawn
-    /// lines.
-    pub(in crate::sched) fn watches_runs(&self) -> bool {
-        let spreads =
-            shim::WATCHING_PAYS && self.config.spread_in_effect() != Spread::Never;
-        spreads || self.stall_threshold().is_some()
-    }
-}
-
 impl Stalls {
     /// Returns the record for `pool`; `None` if that does not look for stalls.
-    pub(in crate::sched) fn of(pool: &Pool) -> Option<Stalls> {
+    pub(super) fn of(pool: &Pool, counts: &Arc<StallCounts>) -> Option<Stalls> {
         let threshold = pool.stall_threshold()?;
         Some(Stalls {
             threshold: u64::try_from(threshold.as_nanos()).unwrap_or(u64::MAX),
-            fresh: pool.config.watch.slow.is_some(),
+            fresh: pool.watch().slow.is_some(),
             runs: Vec::new(),
-            signals: pool.config.watch.signals,
+            signals: pool.watch().signals,
             lines: Lines::default(),
             reporter: Reporter::default(),
             looked: 0,
+            counts: Arc::clone(counts),
         })
     }
 
     /// Looks at every worker, and writes the reports that are due.
-    pub(in crate::sched) fn look(&mut self, pool: &Pool) {
+    pub(super) fn look(&mut self, pool: &Pool) {
         let now = clock::now();
         let mut before = mem::replace(&mut self.looked, now);
         if now - before > GAP {
@@ -126,7 +102,7 @@ impl Stalls {
             before = now;
         }
         // All workers that have ever existed, standby workers included.
-        self.runs.resize_with(pool.remotes.len(), Run::default);
+        self.runs.resize_with(pool.places(), Run::default);
         for index in 0..self.runs.len() {
             self.look_at(pool, index, before, now);
         }
@@ -134,15 +110,15 @@ impl Stalls {
 
     /// Looks at one worker. `before` is the time of the last look.
     fn look_at(&mut self, pool: &Pool, index: usize, before: u64, now: u64) {
-        let remote = &pool.remotes[index];
-        let epoch = remote.counters.dispatched.get();
-        let runs = !remote.running.load(Ordering::Acquire).is_null();
+        let remote = pool.remote(index);
+        let epoch = remote.dispatched();
+        let runs = remote.runs();
         let run = &mut self.runs[index];
         if epoch != run.epoch || !runs {
             let ended = mem::replace(run, Run::seen_first(epoch, before, now));
             if let Some(stall) = ended.found {
                 let lasted = now - ended.held;
-                pool.stalls.end(lasted);
+                self.counts.end(lasted);
                 self.lines.entry(stall.place).ends(lasted);
                 if stall.reported {
                     report::end(pool, index, &stall, lasted);
@@ -151,7 +127,7 @@ impl Stalls {
             return;
         }
         if now - run.since >= SILENT {
-            remote.notes.set_stand(run.since, epoch);
+            remote.set_stands(run.since, epoch);
         }
         if now - run.seen.max(run.since) < self.threshold / 10 {
             return;
@@ -173,7 +149,7 @@ impl Stalls {
                 _ => seen.max(run.since),
             };
             run.held = ready.min(due.unwrap_or(u64::MAX).max(run.after));
-            run.spent = remote.thread.probe.processor_time();
+            run.spent = remote.thread().processor_time();
         }
         let held = now - run.held;
         let fibers = waiting + usize::from(due.is_some());
@@ -189,8 +165,7 @@ impl Stalls {
             }
             None if held >= self.threshold => {
                 let enough = self.threshold / 2;
-                let Some(cause) = Cause::of(&remote.thread.probe, spent, held, enough)
-                else {
+                let Some(cause) = Cause::of(remote.thread(), spent, held, enough) else {
                     return;
                 };
                 let Some(mut stall) = Stall::of(index, remote, cause, epoch) else {
@@ -216,7 +191,7 @@ impl Stalls {
                 }
                 run.found = Some(stall);
                 // After the report: a reader that sees the count finds the report.
-                pool.stalls.begin();
+                self.counts.begin();
             }
             None => {}
         }
@@ -231,15 +206,15 @@ impl Stalls {
     /// Samples the thread, once for each run, if no fiber is ready behind the running one, but
     /// some are parked. If the thread waits for a lock that one of them holds, this is a deadlock.
     fn suspect_a_lock(&mut self, pool: &Pool, index: usize, now: u64) {
-        let remote = &pool.remotes[index];
+        let remote = pool.remote(index);
         let run = &mut self.runs[index];
-        let parked = remote.settled.get().saturating_sub(1);
+        let parked = remote.settled().saturating_sub(1);
         if run.asked || run.found.is_some() || now - run.since < LOCKED || parked == 0 {
             return;
         }
         run.asked = true;
-        let waits = remote.thread.probe.activity() == Some(Activity::Waits);
-        let call = remote.thread.probe.call();
+        let waits = remote.thread().activity() == Some(Activity::Waits);
+        let call = remote.thread().call();
         if !waits || !self.signals || call.is_some_and(|call| !is_futex(call)) {
             return;
         }
@@ -249,7 +224,7 @@ impl Stalls {
         let cause = Cause::Blocks(asked.call.or(call));
         if let Some(stall) = Stall::of(index, remote, cause, run.epoch) {
             let place = report::Place::of(pool, index, &stall, &asked);
-            let counts = Arc::clone(&pool.stalls);
+            let counts = Arc::clone(&self.counts);
             self.reporter.send(pool.name(), move || {
                 if place.tell_if_locked() {
                     counts.begin();
@@ -275,57 +250,15 @@ impl Stall {
     /// since dispatch `epoch`.
     fn of(index: usize, remote: &Remote, cause: Cause, epoch: u64) -> Option<Stall> {
         let info = remote.describe_running(index)?;
-        let name = remote.watched.name_of(info.id.number());
+        let name = remote.name_of(info.id.number());
         // The header may have been reused for another fiber. If the worker has not switched since
         // `epoch`, the identity and the place are those of the running fiber.
-        (remote.counters.dispatched.get() == epoch).then_some(Stall {
+        (remote.dispatched() == epoch).then_some(Stall {
             id: info.id.number(),
             place: info.spawned_at,
             name,
             cause,
             reported: false,
         })
-    }
-}
-
-impl Remote {
-    /// Returns the number of started fibers of this worker that are ready and do not run. Exact
-    /// while the worker runs one fiber, else an estimate. 0 where fibers may migrate.
-    pub(in crate::sched) fn seen_ready(&self) -> usize {
-        if self.shared_queues.is_some() || !TELLS {
-            return 0;
-        }
-        let woken = self.counters.fiber_wakes.get();
-        let waited = self.counters.fiber_parks.get();
-        let parked = waited.saturating_sub(woken) as usize;
-        let running = usize::from(!self.running.load(Ordering::Relaxed).is_null());
-        let elsewhere = running + parked;
-        self.settled.get().saturating_sub(elsewhere)
-    }
-
-    /// Returns how many fibers wait for this worker, at least. It is too high only by fibers that
-    /// are being moved.
-    fn waiting(&self, pool: &Pool, fresh: bool) -> usize {
-        let mail = usize::from(!self.inbox.is_empty());
-        let started =
-            self.seen_ready() + mail + self.shared_queues.map_or(0, SharedQueues::len);
-        if !fresh {
-            return started;
-        }
-        let (_, queued) = self.ring.look();
-        let next = usize::from(self.next.look_fresh() != 0);
-        // Where fibers may migrate, the injector counts for every worker if no worker sleeps.
-        let injected = match pool.is_free() && !pool.idle.sleepers_hint() {
-            true => pool.injector.len(),
-            false => 0,
-        };
-        started + queued as usize + next + injected
-    }
-
-    /// Returns since when a timer of this worker has been due, in nanoseconds; `None` if none is,
-    /// or if the worker does not fire its timers itself.
-    fn timers_due_since(&self, now: u64) -> Option<u64> {
-        let shown = self.timers.lock();
-        shown.as_ref()?.due_since(now)
     }
 }
