@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use crate::fiber::thread_registry::{self, Sleep};
+use crate::observe::report::{self, WorkerInfo};
 use crate::runtime::Handle;
 use crate::sched::pool::registry;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::snapshot::WorkerInfo;
 
 /// Writes the workers, queues and fibers of every runtime, with what each fiber waits for, as text
 /// for humans. See [`fibers`](super::fibers()) for the limits of such a report.
@@ -69,7 +69,7 @@ impl Handle {
     /// ```
     pub fn dump(&self, w: &mut dyn Write) -> io::Result<()> {
         let pool = self.pool();
-        let roll = pool.describe_all();
+        let roll = report::describe_all(pool);
         let started: usize = roll.workers.iter().map(|worker| worker.fibers.len()).sum();
         writeln!(
             w,

@@ -1,5 +1,6 @@
 //! A list of all fibers and their waits, for programs.
 
+use crate::observe::report::describe_all;
 use crate::report::fiber_info::FiberInfo;
 use crate::runtime::Handle;
 use crate::sched::pool::registry;
@@ -37,7 +38,7 @@ use crate::sched::pool::registry;
 pub fn fibers() -> Vec<FiberInfo> {
     let pools = registry::pools().into_iter();
     pools
-        .flat_map(|pool| pool.describe_all().fibers())
+        .flat_map(|pool| describe_all(&pool).fibers())
         .collect()
 }
 
@@ -67,6 +68,6 @@ impl Handle {
     #[doc(alias = "GoroutineProfile")]
     #[must_use]
     pub fn fibers(&self) -> Vec<FiberInfo> {
-        self.pool().describe_all().fibers()
+        describe_all(self.pool()).fibers()
     }
 }

@@ -1,5 +1,5 @@
-//! What a runtime reports: the snapshot of its counters, the trace of its events, the report at its
-//! end, the answers to other processes, stalls and deadlocks.
+//! What a runtime reports: the snapshots of its counters and of its fibers, the trace of its events,
+//! the report at its end, the answers to other processes, stalls and deadlocks.
 //!
 //! Owns: [`Metrics`], the trace file, the report at the end, the [`Inspector`], the observers of a
 //! pool. Does not own: the counters and the events (`sched`), nor the interfaces that request them
@@ -13,6 +13,7 @@ mod metrics;
 mod observers;
 #[cfg(feature = "prometheus")]
 mod prometheus;
+pub(crate) mod report;
 mod stall;
 mod trace;
 mod trace_file;

@@ -1,6 +1,7 @@
 //! The observers that every pool has.
 
 use super::deadlock::{Deadlock, Detector, Trial};
+use super::report::Snapshots;
 use super::stall::StallWatch;
 use crate::sched::observer::Observer;
 
@@ -11,6 +12,7 @@ pub(crate) fn observers(
     trial: Option<Trial>,
 ) -> Vec<Box<dyn Observer>> {
     vec![
+        Box::new(Snapshots::new()),
         Box::new(StallWatch::new()),
         Box::new(Detector::new(deadlock, trial)),
     ]

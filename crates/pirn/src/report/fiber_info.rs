@@ -1,7 +1,7 @@
 //! The description of one fiber in a report.
 //!
 //! Owns: what is read of a header, by which thread, and what that means. Does not own: how the
-//! question gets there (`sched::report::snapshot`), the words for what is waited for
+//! question gets there (`observe::report::snapshot`), the words for what is waited for
 //! (`wait::object`), or the text of a dump (`diag`).
 //!
 //! There are three readers. A worker reads everything in the headers of its own started fibers,

@@ -1,6 +1,6 @@
 //! Descriptions of fibers for reports, as data and as text.
 //!
-//! Does not own: how the data is gathered (`sched::report`), or when a report is due.
+//! Does not own: how the data is gathered (`observe::report`), or when a report is due.
 
 pub(crate) mod cycle;
 #[expect(unsafe_code, reason = "reads the headers of fibers that do not run")]

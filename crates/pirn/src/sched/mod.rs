@@ -27,7 +27,6 @@ pub(crate) mod placement;
 pub(crate) mod policy;
 pub(crate) mod pool;
 pub(crate) mod queue;
-pub(crate) mod report;
 pub(crate) mod worker;
 
 #[cfg(test)]

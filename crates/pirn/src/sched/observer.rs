@@ -3,10 +3,21 @@
 //! The scheduler knows the trait [`Observer`] only. A pool gets its observers with its
 //! configuration. What an observer keeps for one pool is in its own value, which code above `sched`
 //! finds by its type ([`Pool::observer`]). What it reads of the pool is in `pool::view`.
+//!
+//! An observer may ask workers for what only they can read. It raises the pool's number of requests
+//! and wakes them. A worker compares that number with the one it has answered wherever it looks at
+//! the pool's phase: at least every 61 dispatches, before it sleeps, and when it was woken.
 
 use std::any::Any;
+use std::sync::Arc;
 
+use crate::fiber::FiberPtr;
+use crate::fiber::current::Local;
+use crate::report::fiber_info::FiberInfo;
+use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
+use crate::sched::worker::run::Worker;
+use crate::shim::atomic::{AtomicU64, Ordering};
 
 /// One observer of one pool. It reads, and decides nothing.
 pub(crate) trait Observer: Any + Send + Sync {
@@ -18,10 +29,29 @@ pub(crate) trait Observer: Any + Send + Sync {
     fn monitor(&self, _pool: &Pool) -> Option<Look> {
         None
     }
+
+    /// Answers an open request of this observer for `worker`, on its thread, between two
+    /// dispatches. `running` is the fiber that this is called on. Called again for the same request
+    /// if the pool's number of requests rises meanwhile.
+    fn answer(&self, _worker: &Worker, _running: Option<FiberPtr>) {}
+
+    /// Returns the started fibers that have not ended, as far as this observer knows them.
+    fn fibers(&self, _pool: &Arc<Pool>) -> Vec<FiberInfo> {
+        Vec::new()
+    }
 }
 
 /// What the monitor's thread calls.
 pub(crate) type Look = Box<dyn FnMut(&Pool)>;
+
+/// The number of requests to the workers of one pool. Written by askers, read by workers.
+pub(in crate::sched) struct Requests(AtomicU64);
+
+impl Requests {
+    pub(in crate::sched) fn new() -> Requests {
+        Requests(AtomicU64::new(0))
+    }
+}
 
 impl Pool {
     /// Returns the observer of this type.
@@ -33,5 +63,59 @@ impl Pool {
         let mut observers = observers.map(|observer| &**observer as &dyn Any);
         let found = observers.find_map(|observer| observer.downcast_ref());
         found.expect("every pool has each of the observers")
+    }
+
+    /// Makes each worker answer when it next looks at the pool. LIVENESS: before the caller wakes
+    /// the workers that are to answer.
+    pub(crate) fn request_answers(&self) {
+        // ORDERING: SeqCst: pairs with that in `owes_answer`; the wake-ups follow.
+        self.requests.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Returns the worker of the calling thread, if it is one of this pool.
+    pub(crate) fn own_worker<'a>(
+        self: &Arc<Self>,
+        local: &'a Local,
+    ) -> Option<&'a Worker> {
+        Worker::of(local).filter(|worker| Arc::ptr_eq(&worker.pool, self))
+    }
+
+    /// Returns the started fibers that have not ended, for reports of the scheduler's own.
+    pub(in crate::sched) fn fibers(self: &Arc<Self>) -> Vec<FiberInfo> {
+        let observers = self.config.observers.iter();
+        observers.flat_map(|it| it.fibers(self)).collect()
+    }
+}
+
+impl Remote {
+    /// Wakes the worker, if it sleeps, to answer.
+    pub(crate) fn wake_to_answer(&self) {
+        self.inbox.unpark();
+    }
+}
+
+impl Worker {
+    /// True if there is a request that this worker has not answered.
+    pub(in crate::sched) fn owes_answer(&self) -> bool {
+        // ORDERING: SeqCst: the worker that was woken by an asker sees its number. If the look
+        // before a sleep comes first, the token of the wake ends the sleep.
+        self.pool.requests.0.load(Ordering::SeqCst) != self.role.answered()
+    }
+
+    /// Answers if there is a request. `running` is the fiber that this is called on.
+    pub(crate) fn answer_requests(&self, running: Option<FiberPtr>) {
+        if self.owes_answer() {
+            self.answer_observers(running);
+        }
+    }
+
+    #[cold]
+    fn answer_observers(&self, running: Option<FiberPtr>) {
+        // Before the answers: a request that comes meanwhile is not missed.
+        let number = self.pool.requests.0.load(Ordering::SeqCst);
+        self.role.set_answered(number);
+        for observer in &self.pool.config.observers {
+            observer.answer(self, running);
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! the object.
 //!
 //! Owns: the way from a fiber's header to the object it waits for. Does not own: the description of
-//! an object (`object`), nor the readers (`sched::report::snapshot`).
+//! an object (`object`), nor the readers (`observe::report::snapshot`).
 //!
 //! A notice lies in the frame of `park_on`, and the header points to it: one store when the fiber
 //! parks, one when it resumes. The fiber's worker reads it while the fiber does not run. Only that

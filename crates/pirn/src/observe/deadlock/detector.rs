@@ -1,7 +1,7 @@
 //! The watch: one thread of the process that detects fibers that can never resume.
 //!
 //! Owns: when it looks, what counts as a deadlock, and what is done about one. Does not own: which
-//! fiber waits for which (`report::cycle`, `sched::report::snapshot`), or what is known of plain
+//! fiber waits for which (`report::cycle`, `observe::report::snapshot`), or what is known of plain
 //! threads (`fiber::thread_registry`).
 //!
 //! It looks once a second while there is something to see, and reports two kinds (for those of a
@@ -36,13 +36,13 @@ use super::response::Deadlock;
 use super::trial::{self, EXIT_CODE, Trial};
 use crate::fiber::state_names::State;
 use crate::fiber::thread_registry;
+use crate::observe::report::{Question, snapshot};
 use crate::readiness;
 use crate::report::cycle::{Circle, circles};
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::observer::Observer;
 use crate::sched::pool::registry::pools;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::snapshot::Question;
 use crate::shim::{self, StaticLock};
 use crate::sys;
 
@@ -226,7 +226,7 @@ fn find_circles(pools: &[Arc<Pool>], most: usize) -> (HashSet<Circle>, bool) {
     let mut complete = true;
     let mut links = Vec::new();
     for pool in busy {
-        let snapshots = pool.snapshot(Question::Links(most));
+        let snapshots = snapshot(pool, Question::Links(most));
         complete &= snapshots.workers.iter().all(|worker| worker.answered);
         links.extend(snapshots.links());
     }
@@ -248,7 +248,7 @@ fn trials(pools: &[Arc<Pool>]) -> impl Iterator<Item = trial::Watched<'_>> {
 fn all_fibers(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
     let watched = || pools.iter().filter(|pool| is_watched(pool));
     let fibers = watched()
-        .flat_map(|pool| pool.snapshot(Question::Everything).fibers())
+        .flat_map(|pool| snapshot(pool, Question::Everything).fibers())
         .collect();
     let abort = watched().any(|pool| Detector::of(pool).deadlock == Deadlock::Abort);
     (fibers, abort)

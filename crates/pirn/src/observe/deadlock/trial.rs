@@ -32,10 +32,10 @@ use std::time::Duration;
 use super::response::Deadlock;
 use crate::base::clock;
 use crate::fiber::state_names::State;
+use crate::observe::report::{Question, snapshot};
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::snapshot::Question;
 use crate::shim::{self, Mutex};
 use crate::sys::{Activity, is_futex};
 
@@ -125,7 +125,7 @@ pub(super) fn fails_for_circle<'a>(
     text: &str,
 ) -> bool {
     for (pool, trial) in trials {
-        let fibers = pool.snapshot(Question::Everything).fibers();
+        let fibers = snapshot(pool, Question::Everything).fibers();
         if fibers.iter().any(&is_in_circle) {
             trial.fail(pool, text);
             return true;
@@ -152,7 +152,7 @@ impl Trial {
         if failed != 0 {
             let rests = waits && silent >= REST && now - failed >= 2 * REST;
             if rests || now - failed >= self.limit.max(2 * REST) {
-                let fibers = pool.snapshot(Question::Everything).fibers();
+                let fibers = snapshot(pool, Question::Everything).fibers();
                 self.end_process(
                     "its fibers did not end when they were cancelled",
                     &fibers,
@@ -166,7 +166,7 @@ impl Trial {
     }
 
     fn stand_still(&self, pool: &Arc<Pool>) {
-        let mut fibers = pool.snapshot(Question::Everything).fibers();
+        let mut fibers = snapshot(pool, Question::Everything).fibers();
         fibers.retain(|fiber| fiber.state == State::Parked);
         if !fibers.is_empty() {
             let mut text = match fibers.len() {
@@ -211,7 +211,7 @@ impl Trial {
                 false => self.report(&what, &[running]),
             }
         } else {
-            let fibers = pool.snapshot(Question::Everything).fibers();
+            let fibers = snapshot(pool, Question::Everything).fibers();
             let what = format!(
                 "nothing has run for {limit} ms of real time; it waits for the system, or for \
                  threads that pirn does not know"

@@ -7,14 +7,12 @@ use std::time::{Duration, Instant};
 
 use super::super::json::Line;
 use super::super::metrics::Metrics;
+use super::super::report::{self, LeftOut, Question, ThreadState, Walked, WorkerGlance};
 use super::request::Request;
 use crate::fiber::state_names::State;
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::pool::counters::Counters;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::snapshot::Question;
-use crate::sched::report::walk::{LeftOut, Walked};
-use crate::sched::report::worker_info::{ThreadState, WorkerGlance};
 use crate::shim;
 
 /// The version of the format. It changes when something changes that a reader of the older one
@@ -63,7 +61,7 @@ fn snapshot(
 ) -> io::Result<()> {
     let until = shim::now() + WALK;
     // Before the walk, which wakes workers.
-    let glances = pool.glance();
+    let glances = report::glance(pool);
     let metrics = Metrics::of(pool);
     let uptime = shim::now().saturating_duration_since(began);
     Line::of("runtime")
@@ -85,8 +83,8 @@ fn snapshot(
     out.flush()?;
     let mut flushed = shim::now();
     // Without the turn the time is up, and all fibers are left out.
-    let _turn = pool.begin_walk(until);
-    let walk = pool.walk(most, 0, until, &mut |fiber| {
+    let _turn = report::begin_walk(pool, until);
+    let walk = report::walk(pool, most, 0, until, &mut |fiber| {
         describe(&fiber).end(out)?;
         if shim::now().saturating_duration_since(flushed) > FLUSH {
             out.flush()?;
@@ -192,7 +190,7 @@ fn left_out_name(why: LeftOut) -> &'static str {
 }
 
 fn fiber(pool: &Arc<Pool>, id: u64, out: &mut dyn Write) -> io::Result<()> {
-    let fibers = pool.snapshot(Question::Fiber(id)).fibers();
+    let fibers = report::snapshot(pool, Question::Fiber(id)).fibers();
     // If a worker does not answer, its running fiber is reported, even if another one was
     // requested.
     let Some(fiber) = fibers.iter().find(|fiber| fiber.id.number() == id) else {

@@ -2,7 +2,7 @@
 //!
 //! One thread, one answer at a time, one request for each client. So a client that reads slowly, or
 //! repeats large requests, delays other clients for a limited time only. A client that sends no
-//! request delays none. A worker describes its fibers in pieces (`sched::report::walk`) of less
+//! request delays none. A worker describes its fibers in pieces (`observe::report::walk`) of less
 //! than a millisecond each. The thread sleeps while there is no request, and counts as idle then
 //! (`thread_registry::rest`), so it neither wakes an idle process nor hides a deadlock.
 //!

@@ -96,8 +96,9 @@ impl Pool {
     }
 
     /// Calls `f` with the worker that the calling thread drives, outside of a drive.
-    pub(in crate::sched) fn with_driven(&self, f: impl FnOnce(&Worker)) {
-        workers::with_shared(|workers| {
+    pub(crate) fn with_driven(&self, f: impl FnOnce(&Worker)) {
+        DRIVEN.with(|driven| {
+            let workers = driven.workers.borrow();
             let own = workers.iter().find(|worker| worker.is_of(self));
             if let Some(worker) = own {
                 f(worker);

@@ -29,7 +29,6 @@ use crate::sched::driven::workers::{self, Drive};
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
 use crate::sched::pool::worker_state::WorkerState;
-use crate::sched::report::snapshot::Question;
 use crate::sched::worker::run::{Worker, call};
 use crate::shim;
 use crate::sys;
@@ -129,7 +128,7 @@ fn abort_for(pools: &[Arc<Pool>]) -> ! {
             pool.name(),
             GRACE.as_secs(),
         );
-        for fiber in pool.snapshot(Question::Everything).fibers() {
+        for fiber in pool.fibers() {
             let _ = write!(text, "\n  {}", fiber.brief());
         }
         text.push('\n');

@@ -2,7 +2,5 @@
 
 #[expect(unsafe_code, reason = "timers and lists behind locks")]
 pub(super) mod shared_queues;
-#[expect(unsafe_code, reason = "reads the headers of fibers that it holds")]
-pub(super) mod snapshot;
 #[expect(unsafe_code, reason = "switches to fibers that came out of a queue")]
 pub(super) mod switch;

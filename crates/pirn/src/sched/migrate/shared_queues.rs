@@ -258,7 +258,11 @@ impl SharedQueues {
 
     /// Calls `f` for the first `n` of them, under the lock (CM1), and moves them to the end.
     /// Returns how many there were.
-    pub(super) fn rotate_started(&self, n: usize, mut f: impl FnMut(FiberPtr)) -> usize {
+    pub(in crate::sched) fn rotate_started(
+        &self,
+        n: usize,
+        mut f: impl FnMut(FiberPtr),
+    ) -> usize {
         let mut started = self.started.lock();
         for i in 0..n {
             let Some(fiber) = started.pop_fiber() else {

@@ -3,7 +3,7 @@
 //! Owns: what a worker does differently where fibers are free. Does not own: what workers have in
 //! common there (`shared_queues`), stealing (`sched::worker::park`, as for fresh fibers), what the
 //! monitor does for a worker that is stuck (`sched::policy::sysmon`), or reports
-//! (`sched::migrate::snapshot`).
+//! (`observe::report::survey`).
 //!
 //! A free fiber that may run is queued where a fresh one could be: in a `next` slot, a ring, a
 //! worker's common ready list, or the injector. Any worker may take it from each of them, so a
@@ -218,6 +218,11 @@ impl Worker {
 }
 
 impl Pool {
+    /// True if fibers may migrate here.
+    pub(crate) fn is_free(&self) -> bool {
+        self.config.free
+    }
+
     /// True if the monitor has something to watch: until the pool stops. Where fibers may migrate,
     /// until the last of them has ended, which may be behind one that blocks.
     pub(in crate::sched) fn is_watched(&self) -> bool {

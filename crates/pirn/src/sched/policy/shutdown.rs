@@ -16,7 +16,6 @@ use crate::report::fiber_info::FiberInfo;
 use crate::sched::driven::workers::Drive;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::snapshot::Question;
 use crate::sched::worker::enqueue::pool_of;
 use crate::sched::worker::run::Worker;
 use crate::shim;
@@ -151,7 +150,7 @@ impl Pool {
     fn stop(self: &Arc<Self>) -> Option<Vec<FiberInfo>> {
         let alive = self.live() > 0;
         self.enter(Phase::Stopped);
-        let left = alive.then(|| self.snapshot(Question::Everything).fibers());
+        let left = alive.then(|| self.fibers());
         if self.is_by_hand() {
             self.put_worker_away();
         }
@@ -172,9 +171,9 @@ impl Pool {
 }
 
 impl Worker {
-    /// True if the pool has entered a phase that this worker has not acted on, or has an open
-    /// snapshot request that it has not answered.
+    /// True if the pool has entered a phase that this worker has not acted on, or has a request of
+    /// an observer that it has not answered.
     pub(in crate::sched) fn unnoticed_phase(&self) -> bool {
-        self.role.seen() != self.pool.phase() || self.owes_snapshot()
+        self.role.seen() != self.pool.phase() || self.owes_answer()
     }
 }

@@ -217,7 +217,7 @@ impl Remote {
 
     /// Returns the fiber that runs now, as far as the worker has published it. It may have ended,
     /// and its header may have another fiber: only what is constant or atomic may be read.
-    pub(in crate::sched) fn running_fiber(&self) -> Option<FiberPtr> {
+    pub(crate) fn running_fiber(&self) -> Option<FiberPtr> {
         // ORDERING: Acquire: pairs with the Release of its worker.
         let fiber = self.running.load(Ordering::Acquire);
         // SAFETY: H1: null, or a header of the slab.

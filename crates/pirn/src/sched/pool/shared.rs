@@ -13,6 +13,7 @@ use crate::events::{Event, LogMask, log};
 use crate::fiber::token::Node;
 use crate::fiber::{FiberHead, FiberPtr};
 use crate::sched::config::{Config, Scheduler};
+use crate::sched::observer::Requests;
 use crate::sched::placement::lines::Lines;
 use crate::sched::pool::arrivals::Arrivals;
 use crate::sched::pool::counters::{Counters, WakeCounts};
@@ -25,7 +26,6 @@ use crate::sched::pool::threads::monitor::Monitor;
 use crate::sched::pool::threads::roster::Threads;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::injector::Injector;
-use crate::sched::report::snapshot::SnapshotRequests;
 use crate::shim::atomic::{AtomicBool, Ordering, fence};
 
 /// One set of workers and everything they share.
@@ -56,14 +56,9 @@ pub(crate) struct Pool {
     members: AtomicUsize,
     round_robin: AtomicUsize,
     pub(in crate::sched) threads: Threads,
-    pub(in crate::sched) snapshots: SnapshotRequests,
-    outer: Outer,
-}
-
-/// What a pool calls that knows it.
-struct Outer {
-    policy: &'static dyn Policy,
-    at_end: Option<AtEnd>,
+    /// The thread that drives the worker, if the pool has none.
+    pub(in crate::sched) driver: Mutex<Option<ThreadId>>,
+    pub(in crate::sched) requests: Requests,
     /// The end has been reported.
     end_reported: AtomicBool,
 }
@@ -125,12 +120,8 @@ impl Pool {
             round_robin: AtomicUsize::new(0),
             threads: Threads::new(),
             driver: Mutex::new(None),
-            snapshots: SnapshotRequests::new(),
-            outer: Outer {
-                policy,
-                at_end,
-                end_reported: AtomicBool::new(false),
-            },
+            requests: Requests::new(),
+            end_reported: AtomicBool::new(false),
             config,
         });
         let watched = Arc::downgrade(&pool);

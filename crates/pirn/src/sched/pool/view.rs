@@ -1,15 +1,29 @@
 //! What observers read of a pool and its workers, from any thread.
 //!
 //! Owns: readings of the words that workers keep for others. Does not own: the words (`remote`), or
-//! what a reading means (`observe`). A reading changes nothing and asks no worker.
+//! what a reading means (`observe`). A reading asks no worker, and changes nothing but the order of
+//! a list ([`Remote::rotate_started`]).
+
+use std::ptr;
 
 use crate::base::diagnostics_enabled::TELLS;
+use crate::fiber::FiberPtr;
 use crate::sched::events::Watch;
 use crate::sched::migrate::shared_queues::SharedQueues;
-use crate::sched::pool::remote::{ASLEEP, AWAKE, Remote, TIMED};
+use crate::sched::pool::remote::{ASLEEP, Remote, TIMED};
 use crate::sched::pool::shared::Pool;
 use crate::shim::atomic::Ordering;
 use crate::sys::ThreadProbe;
+
+/// Whether a worker sleeps.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Rest {
+    Awake,
+    /// It sleeps until it is woken.
+    Asleep,
+    /// It sleeps until some deadline.
+    Timed,
+}
 
 impl Pool {
     /// Returns the settings for its diagnostics.
@@ -34,6 +48,16 @@ impl Pool {
 }
 
 impl Remote {
+    /// True if a thread was created for the worker, and has not left it.
+    pub(crate) fn is_launched(&self) -> bool {
+        self.launched.load(Ordering::Acquire)
+    }
+
+    /// True if the worker counts towards the size that the pool is meant to have.
+    pub(crate) fn is_member(&self) -> bool {
+        self.member.load(Ordering::Relaxed)
+    }
+
     /// True if the worker has a thread that has not ended.
     pub(crate) fn has_thread(&self) -> bool {
         let ended = self.ended.load(Ordering::SeqCst);
@@ -60,14 +84,41 @@ impl Remote {
         !self.running.load(Ordering::Acquire).is_null()
     }
 
+    /// Returns since when the worker has run one fiber, if the monitor has seen that it has done so
+    /// for long. `None` if the worker has dispatched since then: it answers.
+    pub(crate) fn stands_since(&self) -> Option<u64> {
+        let stands = self.stands_at.load(Ordering::Acquire);
+        let lasts = stands != 0 && stands == self.dispatched() && self.runs();
+        lasts.then(|| self.stands_since.load(Ordering::Relaxed))
+    }
+
+    /// The number of fibers in the ring.
+    pub(crate) fn ring_len(&self) -> usize {
+        self.ring.len() as usize
+    }
+
+    /// The number of fibers in the ring and in the `next` slot.
+    pub(crate) fn fresh(&self) -> usize {
+        self.ring_len() + usize::from(!self.next.is_empty())
+    }
+
     /// Returns the name of the fiber with this identity, if it was named last.
     pub(crate) fn name_of(&self, id: u64) -> Option<String> {
         self.watched.name_of(id)
     }
 
+    /// Returns whether the worker sleeps, and for how long.
+    pub(crate) fn rest(&self) -> Rest {
+        match self.sleep.load(Ordering::SeqCst) {
+            ASLEEP => Rest::Asleep,
+            TIMED => Rest::Timed,
+            _ => Rest::Awake,
+        }
+    }
+
     /// True if the worker sleeps.
     pub(crate) fn is_asleep(&self) -> bool {
-        self.sleep.load(Ordering::SeqCst) != AWAKE
+        self.rest() != Rest::Awake
     }
 
     /// True if the worker sleeps until it is woken. One that went to sleep with a timer may have
@@ -77,10 +128,10 @@ impl Remote {
             self.shared_queues
                 .is_none_or(|shared_queues| shared_queues.next_timer().is_some())
         };
-        match self.sleep.load(Ordering::SeqCst) {
-            ASLEEP => true,
-            TIMED => !timed(),
-            _ => false,
+        match self.rest() {
+            Rest::Asleep => true,
+            Rest::Timed => !timed(),
+            Rest::Awake => false,
         }
     }
 
@@ -122,5 +173,41 @@ impl Remote {
     pub(crate) fn timers_due_since(&self, now: u64) -> Option<u64> {
         let shown = self.timers.lock();
         shown.as_ref()?.due_since(now)
+    }
+}
+
+/// Where fibers may migrate: what workers share. Elsewhere there is nothing.
+impl Remote {
+    /// True if fibers may migrate.
+    pub(crate) fn is_free(&self) -> bool {
+        self.shared_queues.is_some()
+    }
+
+    /// The number of started fibers in the common ready list.
+    pub(crate) fn shared_ready(&self) -> usize {
+        self.shared_queues.map_or(0, SharedQueues::len)
+    }
+
+    /// Calls `f` for each fiber that has started on this worker, under the lock (CM1 of
+    /// `migrate::shared_queues`).
+    pub(crate) fn each_started(&self, f: impl FnMut(FiberPtr)) {
+        if let Some(shared_queues) = self.shared_queues {
+            shared_queues.each_started(f);
+        }
+    }
+
+    /// Calls `f` for the first `n` of them, under the lock, and moves them to the end of the list.
+    /// Returns how many there were.
+    pub(crate) fn rotate_started(&self, n: usize, f: impl FnMut(FiberPtr)) -> usize {
+        self.shared_queues
+            .map_or(0, |shared_queues| shared_queues.rotate_started(n, f))
+    }
+
+    /// True if the home of `fiber`, which has started here, is this worker: the fiber is not
+    /// pinned.
+    pub(crate) fn is_home_of(&self, fiber: FiberPtr) -> bool {
+        let home = fiber.header().home();
+        self.shared_queues
+            .is_some_and(|shared_queues| ptr::addr_eq(home, shared_queues))
     }
 }

@@ -41,5 +41,3 @@ mod scale;
 mod steal_payoff;
 #[cfg(not(any(loom, shuttle)))]
 mod steps;
-#[cfg(not(any(loom, shuttle)))]
-mod walk;

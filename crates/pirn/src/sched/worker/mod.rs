@@ -27,7 +27,7 @@ pub(super) mod records;
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"
 )]
-pub(super) mod run;
+pub(crate) mod run;
 #[expect(
     unsafe_code,
     reason = "touches stacks that only the worker's own thread reaches"

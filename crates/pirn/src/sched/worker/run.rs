@@ -177,9 +177,14 @@ impl Worker {
         Worker::of(local).expect("a fiber runs on a worker")
     }
 
+    /// Returns the worker's number in its pool.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
     /// Returns the part of this worker that others see.
     #[inline(always)]
-    pub(in crate::sched) fn remote(&self) -> &Remote {
+    pub(crate) fn remote(&self) -> &Remote {
         // SAFETY: the pool lives as long as the worker holds it, and the list never moves.
         unsafe { self.remote.as_ref() }
     }
@@ -420,8 +425,8 @@ impl Worker {
             || self.timer_is_due()
     }
 
-    /// Acts on a change of the pool's phase: cancels the fibers that have started here. Answers a
-    /// snapshot request.
+    /// Acts on a change of the pool's phase: cancels the fibers that have started here. Answers
+    /// requests of observers.
     pub(in crate::sched) fn notice_phase(&self) {
         let phase = self.pool.phase();
         if phase != self.role.see(phase) && phase >= Phase::Cancelled {
@@ -431,7 +436,7 @@ impl Worker {
                 }
             });
         }
-        self.answer_snapshot(None);
+        self.answer_requests(None);
     }
 
     /// True if the thread may end, with nothing queued here. False while a fiber that has started

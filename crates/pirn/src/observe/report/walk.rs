@@ -1,11 +1,11 @@
 //! A walk over all fibers of a pool in pieces, so that no worker is delayed for long.
 //!
 //! Owns: the asker's side: the number of fibers that each worker is asked for, and the fibers that
-//! a walk leaves out. Does not own: how a question gets to a worker (`report::snapshot`), and the
+//! a walk leaves out. Does not own: how a question gets to a worker (`snapshot`), and the
 //! description of a fiber (`report::fiber_info`).
 //!
 //! 1. Each round asks every worker with fibers left for a piece. The worker describes fibers for at
-//!    most [`PIECE`], and continues with its work; the next round asks for the next piece.
+//!    most a quarter of a millisecond (`describe`), and continues with its work; the next round asks for the next piece.
 //! 2. A worker keeps no position between two pieces. It takes fibers from the front of its list of
 //!    started ones and appends them at the back. The list had `left` fibers when the walk began, so
 //!    after as many steps each of these that still lives has been visited.
@@ -17,7 +17,7 @@
 //!    moved fibers that the walk has not seen to the back of the list. Fibers that remain when the
 //!    time is up, or when the pool has stopped, are left out.
 //!
-//! One asker walks at a time ([`Pool::begin_walk`]): the thread that answers on the socket, or a
+//! One asker walks at a time ([`begin_walk`]): the thread that answers on the socket, or a
 //! caller of `diag`.
 
 use std::collections::{BTreeMap, HashSet};
@@ -25,21 +25,19 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::describe::{FRAMES, VISITS};
+use super::question::{Question, Snapshot, Want, WorkerInfo};
+use super::snapshot::{ask, begin_walk, snapshot};
+use super::survey::survey_pieces;
+use crate::fiber::FiberPtr;
 use crate::fiber::state_names::State;
-use crate::fiber::{FiberHead, FiberPtr};
+use crate::fiber::FiberHead;
 use crate::report::fiber_info::FiberInfo;
 use crate::report::summary::Tally;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::snapshot::{FRAMES, Question, Snapshot, VISITS, WorkerInfo};
 use crate::shim;
-use crate::shim::atomic::Ordering;
-use crate::wait::Reason;
-
-/// How long a worker describes fibers for one piece, in nanoseconds; a walk delays other fibers by
-/// as much. A quarter of a millisecond is enough for some dozens of fibers. Arbitrary.
-pub(in crate::sched) const PIECE: u64 = 250_000;
 
 /// How long a caller of `diag` waits while another one walks. Arbitrary: longer than most walks
 /// take, and short for the caller that waits.
@@ -47,24 +45,6 @@ const TURN: Duration = Duration::from_secs(1);
 
 /// How long a walk for `diag` lasts at most. Arbitrary: far more than a million fibers take.
 const ALL: Duration = Duration::from_secs(10);
-
-/// The fibers wanted of a worker in one round.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::sched) struct Want {
-    /// Fibers that have not been visited.
-    pub(in crate::sched) left: usize,
-    /// Fibers that may be described; the others are counted.
-    pub(in crate::sched) describe: usize,
-    /// The number of fibers with a backtrace, of those that are described.
-    pub(in crate::sched) frames: usize,
-}
-
-/// A fiber that is counted and not described.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::sched) struct Counted {
-    pub(in crate::sched) id: u64,
-    pub(in crate::sched) doing: (State, Option<Reason>),
-}
 
 /// The result of a walk.
 #[derive(Debug)]
@@ -104,155 +84,137 @@ pub(crate) enum LeftOut {
     Late,
 }
 
-impl Counted {
-    pub(in crate::sched) fn new(
-        fiber: FiberPtr,
-        doing: (State, Option<Reason>),
-    ) -> Counted {
-        let id = fiber.header().id();
-        Counted { id, doing }
-    }
-}
-
 /// The run of a fiber on a worker.
 struct Run {
-    fiber: *mut FiberHead,
+    fiber: Option<FiberPtr>,
     epoch: u64,
 }
 
 impl Run {
     /// True if the worker still runs the same fiber.
     fn lasts(&self, remote: &Remote) -> bool {
-        let now = remote.run();
-        !self.fiber.is_null() && (now.fiber, now.epoch) == (self.fiber, self.epoch)
+        let now = run(remote);
+        self.fiber.is_some() && (now.fiber, now.epoch) == (self.fiber, self.epoch)
     }
 }
 
-impl Remote {
-    fn run(&self) -> Run {
-        // ORDERING: Relaxed: a difference is a hint that the worker answers soon.
-        Run {
-            fiber: self.running.load(Ordering::Relaxed),
-            epoch: self.counters.dispatched.get(),
-        }
+/// Returns what the worker runs.
+fn run(remote: &Remote) -> Run {
+    // ORDERING: a difference is a hint that the worker answers soon.
+    Run {
+        fiber: remote.running_fiber(),
+        epoch: remote.dispatched(),
     }
 }
 
-impl Pool {
-    /// Describes all started fibers, with backtraces of some. Where a worker has many, it is asked
-    /// for pieces, so that other fibers need not wait. Blocks the calling thread.
-    pub(crate) fn describe_all(self: &Arc<Self>) -> Snapshot {
-        let has_many = |remote: &Remote| remote.settled.get() > FRAMES;
-        let many = self.remotes.iter().any(has_many);
-        let turn = many.then(|| self.begin_walk(shim::now() + TURN)).flatten();
-        if turn.is_none() {
-            return self.snapshot(Question::Everything);
-        }
-        let mut all = BTreeMap::<usize, Vec<FiberInfo>>::new();
-        let walk = self.walk(usize::MAX, VISITS, shim::now() + ALL, &mut |fiber| {
-            all.entry(fiber.worker).or_default().push(fiber);
-            Ok(())
-        });
-        let walked = walk.map_or(Vec::new(), |walk| walk.workers);
-        let workers = walked.into_iter().map(|walked| {
-            let worker = walked.worker;
-            walked.with(
-                all.remove(&worker).unwrap_or_default(),
-                &self.remotes[worker],
-            )
-        });
-        Snapshot {
-            workers: workers.collect(),
-        }
+/// Describes all started fibers, with backtraces of some. Where a worker has many, it is asked
+/// for pieces, so that other fibers need not wait. Blocks the calling thread.
+pub(crate) fn describe_all(pool: &Arc<Pool>) -> Snapshot {
+    let many = pool.remotes().any(|remote| remote.settled() > FRAMES);
+    let turn = many.then(|| begin_walk(pool, shim::now() + TURN)).flatten();
+    if turn.is_none() {
+        return snapshot(pool, Question::Everything);
     }
+    let mut all = BTreeMap::<usize, Vec<FiberInfo>>::new();
+    let walk = walk(pool, usize::MAX, VISITS, shim::now() + ALL, &mut |fiber| {
+        all.entry(fiber.worker).or_default().push(fiber);
+        Ok(())
+    });
+    let walked = walk.map_or(Vec::new(), |walk| walk.workers);
+    let workers = walked.into_iter().map(|walked| {
+        let worker = walked.worker;
+        walked.with(all.remove(&worker).unwrap_or_default(), pool.remote(worker))
+    });
+    Snapshot {
+        workers: workers.collect(),
+    }
+}
 
-    /// Describes started fibers, at most `most` of each worker, to `each`, with the backtraces of
-    /// `frames`; ends at `until` at the latest, but for one round. Blocks the calling thread, which
-    /// has the turn, unless `until` has passed.
-    ///
-    /// # Errors
-    /// Those of `each`, which end the walk.
-    pub(crate) fn walk(
-        self: &Arc<Self>,
-        most: usize,
-        frames: usize,
-        until: Instant,
-        each: &mut dyn FnMut(FiberInfo) -> io::Result<()>,
-    ) -> io::Result<Walk> {
-        let mut wants = self.first_wants(most, frames);
-        // Where fibers may migrate, the thread of a worker may end before the fibers that it has
-        // started.
-        let is_listed = |&worker: &usize| {
-            wants[worker].is_some() || self.remotes[worker].thread.can_be_woken()
+/// Describes started fibers, at most `most` of each worker, to `each`, with the backtraces of
+/// `frames`; ends at `until` at the latest, but for one round. Blocks the calling thread, which
+/// has the turn, unless `until` has passed.
+///
+/// # Errors
+/// Those of `each`, which end the walk.
+pub(crate) fn walk(
+    pool: &Arc<Pool>,
+    most: usize,
+    frames: usize,
+    until: Instant,
+    each: &mut dyn FnMut(FiberInfo) -> io::Result<()>,
+) -> io::Result<Walk> {
+    let mut wants = first_wants(pool, most, frames);
+    // Where fibers may migrate, the thread of a worker may end before the fibers that it has
+    // started.
+    let is_listed =
+        |&worker: &usize| wants[worker].is_some() || pool.remote(worker).is_launched();
+    let mut workers: Vec<Walked> = (0..pool.places())
+        .filter(is_listed)
+        .map(Walked::begin)
+        .collect();
+    let (mut seen, mut tally) = (HashSet::new(), Tally::default());
+    let mut missed = BTreeMap::new();
+    while wants.iter().any(Option::is_some) {
+        // The end of a pool waits for the asker.
+        if shim::now() >= until || pool.phase() == Phase::Stopped {
+            break;
+        }
+        let runs: Vec<_> = pool.remotes().map(run).collect();
+        let answers = match pool.is_free() {
+            true => survey_pieces(pool, &wants),
+            false => ask(pool, Question::Piece, &wants).workers,
         };
-        let mut workers: Vec<Walked> = (0..self.remotes.len())
-            .filter(is_listed)
-            .map(Walked::begin)
-            .collect();
-        let (mut seen, mut tally) = (HashSet::new(), Tally::default());
-        let mut missed = BTreeMap::new();
-        while wants.iter().any(Option::is_some) {
-            // The end of a pool waits for the asker.
-            if shim::now() >= until || self.phase() == Phase::Stopped {
-                break;
-            }
-            let runs: Vec<_> = self.remotes.iter().map(Remote::run).collect();
-            let answers = match self.is_free() {
-                true => self.survey_pieces(&wants),
-                false => self.ask(Question::Piece, &wants).workers,
-            };
-            // One that has ended meanwhile has no fibers left.
-            let asked = std::mem::replace(&mut wants, vec![None; self.remotes.len()]);
-            for answer in answers {
-                let worker = answer.worker;
-                let Some(walked) = workers.iter_mut().find(|w| w.worker == worker) else {
-                    continue;
-                };
-                let Some(want) = asked[worker] else {
-                    continue;
-                };
-                let lasts = |run: &Run| run.lasts(&self.remotes[worker]);
-                if !answer.answered && !runs.get(worker).is_some_and(lasts) {
-                    let left = self.remotes[worker].settled.get();
-                    wants[worker] = Some(Want { left, ..want });
-                    missed.insert(worker, answer);
-                    continue;
-                }
-                missed.remove(&worker);
-                wants[worker] = walked.take(
-                    answer,
-                    want,
-                    self.remotes[worker].settled.get(),
-                    &mut seen,
-                    &mut tally,
-                    each,
-                )?;
-            }
-        }
-        for walked in &mut workers {
-            let Some(want) = wants[walked.worker] else {
+        // One that has ended meanwhile has no fibers left.
+        let asked = std::mem::replace(&mut wants, vec![None; pool.places()]);
+        for answer in answers {
+            let worker = answer.worker;
+            let Some(walked) = workers.iter_mut().find(|w| w.worker == worker) else {
                 continue;
             };
-            let settled = self.remotes[walked.worker].settled.get();
-            if let Some(answer) = missed.remove(&walked.worker) {
-                walked.take(answer, want, settled, &mut seen, &mut tally, each)?;
-            } else {
-                walked.break_off(settled, LeftOut::Late, &mut tally);
+            let Some(want) = asked[worker] else {
+                continue;
+            };
+            let lasts = |run: &Run| run.lasts(pool.remote(worker));
+            if !answer.answered && !runs.get(worker).is_some_and(lasts) {
+                let left = pool.settled(worker);
+                wants[worker] = Some(Want { left, ..want });
+                missed.insert(worker, answer);
+                continue;
             }
+            missed.remove(&worker);
+            wants[worker] = walked.take(
+                answer,
+                want,
+                pool.settled(worker),
+                &mut seen,
+                &mut tally,
+                each,
+            )?;
         }
-        Ok(Walk { workers, tally })
     }
-
-    /// Returns wants for all fibers of the workers that have some.
-    fn first_wants(&self, most: usize, frames: usize) -> Vec<Option<Want>> {
-        let want = |remote: &Remote| Want {
-            left: remote.settled.get(),
-            describe: most,
-            frames,
+    for walked in &mut workers {
+        let Some(want) = wants[walked.worker] else {
+            continue;
         };
-        let wants = self.remotes.iter().map(want);
-        wants.map(|want| (want.left > 0).then_some(want)).collect()
+        let settled = pool.settled(walked.worker);
+        if let Some(answer) = missed.remove(&walked.worker) {
+            walked.take(answer, want, settled, &mut seen, &mut tally, each)?;
+        } else {
+            walked.break_off(settled, LeftOut::Late, &mut tally);
+        }
     }
+    Ok(Walk { workers, tally })
+}
+
+/// Returns wants for all fibers of the workers that have some.
+fn first_wants(pool: &Pool, most: usize, frames: usize) -> Vec<Option<Want>> {
+    let want = |remote: &Remote| Want {
+        left: remote.settled(),
+        describe: most,
+        frames,
+    };
+    let wants = pool.remotes().map(want);
+    wants.map(|want| (want.left > 0).then_some(want)).collect()
 }
 
 impl Walked {
@@ -341,7 +303,7 @@ impl Walked {
             visited: 0,
             links: Vec::new(),
             ready: self.ready,
-            fresh: remote.ring.len() as usize,
+            fresh: remote.ring_len(),
         }
     }
 

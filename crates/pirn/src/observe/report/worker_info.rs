@@ -1,15 +1,13 @@
 //! The view of the workers without asking them.
 //!
 //! Owns: one reading of the atomics that each worker keeps for others. Does not own: the answers of
-//! workers (`report::snapshot`), which wake them: so a glance comes first, and shows which workers
+//! workers (`snapshot`), which wake them: so a glance comes first, and shows which workers
 //! slept.
 
-use std::sync::Arc;
-
 use crate::report::fiber_info::FiberInfo;
-use crate::sched::pool::remote::{ASLEEP, Remote, TIMED};
+use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
-use crate::shim::atomic::Ordering;
+use crate::sched::pool::view::Rest;
 
 /// The state of one worker.
 #[derive(Debug)]
@@ -39,32 +37,30 @@ pub(crate) enum ThreadState {
     Timed,
 }
 
-impl Pool {
-    /// Returns a glance at each worker, in the order of their numbers.
-    pub(crate) fn glance(self: &Arc<Self>) -> Vec<WorkerGlance> {
-        let look = |(worker, remote)| look(worker, remote);
-        self.remotes.iter().enumerate().map(look).collect()
-    }
+/// Returns a glance at each worker, in the order of their numbers.
+pub(crate) fn glance(pool: &Pool) -> Vec<WorkerGlance> {
+    let look = |(worker, remote)| look(worker, remote);
+    pool.remotes().enumerate().map(look).collect()
 }
 
 fn look(worker: usize, remote: &Remote) -> WorkerGlance {
-    let there = remote.thread.is_there();
-    let thread = match remote.sleep.load(Ordering::Acquire) {
+    let there = remote.has_thread();
+    let thread = match remote.rest() {
         _ if !there => ThreadState::Gone,
-        ASLEEP => ThreadState::Asleep,
-        TIMED => ThreadState::Timed,
-        _ => ThreadState::Awake,
+        Rest::Asleep => ThreadState::Asleep,
+        Rest::Timed => ThreadState::Timed,
+        Rest::Awake => ThreadState::Awake,
     };
-    let started = remote.settled.get();
+    let started = remote.settled();
     // Where fibers may migrate, it may be one that has started elsewhere.
-    let has_some = started > 0 || remote.shared_queues.is_some();
+    let has_some = started > 0 || remote.is_free();
     let running = thread == ThreadState::Awake && has_some;
     WorkerGlance {
         worker,
         thread,
-        member: remote.thread.is_member(),
+        member: remote.is_member(),
         running: running.then(|| remote.describe_running(worker)).flatten(),
         started,
-        fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
+        fresh: remote.fresh(),
     }
 }

@@ -3,8 +3,10 @@
 use std::thread;
 use std::time::Duration;
 
-use crate::sched::report::snapshot::Question;
-use crate::sched::report::walk::Want;
+use super::question::Want;
+use super::snapshot::ask;
+use super::survey::survey_pieces;
+use super::{Question, begin_walk, walk};
 use crate::{Runtime, shim, spawn};
 
 /// A worker that has thousands of fibers visits a fraction of them in one round, in the order of
@@ -23,15 +25,15 @@ fn a_round_visits_some() {
     let pool = runtime.handle().pool().clone();
     let (mut visited, mut rounds, mut ids) = (0, 0, Vec::new());
     while visited < FIBERS {
-        let mut wants = vec![None; pool.remotes.len()];
+        let mut wants = vec![None; pool.places()];
         wants[0] = Some(Want {
             left: FIBERS - visited,
             describe: FIBERS,
             frames: 0,
         });
         let answers = match pool.is_free() {
-            true => pool.survey_pieces(&wants),
-            false => pool.ask(Question::Piece, &wants).workers,
+            true => survey_pieces(&pool, &wants),
+            false => ask(&pool, Question::Piece, &wants).workers,
         };
         // On a busy machine it may be late.
         let [piece] = &answers[..] else {
@@ -68,12 +70,12 @@ fn what_the_time_leaves_out_is_marked() {
     }
     let pool = runtime.handle().pool().clone();
     let until = shim::now() + Duration::from_millis(200);
-    let _turn = pool.begin_walk(until);
+    let _turn = begin_walk(&pool, until);
     let mut seen_last = false;
-    let walk = pool.walk(usize::MAX, 0, until, &mut |fiber| {
+    let walk = walk(&pool, usize::MAX, 0, until, &mut |fiber| {
         seen_last |= fiber.id == last.fiber().id();
         mortal.iter().for_each(|fiber| fiber.cancel());
-        while pool.remotes[0].settled.get() > 1 {
+        while pool.settled(0) > 1 {
             thread::yield_now();
         }
         while shim::now() < until {

@@ -13,19 +13,17 @@
 //! LIVENESS: a hold ends: the asker describes objects that are waited for, which takes their locks,
 //! and no thread keeps such a lock and waits for a fiber.
 
-use std::ptr;
-
+use super::describe::Descriptions;
+use super::question::{Counted, Question, Snapshot, Want, WorkerInfo};
 use crate::fiber::state::{Hold, Parked};
 use crate::fiber::state_names::State;
 use crate::fiber::ticket::Wake;
 use crate::fiber::{FiberHead, FiberPtr, current};
+use crate::report::cycle::Link;
 use crate::report::fiber_info::{self, FiberInfo};
 use crate::report::summary::Tally;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
-use crate::sched::report::snapshot::{Descriptions, Question, Snapshot, WorkerInfo};
-use crate::sched::report::walk::{Counted, Want};
-use crate::shim::atomic::Ordering;
 
 /// A parked fiber that the asker holds.
 struct Held {
@@ -43,96 +41,83 @@ struct Found {
     asker: bool,
 }
 
-impl Pool {
-    /// Answers for all workers.
-    pub(in crate::sched) fn survey(&self, question: Question) -> Snapshot {
-        let asker = current::local().fiber();
-        let running = |remote: &Remote| remote.running.load(Ordering::Relaxed);
-        let running: Vec<*mut FiberHead> = self.remotes.iter().map(running).collect();
-        let workers = self.remotes.iter().enumerate();
-        let workers = workers.filter_map(|(worker, remote)| {
-            let there = remote.thread.is_there();
-            let most = match question {
-                Question::Links(most) => most,
-                _ => usize::MAX,
-            };
-            let wanted = match question {
-                Question::Fiber(id) => Some(id),
-                _ => None,
-            };
-            let all = Part::All { most, wanted };
-            let (found, _) = find(worker, remote, &running, asker, all);
-            if !there && found.is_empty() {
-                return None;
-            }
-            let mut info = WorkerInfo {
-                silent: None,
-                worker,
-                answered: true,
-                fibers: Vec::new(),
-                others: Tally::default(),
-                counted: Vec::new(),
-                visited: 0,
-                links: Vec::new(),
-                ready: remote
-                    .shared_queues
-                    .map_or(0, |shared_queues| shared_queues.len()),
-                fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
-            };
-            match question {
-                Question::Links(_) => info.links = found.links(),
-                _ => {
-                    let fibers =
-                        found.describe(worker, asker, Descriptions::answering(question));
-                    info.fibers = fibers.infos;
-                }
-            }
-            Some(info)
-        });
-        Snapshot {
-            workers: workers.collect(),
+/// Answers for all workers.
+pub(super) fn survey(pool: &Pool, question: Question) -> Snapshot {
+    let asker = current::local().fiber();
+    let running: Vec<_> = pool.remotes().map(Remote::running_fiber).collect();
+    let workers = pool.remotes().enumerate();
+    let workers = workers.filter_map(|(worker, remote)| {
+        let there = remote.has_thread();
+        let most = match question {
+            Question::Links(most) => most,
+            _ => usize::MAX,
+        };
+        let wanted = match question {
+            Question::Fiber(id) => Some(id),
+            _ => None,
+        };
+        let all = Part::All { most, wanted };
+        let (found, _) = find(worker, remote, &running, asker, all);
+        if !there && found.is_empty() {
+            return None;
         }
+        let mut info = WorkerInfo {
+            silent: None,
+            worker,
+            answered: true,
+            fibers: Vec::new(),
+            others: Tally::default(),
+            counted: Vec::new(),
+            visited: 0,
+            links: Vec::new(),
+            ready: remote.shared_ready(),
+            fresh: remote.fresh(),
+        };
+        match question {
+            Question::Links(_) => info.links = found.links(),
+            _ => {
+                let fibers =
+                    found.describe(worker, asker, Descriptions::answering(question));
+                info.fibers = fibers.infos;
+            }
+        }
+        Some(info)
+    });
+    Snapshot {
+        workers: workers.collect(),
     }
 }
 
-impl Pool {
-    /// Answers for the workers with a wanted piece.
-    pub(in crate::sched) fn survey_pieces(
-        &self,
-        wants: &[Option<Want>],
-    ) -> Vec<WorkerInfo> {
-        let asker = current::local().fiber();
-        let running = |remote: &Remote| remote.running.load(Ordering::Relaxed);
-        let running: Vec<*mut FiberHead> = self.remotes.iter().map(running).collect();
-        let pieces = self.remotes.iter().zip(wants).enumerate();
-        let pieces = pieces.filter_map(|(worker, (remote, want))| {
-            let want = (*want)?;
-            let part = Part::Next(want.left.min(PIECE));
-            let (found, visited) = find(worker, remote, &running, asker, part);
-            let fibers = found.describe(worker, asker, Descriptions::of_piece(want));
-            let mut fibers = fibers.infos;
-            let more = fibers.split_off(fibers.len().min(want.describe));
-            let counted = more.into_iter().map(|fiber| Counted {
-                id: fiber.id.number(),
-                doing: (fiber.state, fiber.reason),
-            });
-            Some(WorkerInfo {
-                silent: None,
-                worker,
-                answered: true,
-                fibers,
-                others: Tally::default(),
-                counted: counted.collect(),
-                visited,
-                links: Vec::new(),
-                ready: remote
-                    .shared_queues
-                    .map_or(0, |shared_queues| shared_queues.len()),
-                fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
-            })
+/// Answers for the workers with a wanted piece.
+pub(super) fn survey_pieces(pool: &Pool, wants: &[Option<Want>]) -> Vec<WorkerInfo> {
+    let asker = current::local().fiber();
+    let running: Vec<_> = pool.remotes().map(Remote::running_fiber).collect();
+    let pieces = pool.remotes().zip(wants).enumerate();
+    let pieces = pieces.filter_map(|(worker, (remote, want))| {
+        let want = (*want)?;
+        let part = Part::Next(want.left.min(PIECE));
+        let (found, visited) = find(worker, remote, &running, asker, part);
+        let fibers = found.describe(worker, asker, Descriptions::of_piece(want));
+        let mut fibers = fibers.infos;
+        let more = fibers.split_off(fibers.len().min(want.describe));
+        let counted = more.into_iter().map(|fiber| Counted {
+            id: fiber.id.number(),
+            doing: (fiber.state, fiber.reason),
         });
-        pieces.collect()
-    }
+        Some(WorkerInfo {
+            silent: None,
+            worker,
+            answered: true,
+            fibers,
+            others: Tally::default(),
+            counted: counted.collect(),
+            visited,
+            links: Vec::new(),
+            ready: remote.shared_ready(),
+            fresh: remote.fresh(),
+        })
+    });
+    pieces.collect()
 }
 
 /// Which fibers of a worker are read.
@@ -147,7 +132,7 @@ enum Part {
 fn find(
     worker: usize,
     remote: &Remote,
-    running: &[*mut FiberHead],
+    running: &[Option<FiberPtr>],
     asker: Option<FiberPtr>,
     part: Part,
 ) -> (Found, usize) {
@@ -156,15 +141,12 @@ fn find(
         others: Vec::new(),
         asker: false,
     };
-    let Some(home) = remote.shared_queues else {
-        return (found, 0);
-    };
     let (most, wanted) = match part {
         Part::All { most, wanted } => (most, wanted),
         Part::Next(n) => (n, None),
     };
     let expected = if wanted.is_some() { 1 } else { most };
-    found.held.reserve(remote.settled.get().min(expected));
+    found.held.reserve(remote.settled().min(expected));
     let mut left = most;
     let look = |fiber: FiberPtr| {
         if left == 0 || wanted.is_some_and(|id| fiber.header().id() != id) {
@@ -177,19 +159,19 @@ fn find(
             found.held.push(Held {
                 fiber,
                 hold,
-                off_stack: ptr::addr_eq(fiber.header().home(), home),
+                off_stack: remote.is_home_of(fiber),
             });
         } else {
-            let runs = running.iter().any(|other| ptr::eq(*other, fiber.as_ptr()));
-            // SAFETY: CM1 of `shared_queues`: under the lock.
+            let runs = running.contains(&Some(fiber));
+            // SAFETY: CM1 of `sched::migrate::shared_queues`: under the lock.
             let info = unsafe { FiberInfo::active(worker, fiber, runs) };
             found.others.extend(info);
         }
     };
     let looked_at = match part {
-        Part::Next(n) => home.rotate_started(n, look),
+        Part::Next(n) => remote.rotate_started(n, look),
         Part::All { .. } => {
-            home.each_started(look);
+            remote.each_started(look);
             most - left
         }
     };
@@ -221,7 +203,7 @@ impl Found {
         fibers
     }
 
-    fn links(self) -> Vec<crate::report::cycle::Link> {
+    fn links(self) -> Vec<Link> {
         let held = self.held.iter();
         // SAFETY: held until `self` is dropped.
         let links = held.filter_map(|held| unsafe { fiber_info::link(held.fiber) });

@@ -1,0 +1,19 @@
+//! Snapshots of fibers and workers.
+
+#[expect(unsafe_code, reason = "describes the worker's own fibers")]
+mod describe;
+mod question;
+mod snapshot;
+#[expect(unsafe_code, reason = "reads the headers of fibers that it holds")]
+mod survey;
+mod walk;
+mod worker_info;
+
+pub(crate) use question::{Question, WorkerInfo};
+pub(super) use snapshot::Snapshots;
+pub(crate) use snapshot::{begin_walk, snapshot};
+pub(crate) use walk::{LeftOut, Walked, describe_all, walk};
+pub(crate) use worker_info::{ThreadState, WorkerGlance, glance};
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;
