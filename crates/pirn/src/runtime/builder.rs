@@ -624,23 +624,22 @@ impl Builder {
         let trial = self
             .seed
             .and_then(|seed| self.testing.trial(seed, deadlock));
-        let pool = Pool::start(Config {
+        let config = Config {
             name: self.name,
             workers,
             scheduler: self.scheduler,
-            seed: self.seed,
-            outside,
-            exclusive: self.one_fiber_each.is_some(),
+            seed: self.seed.map(|seed| SeedConfig { seed, outside }),
+            exclusive: self.threads.one_fiber_each.is_some(),
             threads: ThreadConfig {
                 most: max_threads,
-                processors: match self.pinned {
+                processors: match self.threads.pinned {
                     true => sys::allowed_processors(),
                     false => Vec::new(),
                 },
-                prewarm: self.prewarm,
-                keep: self.one_fiber_each,
-                on_start: self.on_thread_start,
-                on_stop: self.on_thread_stop,
+                prewarm: self.stacks.prewarm,
+                keep: self.threads.one_fiber_each,
+                on_start: self.threads.on_start,
+                on_stop: self.threads.on_stop,
             },
             free: self.free && !fixed,
             spread: self.spread,
@@ -655,8 +654,8 @@ impl Builder {
             attached: self.attached,
             watch,
             observers: observe::observers(deadlock, trial),
-            at_end,
-        })?;
+        };
+        let pool = Pool::start(config, at_end)?;
         if let Some(inspector) = inspector
             && let Err(error) = inspector.serve(&pool)
         {

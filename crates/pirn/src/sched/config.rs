@@ -43,9 +43,7 @@ pub(crate) struct Config {
     pub(crate) scheduler: Scheduler,
     pub(crate) stacks: StackConfig,
     /// Makes the pool deterministic; it has one worker then.
-    pub(crate) seed: Option<u64>,
-    /// How long of real time such a pool holds its virtual time for descriptors.
-    pub(crate) outside: Duration,
+    pub(crate) seed: Option<SeedConfig>,
     /// A worker starts no fiber while it has one that has started. With
     /// [`Scheduler::SingleQueue`] only.
     pub(crate) exclusive: bool,
@@ -64,8 +62,29 @@ pub(crate) struct Config {
     pub(crate) watch: Watch,
     /// What observes the pool.
     pub(crate) observers: Vec<Box<dyn Observer>>,
-    /// Called when the pool has ended, or the process ends before it.
-    pub(crate) at_end: Option<AtEnd>,
+}
+
+/// The choices of a deterministic pool.
+#[derive(Copy, Clone)]
+pub(crate) struct SeedConfig {
+    pub(crate) seed: u64,
+    /// How long of real time the pool holds its virtual time for descriptors.
+    pub(crate) outside: Duration,
+}
+
+/// The threads of a pool.
+pub(crate) struct ThreadConfig {
+    /// The maximum number of worker threads, including those that replace stuck ones; at least
+    /// `workers`.
+    pub(crate) most: usize,
+    /// Each worker runs on one of these only; on any if there are none.
+    pub(crate) processors: Vec<usize>,
+    /// If set, all threads exist from the start, and this many stacks.
+    pub(crate) prewarm: Option<usize>,
+    /// How long a worker's thread stays without fibers; indefinitely if `None`.
+    pub(crate) keep: Option<Duration>,
+    pub(crate) on_start: Option<Hook>,
+    pub(crate) on_stop: Option<Hook>,
 }
 
 impl Config {

@@ -24,7 +24,6 @@ use crate::sched::deterministic::hold::Hold;
 use crate::sched::deterministic::seeded::Seeded;
 use crate::sched::pool::shared::Pool;
 use crate::sched::queue::injector::End;
-use crate::sched::report::snapshot::{Descriptions, Question};
 use crate::sched::worker::enqueue::pool_of;
 use crate::sched::worker::run::Worker;
 use crate::shim::StaticLock;
@@ -33,6 +32,9 @@ use crate::wait::Reason;
 
 /// Any number; the loop around it takes everything.
 const BATCH: u32 = 256;
+
+/// The reasons of waits for descriptors.
+const DESCRIPTORS: [Reason; 3] = [Reason::Readable, Reason::Writable, Reason::Child];
 
 impl Worker {
     /// Returns the next fiber to run. On the worker's own stack.
@@ -116,13 +118,8 @@ impl Worker {
         if std::mem::replace(&mut *TOLD.lock(), true) {
             return;
         }
-        let mut fibers = Descriptions::answering(Question::Piece);
-        self.describe_started(None, &mut fibers);
-        let waits = fibers
-            .infos
-            .iter()
-            .find(|info| is_for_descriptor(info.reason));
-        let fiber = waits.map_or(String::new(), ToString::to_string);
+        let waits = self.describe_waiting(&DESCRIPTORS);
+        let fiber = waits.map_or(String::new(), |fiber| fiber.to_string());
         sys::report(&format!(
             "pirn: virtual time of '{}' was held for {} ms of real time, since a fiber waits for \
              a descriptor, and nothing came; now it goes on (`Builder::outside_limit`)\n{fiber}",
@@ -167,9 +164,4 @@ fn count(change: isize) {
     if let Some(seeded) = worker.and_then(|worker| worker.seeded.as_ref()) {
         seeded.hold.count(change);
     }
-}
-
-fn is_for_descriptor(reason: Option<Reason>) -> bool {
-    let reasons = [Reason::Readable, Reason::Writable, Reason::Child];
-    reason.is_some_and(|reason| reasons.contains(&reason))
 }

@@ -26,9 +26,6 @@ use crate::base::clock;
 /// The shortest hold, as a part of the limit: with the default limit a millisecond.
 const SHARE: u64 = 1_000;
 
-/// The reasons of waits for descriptors.
-const DESCRIPTORS: [Reason; 3] = [Reason::Readable, Reason::Writable, Reason::Child];
-
 /// The holds of one runtime. Times are in nanoseconds of the real clock.
 pub(in crate::sched) struct Hold {
     /// Fibers that wait for something that certainly ends, however long it takes.
@@ -117,53 +114,5 @@ impl Hold {
         self.rests.set(false);
         let least = (self.limit / SHARE).max(1);
         self.patience.set((self.patience.get() / 2).max(least));
-    }
-}
-
-impl Worker {
-    /// True if virtual time stands still though no fiber is ready.
-    pub(super) fn holds_time(&self, hold: &Hold) -> bool {
-        if hold.outside.get() > 0 {
-            return true;
-        }
-        if !self.awaits_descriptor() {
-            hold.until.set(0);
-            return false;
-        }
-        if hold.goes_on() {
-            return true;
-        }
-        if hold.limit > 0 {
-            self.tell_of_vain_hold(hold);
-            hold.give_up();
-        }
-        false
-    }
-
-    /// True if one of this worker's fibers waits for a descriptor.
-    fn awaits_descriptor(&self) -> bool {
-        readiness::awaits(self.remote().inbox.driver(), |waiters| {
-            let mut own = false;
-            self.each_started(|fiber| own |= waiters.contains(&fiber));
-            own
-        })
-    }
-
-    /// Reports the first hold in vain of the process, to explain why a test takes so long, or saw a
-    /// limit end.
-    #[cold]
-    fn tell_of_vain_hold(&self, hold: &Hold) {
-        static TOLD: StaticLock<bool> = StaticLock::new(false);
-        if std::mem::replace(&mut *TOLD.lock(), true) {
-            return;
-        }
-        let waits = self.describe_waiting(&DESCRIPTORS);
-        let fiber = waits.map_or(String::new(), |fiber| fiber.to_string());
-        sys::report(&format!(
-            "pirn: virtual time of '{}' was held for {} ms of real time, since a fiber waits for \
-             a descriptor, and nothing came; now it goes on (`Builder::outside_limit`)\n{fiber}",
-            self.pool.name(),
-            hold.patience.get() / 1_000_000,
-        ));
     }
 }

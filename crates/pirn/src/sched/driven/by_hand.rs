@@ -97,8 +97,7 @@ impl Pool {
 
     /// Calls `f` with the worker that the calling thread drives, outside of a drive.
     pub(crate) fn with_driven(&self, f: impl FnOnce(&Worker)) {
-        DRIVEN.with(|driven| {
-            let workers = driven.workers.borrow();
+        workers::with_shared(|workers| {
             let own = workers.iter().find(|worker| worker.is_of(self));
             if let Some(worker) = own {
                 f(worker);

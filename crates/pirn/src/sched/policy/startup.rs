@@ -4,7 +4,6 @@ use std::io;
 use std::sync::Arc;
 
 use crate::sched::config::Config;
-use crate::sched::deadlock::detector;
 use crate::sched::policy::sysmon;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::registry;
@@ -68,7 +67,9 @@ impl Pool {
             return Err(error);
         }
         pool.warm_stacks(pool.config.threads.prewarm.unwrap_or(0));
-        detector::start(&pool);
+        for observer in &pool.config.observers {
+            observer.started();
+        }
         let watched =
             (workers > 1 && !pool.config.exclusive) || pool.stall_threshold().is_some();
         if (watched || pool.is_elastic() || pool.is_free())

@@ -105,33 +105,6 @@ const LINGER: Duration = Duration::from_millis(100);
 /// up frequently thus need not start it each time. Arbitrary.
 const LINGERS: u32 = 10;
 
-/// The monitor of one pool.
-pub(in crate::sched) struct Monitor {
-    state: AtomicU32,
-    parker: Parker,
-}
-
-#[cfg(all(test, loom))]
-impl Monitor {
-    pub(in crate::sched) fn attending() -> Monitor {
-        Monitor {
-            state: AtomicU32::new(ATTENDING),
-            parker: Parker::new(),
-        }
-    }
-
-    /// Dozes until a join notifies it; calls `armed` when that is possible.
-    pub(in crate::sched) fn rest_until_notified(
-        &self,
-        worker: &Jobs,
-        armed: impl FnOnce(),
-    ) {
-        self.arm(DOZING, std::iter::once(worker));
-        armed();
-        self.parker.park();
-    }
-}
-
 impl Pool {
     /// Returns how long fibers may wait behind another one; `None` if this pool does not look for
     /// stalls.
@@ -207,14 +180,15 @@ impl Run {
 pub(super) fn watch(pool: &Arc<Pool>) {
     let monitor = &pool.monitor;
     let mut looks = Vec::new();
-    let mut stalls = Stalls::of(pool);
+    let observers = pool.config.observers.iter();
+    let mut others: Vec<_> = observers.filter_map(|it| it.monitor(pool)).collect();
     let (mut lingered, mut ran) = (0, 0);
     let mut events = Events::new();
     let (mut calm, mut fruitless, mut surplus, mut joined) = (0, 0, 0, 0_u32);
     while pool.is_watched() {
         let seen = look(pool, &mut looks, &mut events);
-        if let Some(stalls) = &mut stalls {
-            stalls.look(pool);
+        for look in &mut others {
+            look(pool);
         }
         let young = seen.waiting > 0;
         let stuck = seen.awake > seen.advancing;
@@ -225,151 +199,11 @@ pub(super) fn watch(pool: &Arc<Pool>) {
         if surplus > LASTING {
             pool.send_away(too_many);
         }
-    }
-
-    /// A worker has woken up: starts the monitor if it has stopped, so that it sees stalls.
-    ///
-    /// LIVENESS: as for [`resume`](Monitor::resume); a monitor that lingers looks by itself.
-    #[inline]
-    pub(in crate::sched) fn watch_stalls(&self) {
-        // ORDERING: SeqCst: after the fence of the caller's retraction.
-        if self.state.load(Ordering::SeqCst) == STOPPED {
-            self.kick();
-        }
-    }
-
-    /// As [`resume`](Monitor::resume), for a worker that has put a fiber where others may take it
-    /// and sees no worker asleep: a plain load. A monitor that dozes looks soon, because the fiber
-    /// may wait behind a long computation.
-    ///
-    /// ORDERING: Relaxed: the fence of that worker's last awakening comes before; a monitor that
-    /// stops after it sees that this worker is awake.
-    #[inline]
-    pub(in crate::sched) fn resume_if_stopped(&self) {
-        if self.state.load(Ordering::Relaxed) >= DOZING {
-            self.kick();
-        }
-    }
-
-    /// Wakes the monitor.
-    #[cold]
-    pub(super) fn kick(&self) {
-        if self.state.swap(ATTENDING, Ordering::SeqCst) != ATTENDING {
-            self.parker.unpark();
-        }
-    }
-
-    /// Makes the monitor look at the pool's phase now, even between two of its looks.
-    pub(in crate::sched) fn rouse(&self) {
-        self.state.swap(ATTENDING, Ordering::SeqCst);
-        self.parker.unpark();
-    }
-
-    /// Announces that the monitor looks seldom from now on: the next join of each worker is to
-    /// notify it.
-    fn arm<'a>(&self, state: u32, workers: impl Iterator<Item = &'a Jobs>) {
-        self.state.store(state, Ordering::SeqCst);
-        workers.for_each(Jobs::arm);
-    }
-
-    /// The body of the monitor's thread.
-    pub(in crate::sched) fn watch(&self, pool: &Arc<Pool>) {
-        let mut looks = Vec::new();
-        let observers = pool.config.observers.iter();
-        let mut others: Vec<_> = observers.filter_map(|it| it.monitor(pool)).collect();
-        let (mut lingered, mut ran) = (0, 0);
-        let mut events = Events::new();
-        let (mut calm, mut fruitless, mut surplus, mut joined) = (0, 0, 0, 0_u32);
-        while pool.is_watched() {
-            let seen = self.look(pool, &mut looks, &mut events);
-            for look in &mut others {
-                look(pool);
-            }
-            let young = seen.waiting > 0;
-            let stuck = seen.awake > seen.advancing;
-            let suspicious = young && stuck;
-            let changed = pool.scale(&seen);
-            let too_many = seen.advancing.saturating_sub(pool.workers());
-            surplus = if too_many > 0 { surplus + 1 } else { 0 };
-            if surplus > LASTING {
-                pool.send_away(too_many);
-            }
-            calm = if young || seen.joining { 0 } else { calm + 1 };
-            joined = if seen.joining {
-                CALM
-            } else {
-                joined.saturating_sub(1)
-            };
-            let beat = match (joined > 0, seen.crowded) {
-                (true, true) => CROWDED,
-                (true, false) => BEAT,
-                (false, _) => DOZE,
-            };
-            fruitless = match suspicious && !changed {
-                true => fruitless + 1,
-                false => 0,
-            };
-            if pool.idle.all_asleep() && !seen.unaware {
-                let before = std::mem::replace(&mut ran, dispatched(looks.iter()));
-                lingered = if before == ran { lingered + 1 } else { 0 };
-                let lingers = pool.watches_runs() && lingered < LINGERS;
-                let state = if lingers { LINGERING } else { STOPPED };
-                self.state.store(state, Ordering::SeqCst);
-                if pool.idle.all_asleep() && pool.is_watched() {
-                    pool.arm_joins();
-                    if lingers {
-                        self.wait(LINGER);
-                    } else {
-                        self.parker.park();
-                        lingered = 0;
-                    }
-                }
-                calm = 0;
-                self.state.store(ATTENDING, Ordering::SeqCst);
-            } else if pool.idle.sleepers_hint() && calm <= CALM {
-                self.wait(if young { AGE } else { PERIOD });
-            } else if suspicious {
-                self.wait(beat.min(PERIOD * (1 << fruitless.min(LEAST_SUSPICIOUS))));
-            } else if joined > 0 {
-                self.wait(beat);
-            } else {
-                // Work that arrives while no worker is free is seen by the next look, not before.
-                let nobody_is_free = stuck && !pool.idle.sleepers_hint();
-                let (state, doze) = match young || nobody_is_free {
-                    true => (RESTLESS, FITFUL),
-                    // No thread can be added for what is spawned meanwhile: it need not be seen
-                    // soon.
-                    false if !pool.is_elastic() => (RESTLESS, DOZE),
-                    false => (DOZING, DOZE),
-                };
-                self.arm(state, pool.remotes.iter().map(|remote| &*remote.jobs));
-                let doze = doze.min(seen.until_fire());
-                if self.wait(doze) {
-                    calm = 0;
-                }
-            }
-        }
-    }
-
-    /// Waits until the next look; true if it was requested early.
-    fn wait(&self, length: Duration) -> bool {
-        self.parker.park_until(shim::now() + length)
-    }
-
-    /// Looks at every worker; wakes a sleeper for each that has aged work.
-    fn look(
-        &self,
-        pool: &Arc<Pool>,
-        looks: &mut Vec<Look>,
-        events: &mut Events,
-    ) -> Evidence {
-        let at = clock::now();
-        looks.resize_with(pool.remotes.len(), || Look::first(at));
-        let mut seen = Evidence {
-            // Fibers in the injector have been published to all, so a worker should be on the way
-            // to them.
-            waiting: pool.injector.len(),
-            ..Evidence::default()
+        calm = if young || seen.joining { 0 } else { calm + 1 };
+        joined = if seen.joining {
+            CALM
+        } else {
+            joined.saturating_sub(1)
         };
         let beat = match (joined > 0, seen.crowded) {
             (true, true) => CROWDED,

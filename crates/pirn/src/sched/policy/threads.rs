@@ -38,22 +38,7 @@ pub(in crate::sched) enum Called {
 impl Pool {
     /// True if it has a monitor.
     pub(crate) fn is_monitored(&self) -> bool {
-        self.threads.lock().monitored
-    }
-
-    /// Wakes the thread of a member that the caller has claimed, or starts it.
-    pub(in crate::sched) fn wake(self: &Arc<Self>, worker: usize) {
-        let remote = &self.remotes[worker];
-        if remote.launched.load(Ordering::Acquire) {
-            remote.inbox.unpark();
-        } else if self.launch(worker).is_err() {
-            // No thread can be created: the others continue without it. It sleeps again, and can be
-            // woken another time.
-            let _ = self.idle.announce(worker, true);
-            self.release_placed(worker);
-            // LIVENESS: another worker must find the work that it was to look for.
-            self.wake_all_workers();
-        }
+        self.threads.lock().is_monitored()
     }
 
     /// Starts the thread of a member, unless it has one.

@@ -51,25 +51,14 @@ pub(crate) struct Remote {
     /// (`sched::placement::balance`). Written by any worker.
     pub(in crate::sched) lines: LineCounts,
     /// Fresh fibers that other workers have placed here (`sched::placement::balance`).
-    pub(in crate::sched) placed: Injector<Header>,
+    pub(in crate::sched) placed: Injector<FiberHead>,
     /// The fiber that runs now; null if the worker found none, and has not since. For reports, and
     /// to distinguish a stuck worker from one that is getting up. Written by the worker.
     pub(in crate::sched) running: AtomicPtr<FiberHead>,
     /// The data kept for observers of this worker.
     pub(in crate::sched) watched: Watched,
-    /// The value that the monitor has found unchanged in `next`: free for thieves to take.
-    pub(in crate::sched) aged: AtomicUsize,
-    /// The worker's thread exists. Written under the lock of `Threads`.
-    pub(in crate::sched) launched: AtomicBool,
-    /// Counted as a member by `idle`. Written by the worker; while it has no thread, under the
-    /// lock of `Threads`.
-    pub(in crate::sched) member: AtomicBool,
-    /// The worker's duty; see `standby`.
-    pub(in crate::sched) duty: AtomicU32,
-    /// The number of fibers that run here and have announced that they block this thread.
-    pub(in crate::sched) in_place: AtomicU32,
-    /// How to ask the system about the worker's thread. Written by the worker when it starts.
-    pub(in crate::sched) thread: ThreadProbe,
+    pub(in crate::sched) thread: WorkerThread,
+    pub(in crate::sched) notes: Notes,
     /// Whether the worker sleeps, and for how long: [`AWAKE`], [`ASLEEP`] or [`TIMED`]. Written by
     /// the worker.
     pub(in crate::sched) sleep: AtomicU32,
@@ -190,23 +179,12 @@ impl Remote {
             placed: Injector::new(1),
             running: AtomicPtr::new(ptr::null_mut()),
             watched: Watched::new(watch),
-            aged: AtomicUsize::new(0),
-            launched: AtomicBool::new(false),
-            member: AtomicBool::new(false),
-            duty: AtomicU32::new(DEAD),
-            in_place: AtomicU32::new(0),
-            thread: ThreadProbe::new(),
+            notes: Notes::new(),
+            thread: WorkerThread::new(),
             sleep: AtomicU32::new(AWAKE),
             state: StateCell::new(),
             timers: Mutex::new(None),
         }
-    }
-
-    /// Records that the worker has run one fiber since `since`, which is long. `dispatch` is the
-    /// number of that dispatch. On the monitor's thread.
-    pub(crate) fn set_stands(&self, since: u64, dispatch: u64) {
-        self.stands_since.store(since, Ordering::Relaxed);
-        self.stands_at.store(dispatch, Ordering::Release);
     }
 
     /// Describes the fiber that runs now, for a worker with this number that does not answer.

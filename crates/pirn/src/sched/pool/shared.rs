@@ -39,26 +39,19 @@ pub(crate) struct Pool {
     pub(in crate::sched) stack_waiters: StackWaiters,
     pub(in crate::sched) monitor: Monitor,
     pub(in crate::sched) quiet: Quiet,
-    /// Fibers that came from threads outside, including those that were refused.
-    pub(in crate::sched) outside: Counter,
-    pub(in crate::sched) rejected_spawns: Counter,
-    /// Workers that the monitor has woken because work had aged.
-    pub(in crate::sched) aged_wakes: Counter,
-    /// Workers that were woken neither by a worker nor because of age.
-    pub(in crate::sched) outside_wakes: Counter,
-    outside_events: Outside,
-    /// Lost wakes that the monitor made up for.
-    pub(in crate::sched) rescues: Counter,
-    /// The cancellation token above everything that runs here.
-    root: Arc<Node>,
-    phase: AtomicU32,
-    /// The intended number of running workers: the members (`sched::policy::standby`).
-    members: AtomicUsize,
-    round_robin: AtomicUsize,
+    /// Fibers that came from threads outside.
+    pub(in crate::sched) arrivals: Arrivals,
+    pub(in crate::sched) wakes: WakeCounts,
+    life: Life,
     pub(in crate::sched) threads: Threads,
-    /// The thread that drives the worker, if the pool has none.
-    pub(in crate::sched) driver: Mutex<Option<ThreadId>>,
     pub(in crate::sched) requests: Requests,
+    outer: Outer,
+}
+
+/// What a pool calls that knows it.
+struct Outer {
+    policy: &'static dyn Policy,
+    at_end: Option<AtEnd>,
     /// The end has been reported.
     end_reported: AtomicBool,
 }
@@ -108,20 +101,16 @@ impl Pool {
             stack_waiters: StackWaiters::new(),
             monitor: Monitor::new(),
             quiet: Quiet::new(),
-            outside: Counter::default(),
-            rejected_spawns: Counter::default(),
-            aged_wakes: Counter::default(),
-            outside_wakes: Counter::default(),
-            outside_events: Outside::new(&config.watch),
-            rescues: Counter::default(),
-            root: Node::below([None, None]),
-            phase: AtomicU32::new(Phase::Open as u32),
-            members: AtomicUsize::new(workers),
-            round_robin: AtomicUsize::new(0),
-            threads: Threads::new(),
-            driver: Mutex::new(None),
+            arrivals: Arrivals::new(&config.watch),
+            wakes: WakeCounts::default(),
+            life: Life::new(),
+            threads: Threads::new(workers),
             requests: Requests::new(),
-            end_reported: AtomicBool::new(false),
+            outer: Outer {
+                policy,
+                at_end,
+                end_reported: AtomicBool::new(false),
+            },
             config,
         });
         let watched = Arc::downgrade(&pool);
@@ -136,37 +125,6 @@ impl Pool {
             // A worker without a thread counts as asleep: waking it starts it.
             pool.remotes[worker].thread.set_member(true);
             let _ = pool.idle.announce(worker, false);
-        }
-        if pool.is_by_hand() {
-            // Waking it leaves a token.
-            pool.remotes[0].launched.store(true, Ordering::Release);
-            return Ok(pool);
-        }
-        let first = pool.idle.claim_any(0).expect("all workers sleep");
-        let mut launched = pool.launch(first);
-        while pool.config.prewarm.is_some()
-            && launched.is_ok()
-            && let Some(next) = pool.idle.claim_any(0)
-        {
-            launched = pool.launch(next);
-        }
-        if let Err(error) = launched {
-            pool.enter(Phase::Stopped);
-            pool.join_threads(&[]);
-            return Err(error);
-        }
-        pool.warm_stacks(pool.config.prewarm.unwrap_or(0));
-        for observer in &pool.config.observers {
-            observer.started();
-        }
-        let watched =
-            (workers > 1 && !pool.config.exclusive) || pool.stall_threshold().is_some();
-        if (watched || pool.is_elastic() || pool.is_free())
-            && let Err(error) = pool.launch_monitor()
-        {
-            pool.enter(Phase::Stopped);
-            pool.join_threads(&[]);
-            return Err(error);
         }
         Ok(pool)
     }

@@ -8,7 +8,7 @@ use std::ptr;
 
 use crate::base::diagnostics_enabled::TELLS;
 use crate::fiber::FiberPtr;
-use crate::sched::events::Watch;
+use crate::events::Watch;
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::remote::{ASLEEP, Remote, TIMED};
 use crate::sched::pool::shared::Pool;
@@ -50,23 +50,22 @@ impl Pool {
 impl Remote {
     /// True if a thread was created for the worker, and has not left it.
     pub(crate) fn is_launched(&self) -> bool {
-        self.launched.load(Ordering::Acquire)
+        self.thread.can_be_woken()
     }
 
     /// True if the worker counts towards the size that the pool is meant to have.
     pub(crate) fn is_member(&self) -> bool {
-        self.member.load(Ordering::Relaxed)
+        self.thread.is_member()
     }
 
     /// True if the worker has a thread that has not ended.
     pub(crate) fn has_thread(&self) -> bool {
-        let ended = self.ended.load(Ordering::SeqCst);
-        self.launched.load(Ordering::SeqCst) && !ended
+        self.thread.is_there_in_order()
     }
 
     /// Returns how to ask the system about the worker's thread.
     pub(crate) fn thread(&self) -> &ThreadProbe {
-        &self.thread
+        &self.thread.probe
     }
 
     /// The number of switches to fibers.
@@ -84,12 +83,18 @@ impl Remote {
         !self.running.load(Ordering::Acquire).is_null()
     }
 
+    /// Records that the worker has run one fiber since `since`, which is long. `dispatch` is the
+    /// number of that dispatch. On the monitor's thread.
+    pub(crate) fn set_stands(&self, since: u64, dispatch: u64) {
+        self.notes.set_stand(since, dispatch);
+    }
+
     /// Returns since when the worker has run one fiber, if the monitor has seen that it has done so
     /// for long. `None` if the worker has dispatched since then: it answers.
     pub(crate) fn stands_since(&self) -> Option<u64> {
-        let stands = self.stands_at.load(Ordering::Acquire);
+        let stands = self.notes.stands_at();
         let lasts = stands != 0 && stands == self.dispatched() && self.runs();
-        lasts.then(|| self.stands_since.load(Ordering::Relaxed))
+        lasts.then(|| self.notes.stands_since())
     }
 
     /// The number of fibers in the ring.

@@ -150,7 +150,6 @@ fn config(workers: usize) -> Config {
             cache: 64,
         },
         seed: None,
-        outside: Duration::ZERO,
         exclusive: false,
         threads: ThreadConfig {
             most: workers,
@@ -168,7 +167,6 @@ fn config(workers: usize) -> Config {
         attached: None,
         watch: Watch::default(),
         observers: observers(Deadlock::Off, None),
-        at_end: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! A worker's own view of what the pool wants of it: its duty, the phase, the snapshots.
+//! A worker's own view of what the pool wants of it: its duty, the phase, the requests.
 //!
 //! Does not own: the changes of a duty (`sched::policy::standby`).
 
@@ -16,7 +16,7 @@ pub(in crate::sched) struct Role {
     leaving: Cell<bool>,
     /// The phase that this worker has acted on.
     seen: Cell<Phase>,
-    /// The number of the last snapshot that this worker has answered.
+    /// The number of the last request that this worker has answered.
     answered: Cell<u64>,
 }
 
@@ -68,7 +68,7 @@ impl Role {
         self.seen.get()
     }
 
-    /// Returns the number of the last snapshot that the worker has answered.
+    /// Returns the number of the last request that the worker has answered.
     #[inline(always)]
     pub(in crate::sched) fn answered(&self) -> u64 {
         self.answered.get()
