@@ -89,11 +89,11 @@ fn frames_are_taken_amid_a_storm() {
     });
 }
 
-/// P4. gdb lists the fibers and shows the frames of a suspended one, by the script that the library
+/// gdb lists the fibers and shows the frames of a suspended one, by the script that the library
 /// includes. Skipped without gdb.
+// Proves: P4-frames (checked).
 #[test]
 // Without optimization the variables that the script reads exist.
-// Proves: P4-frames (checked).
 #[cfg(all(
     debug_assertions,
     target_arch = "x86_64",
