@@ -3,7 +3,8 @@
 //! A build has the name of the step of `ci` that runs its tests.
 
 use crate::harness::Build;
-use crate::{model, programs, sanitize};
+use crate::sanitize::Sanitizer;
+use crate::{model, programs};
 
 /// Returns the build of a step.
 ///
@@ -40,10 +41,10 @@ pub(crate) fn build(step: &str) -> Result<Build, String> {
             .debug("none"),
         "stress" => Build::new("--package pirn --release --test stress"),
         "programs" => programs::build(),
-        "model" => model::loom_build(),
-        "shuttle" => model::shuttle_build(),
-        "asan" => sanitize::asan_build()?,
-        "tsan" => sanitize::tsan_build()?,
+        "model" => model::Engine::Loom.models_build(true),
+        "shuttle" => model::Engine::Shuttle.models_build(true),
+        "asan" => Sanitizer::Address.quick_build()?,
+        "tsan" => Sanitizer::Thread.quick_build()?,
         _ => return Err(format!("no build {step}")),
     })
 }

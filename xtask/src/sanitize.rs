@@ -25,8 +25,9 @@ const QUICK: &str = "--lib --test it --test machine";
 /// the text of a backtrace has no race; each would take half a minute.
 const WITHOUT_RACES: [&str; 2] = ["timer::", "stacks::ordinary_work_fits_a_stack"];
 
+/// A checker of memory accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sanitizer {
+pub(crate) enum Sanitizer {
     Address,
     Thread,
 }
@@ -45,6 +46,14 @@ impl Sanitizer {
             Sanitizer::Address => &["ERROR: AddressSanitizer", "ERROR: LeakSanitizer"],
             Sanitizer::Thread => &["WARNING: ThreadSanitizer"],
         }
+    }
+
+    /// Returns the build of a quick run.
+    ///
+    /// # Errors
+    /// When the compiler does not name its host, or there are no sources of the library.
+    pub(crate) fn quick_build(self) -> Result<Build, String> {
+        self.build(QUICK, true)
     }
 
     /// The build of these targets. For a quick run a report names functions, not lines: lines are a
@@ -101,22 +110,6 @@ pub(crate) fn asan(options: &Options) -> Result<Tally, String> {
 /// When they do not build, or nothing ran.
 pub(crate) fn tsan(options: &Options) -> Result<Tally, String> {
     sanitize(Sanitizer::Thread, options)
-}
-
-/// Returns the build of a quick run of [`asan`].
-///
-/// # Errors
-/// When the compiler does not report its host target.
-pub(crate) fn asan_build() -> Result<Build, String> {
-    Sanitizer::Address.build(QUICK, true)
-}
-
-/// Returns the build of a quick run of [`tsan`].
-///
-/// # Errors
-/// As [`asan_build`], and when there are no sources of the library.
-pub(crate) fn tsan_build() -> Result<Build, String> {
-    Sanitizer::Thread.build(QUICK, true)
 }
 
 fn sanitize(sanitizer: Sanitizer, options: &Options) -> Result<Tally, String> {

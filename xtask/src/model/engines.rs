@@ -15,7 +15,7 @@ use crate::tally::Tally;
 
 /// The checker of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Engine {
+pub(crate) enum Engine {
     Loom,
     Shuttle,
     /// Shuttle, where fibers may migrate.
@@ -65,7 +65,7 @@ impl Engine {
     }
 
     /// Returns the build of this engine's models.
-    fn models_build(self, quick: bool) -> Build {
+    pub(crate) fn models_build(self, quick: bool) -> Build {
         let targets = match self {
             Engine::Shuttle | Engine::Migrating => "--release --lib --test model",
             Engine::Loom | Engine::Native => "--release --lib",
@@ -102,16 +102,6 @@ impl Engine {
         println!("    {self:?}: {tally}");
         Ok(tally)
     }
-}
-
-/// Returns the build of the loom models of a quick run.
-pub(crate) fn loom_build() -> Build {
-    Engine::Loom.models_build(true)
-}
-
-/// Returns the build of the shuttle models of a quick run.
-pub(crate) fn shuttle_build() -> Build {
-    Engine::Shuttle.models_build(true)
 }
 
 /// Runs every model of every checker, or those with one of the words in their names; with

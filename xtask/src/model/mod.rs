@@ -9,7 +9,7 @@ mod engines;
 mod mutants;
 mod spin;
 
-pub(crate) use engines::{exhaustive, loom_build, model, models, shuttle, shuttle_build};
+pub(crate) use engines::{Engine, exhaustive, model, models, shuttle};
 pub(crate) use mutants::{
     PATH as MUTANTS, check as check_mutants, is_caught, mutant_names, mutants,
 };
