@@ -84,19 +84,22 @@ pub(crate) fn read(files: &[File]) -> Features {
     let (mut rows, mut page) = (Vec::<Row>::new(), String::new());
     let (mut wrong, mut claims) = (Vec::new(), Vec::new());
     for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
-        for (at, line) in file.text.lines().enumerate() {
-            let Some(list) = line.trim_start().strip_prefix(MARK) else {
+        for (at, _) in file.text.match_indices(MARK) {
+            let line = file.text[..at].matches('\n').count() + 1;
+            let indent = file.text[..at].rsplit('\n').next().unwrap_or_default();
+            if !indent.trim().is_empty() {
                 continue;
-            };
-            match claims_at(files, file, at, list) {
+            }
+            match claims_at(files, file, at) {
                 Some(found) => {
-                    claims.extend(found.into_iter().map(|c| (c, &file.path, at + 1)))
+                    claims
+                        .extend(found.into_iter().map(|claim| (claim, &file.path, line)));
                 }
-                None => wrong.push(Finding::new(
-                    &file.path,
-                    at + 1,
-                    "write `// Proves: A3, B5 (free).` right above a test",
-                )),
+                None => {
+                    let said =
+                        "write `// Proves: A3, B5 (free).` right above a `#[test]`";
+                    wrong.push(Finding::new(&file.path, line, said));
+                }
             }
         }
     }
@@ -157,31 +160,27 @@ fn proof(text: &str) -> Proof {
     }
 }
 
-/// Returns the rows of the list in a comment, each with the test below the comment; none if the
-/// list cannot be read, or no test follows.
-fn claims_at(
-    files: &[File],
-    file: &File,
-    at: usize,
-    list: &str,
-) -> Option<Vec<(String, Proof)>> {
-    let mut below = file
-        .text
-        .lines()
-        .skip(at + 1)
-        .take_while(|line| !line.is_empty());
-    let name = below
-        .find_map(|line| line.trim_start().strip_prefix("fn ")?.split_once('('))?
-        .0;
-    let (binary, mut path) = module(files, &file.path)?;
-    // At the beginning of a line there is no module around it.
-    let is_inside = file.text.lines().nth(at)?.starts_with(' ');
-    let before = file.text.lines().take(if is_inside { at } else { 0 });
-    let inline = before.filter(|line| !line.starts_with([' ', '/']));
+/// Returns the rows of the list in the comment at this place, each with the test below it; none if
+/// the list cannot be read, or no test follows.
+fn claims_at(files: &[File], file: &File, at: usize) -> Option<Vec<(String, Proof)>> {
+    let (above, text) = file.text.split_at(at);
+    let (list, below) = text.strip_prefix(MARK)?.split_once('\n')?;
+    let (attributes, below) = below.split_once("fn ")?;
+    let is_test = attributes.contains("#[test]") && !attributes.contains("\n\n");
+    let (name, _) = below.split_once('(').filter(|_| is_test)?;
+    let (binary, mut path) = repo::module(&file.path)?;
+    if let Some(name) = renamed(files, &file.path) {
+        path.pop();
+        path.push(name);
+    }
+    // A module around it, if it is not at the beginning of its line.
+    let lines = above.lines().filter(|line| !line.starts_with([' ', '/']));
+    let modules = lines.filter_map(|line| line.strip_suffix(" {")?.split_once("mod "));
     path.extend(
-        inline
-            .filter_map(|line| Some(line.strip_suffix(" {")?.split_once("mod ")?.1))
-            .last(),
+        modules
+            .last()
+            .filter(|_| above.ends_with(' '))
+            .map(|(_, name)| name),
     );
     path.push(name);
     let (path, is_model) = (path.join("::"), name.starts_with("model_"));
@@ -199,31 +198,6 @@ fn claims_at(
         is_known.then(|| (row.to_owned(), proof))
     };
     list.strip_suffix('.')?.split(", ").map(claim).collect()
-}
-
-/// Returns the binary with the tests of a file, and the path of the file's module in it.
-fn module<'a>(files: &'a [File], path: &'a str) -> Option<(String, Vec<&'a str>)> {
-    let inside = path
-        .strip_prefix("crates/")
-        .unwrap_or(path)
-        .strip_suffix(".rs")?;
-    let parts: Vec<_> = inside.split('/').collect();
-    let (binary, rest) = match &parts[..] {
-        [package, "tests", name, rest @ ..] => (format!("{package}::{name}"), rest),
-        [package, "src", "bin", name, rest @ ..] => {
-            (format!("{package}::bin/{name}"), rest)
-        }
-        ["xtask", "src", rest @ ..] => ("xtask::bin/xtask".to_owned(), rest),
-        [package, "src", rest @ ..] => ((*package).to_owned(), rest),
-        _ => return None,
-    };
-    let mut module = rest.to_vec();
-    if let Some(name) = renamed(files, path) {
-        module.pop();
-        module.push(name);
-    }
-    module.pop_if(|last| matches!(*last, "mod" | "lib" | "main"));
-    Some((binary, module))
 }
 
 /// Returns the name of a module, if an attribute in the `mod.rs` beside its file names the file.
@@ -285,7 +259,7 @@ mod tests {
             inline,
         );
         assert_eq!(found, ["`free b::tests::t`", "`mutant d`", "`a::b c`"]);
-        let model = "// Proves: A1.\nfn model_t() {}\n";
+        let model = "// Proves: A1.\n#[test]\nfn model_t() {}\n";
         assert_eq!(
             proofs("A1 | p\n", "crates/a/src/b.rs", model),
             ["`model model_t`"]
@@ -321,10 +295,11 @@ mod tests {
             wrong("A1 | p | `mutant d`\nA1 | p | `mutant d`\n", "").len(),
             1
         );
-        for comment in ["A1", "A1 (some day).", "A1.\n", "A1.\nstruct S;"] {
-            let test = format!("// Proves: {comment}\nfn t() {{}}\n");
-            let test = test.replace("S;\nfn t() {}", "S;");
+        for comment in ["A1", "A1 (some day).", "A1.\n"] {
+            let test = format!("// Proves: {comment}\n#[test]\nfn t() {{}}\n");
             assert_eq!(wrong("A1 | p | `mutant d`\n", &test).len(), 1, "{comment}");
         }
+        let helper = TEST.replace("#[test]\n", "");
+        assert_eq!(wrong("A1 | p | `mutant d`\n", &helper).len(), 1);
     }
 }

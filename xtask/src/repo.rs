@@ -68,6 +68,25 @@ pub(crate) fn write(path: &str, text: &str) -> Result<(), String> {
     fs::write(root().join(path), text).map_err(|e| format!("{path}: {e}"))
 }
 
+/// Returns the binary with the tests of a Rust file, named as in `harness`, and the path of the
+/// file's module in it.
+pub(crate) fn module(path: &str) -> Option<(String, Vec<&str>)> {
+    let inside = path.strip_prefix("crates/").unwrap_or(path);
+    let parts: Vec<_> = inside.strip_suffix(".rs")?.split('/').collect();
+    let (binary, module) = match &parts[..] {
+        [package, "tests", name, module @ ..] => (format!("{package}::{name}"), module),
+        [package, "src", "bin", name, module @ ..] => {
+            (format!("{package}::bin/{name}"), module)
+        }
+        ["xtask", "src", module @ ..] => ("xtask::bin/xtask".to_owned(), module),
+        [package, "src", module @ ..] => ((*package).to_owned(), module),
+        _ => return None,
+    };
+    let mut module = module.to_vec();
+    module.pop_if(|last| matches!(*last, "mod" | "lib" | "main"));
+    Some((binary, module))
+}
+
 fn is_text(path: &str) -> bool {
     const KINDS: &[&str] = &[
         "rs", "md", "toml", "stderr", "pml", "json", "py", "yml", "c", "go", "h", "txt",

@@ -3,7 +3,7 @@
 //! A path begins with `crate`, `self` or `super`; it may be in a `use` line, in code or in a macro.
 //! One that begins with `$crate` does not count: the macro's caller names it.
 
-use super::tree::LIBRARY;
+use crate::repo;
 use crate::source::{Source, Token};
 
 /// A path, from the root of the library.
@@ -15,10 +15,8 @@ pub(super) struct Path {
 
 /// Returns the path of the module that a file of the library has.
 pub(super) fn module(source: &Source) -> Vec<String> {
-    let inside = source.path.strip_prefix(LIBRARY).unwrap_or(&source.path);
-    let mut parts: Vec<_> = inside.trim_end_matches(".rs").split('/').collect();
-    parts.pop_if(|last| matches!(*last, "mod" | "lib"));
-    parts.into_iter().map(str::to_owned).collect()
+    let (_, module) = repo::module(&source.path).unwrap_or_default();
+    module.into_iter().map(str::to_owned).collect()
 }
 
 /// Returns a path from the root that is written as `segments` in `module`.

@@ -12,6 +12,7 @@ use syn::{Item, ItemMod};
 use super::attributes;
 use super::tree::{Finding, Tree};
 use crate::markdown::{quoted, table};
+use crate::repo;
 use crate::source::Source;
 
 pub(super) const LIST: &str = "docs/unsafe.md";
@@ -71,33 +72,22 @@ struct Lint<'a> {
 
 /// Returns every such attribute in a file.
 fn lints(source: &Source) -> Vec<Lint<'_>> {
-    let modules: Vec<_> = source
-        .items
-        .iter()
-        .filter_map(|item| match item {
-            Item::Mod(module) if module.content.is_none() => Some(module),
-            _ => None,
-        })
-        .collect();
-    let module_at = |line: usize| {
-        let covers = |module: &&&ItemMod| {
-            let span = module.span();
-            (span.start().line..=span.end().line).contains(&line)
-        };
-        modules
-            .iter()
-            .find(covers)
-            .map(|module| qualified(source, module))
-    };
-    let named = source
-        .tokens
-        .windows(3)
-        .filter(|tokens| tokens[1].text == "(" && tokens[2].text == "unsafe_code");
+    let tokens = source.tokens.windows(3);
+    let named = tokens.filter(|t| t[1].text == "(" && t[2].text == "unsafe_code");
     let lint = named.map(|tokens| Lint {
         level: &tokens[0].text,
         line: tokens[0].line,
         test: source.is_test_file() || tokens[0].test,
-        module: module_at(tokens[0].line),
+        module: source.items.iter().find_map(|item| match item {
+            Item::Mod(module) if module.content.is_none() => {
+                let span = module.span();
+                let lines = span.start().line..=span.end().line;
+                lines
+                    .contains(&tokens[0].line)
+                    .then(|| qualified(source, module))
+            }
+            _ => None,
+        }),
     });
     lint.collect()
 }
@@ -105,15 +95,9 @@ fn lints(source: &Source) -> Vec<Lint<'_>> {
 /// Returns the name of a module, that of its file if an attribute sets one, with the parent modules
 /// of `source`; for other crates than the library also with the crate's name.
 fn qualified(source: &Source, module: &ItemMod) -> String {
-    let (home, inside) = source
-        .path
-        .split_once("/src/")
-        .unwrap_or(("", &source.path));
-    let package = home.rsplit('/').next().unwrap_or_default();
-    let mut parts: Vec<_> = inside.trim_end_matches(".rs").split('/').collect();
-    parts.pop_if(|last| matches!(*last, "mod" | "lib" | "main"));
+    let (package, mut parts) = repo::module(&source.path).unwrap_or_default();
     if package != "pirn" {
-        parts.insert(0, package);
+        parts.insert(0, &package);
     }
     let name = attributes::file(module).unwrap_or_else(|| module.ident.to_string());
     parts.push(&name);
