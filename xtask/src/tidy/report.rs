@@ -7,8 +7,8 @@ use syn::{Attribute, Item};
 use super::rings::{production, rings};
 use super::tree::{LIBRARY, Tree};
 use super::{attributes, docs, public, unsafe_list};
-use crate::repo::{self, File};
-use crate::source::{Source, is_word};
+use crate::repo;
+use crate::source::Source;
 use crate::tally::Tally;
 
 /// A figure: what it counts, and its value.
@@ -20,8 +20,6 @@ const FOLDERS: usize = 5;
 const FILES: usize = 15;
 /// A struct with more fields is listed.
 const FIELDS: usize = 16;
-/// Words for persons, where the subject of a sentence is a thing.
-const PERSONS: &[&str] = &["who", "whose", "whom", "whoever", "nobody", "somebody"];
 
 /// Prints the figures.
 ///
@@ -56,7 +54,6 @@ fn figures(tree: &Tree) -> Vec<Figure> {
         let names: Vec<_> = ring.into_iter().collect();
         figures.push((format!("ring of {}", names.len()), names.join(" ")));
     }
-    figures.extend(words(tree));
     figures.extend(examples(tree));
     figures.push((
         "design chapters".to_owned(),
@@ -125,45 +122,6 @@ fn structs(tree: &Tree) -> Vec<Figure> {
     figures
 }
 
-/// The words for persons, by kind of text.
-fn words(tree: &Tree) -> Vec<Figure> {
-    let comments = tree.sources.iter().flat_map(|source| &source.comments);
-    let is_guide = |file: &&File| file.path.starts_with("crates/pirn/guide/");
-    let texts = tree.files.iter().filter(|file| file.path.ends_with(".md"));
-    let (guide, docs): (Vec<_>, Vec<_>) = texts.partition(is_guide);
-    let messages = production(tree).flat_map(Source::code);
-    let messages = messages.filter(|token| token.text.ends_with(['"', '#']));
-    [
-        (
-            "comments",
-            density(comments.map(|comment| comment.text.as_str())),
-        ),
-        (
-            "guide",
-            density(guide.iter().map(|file| file.text.as_str())),
-        ),
-        ("docs", density(docs.iter().map(|file| file.text.as_str()))),
-        (
-            "messages",
-            density(messages.map(|token| token.text.as_str())),
-        ),
-    ]
-    .map(|(what, density)| (format!("words for persons, {what}"), density))
-    .to_vec()
-}
-
-fn density<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    let (mut persons, mut all) = (0_usize, 0_usize);
-    for text in texts {
-        for word in text.split(|c| !is_word(c)).filter(|word| !word.is_empty()) {
-            all += 1;
-            persons += usize::from(PERSONS.contains(&word.to_lowercase().as_str()));
-        }
-    }
-    let rate = 10_000.0 * persons as f64 / all.max(1) as f64;
-    format!("{rate:.1} per 10,000 ({persons} of {all})")
-}
-
 /// The share of public functions and types with an example, by module.
 fn examples(tree: &Tree) -> Vec<Figure> {
     // All, and those with an example.
@@ -216,15 +174,6 @@ mod tests {
             impl B {\n pub fn c(&self) {}\n pub(crate) fn d(&self) {}\n}\n\
             #[doc(hidden)]\npub fn e() {}\n";
         assert_eq!(value(text, "public items with example, a"), "1 of 3 (33 %)");
-    }
-
-    #[test]
-    fn persons_are_counted_in_comments_and_messages() {
-        let text = "// Whoever waits.\nfn f() { g(\"nobody waits here now\") } // fine\n";
-        let comments = value(text, "words for persons, comments");
-        assert_eq!(comments, "3333.3 per 10,000 (1 of 3)");
-        let messages = value(text, "words for persons, messages");
-        assert_eq!(messages, "2500.0 per 10,000 (1 of 4)");
     }
 
     #[test]

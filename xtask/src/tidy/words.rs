@@ -1,5 +1,5 @@
 //! Forbidden words: forgotten debugging, promises without an issue, paths of one machine, addresses
-//! that a reader cannot reach.
+//! that a reader cannot reach, persons in place of things.
 
 use super::tree::{Finding, LIBRARY, Tree};
 use crate::source::{Source, is_word};
@@ -32,11 +32,33 @@ const HOSTS: &[&str] = &[
     "rfc-editor.org",
 ];
 
+/// Words for persons: the subject of a sentence is a thing.
+const PERSONS: &[&str] = &[
+    "who",
+    "whose",
+    "whom",
+    "whoever",
+    "nobody",
+    "somebody",
+    "anybody",
+    "everybody",
+];
+
 /// Finds forbidden words.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in &tree.sources {
         macros(source, &mut findings);
+        let comments = source.comments.iter();
+        let comments = comments.map(|comment| (comment.line, comment.text.as_str()));
+        let is_library = source.path.starts_with(LIBRARY);
+        let messages = source
+            .code()
+            .filter(|token| is_library && token.text.contains('"'));
+        let messages = messages.map(|token| (token.line, token.text.as_str()));
+        for (line, text) in comments.chain(messages) {
+            persons(&source.path, line, text, &mut findings);
+        }
     }
     for file in tree
         .files
@@ -46,6 +68,9 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         for (at, line) in file.text.lines().enumerate() {
             promises(&file.path, at + 1, line, &mut findings);
             places(&file.path, at + 1, line, &mut findings);
+            if file.path.ends_with(".md") {
+                persons(&file.path, at + 1, line, &mut findings);
+            }
         }
     }
     findings
@@ -75,6 +100,20 @@ fn promises(path: &str, at: usize, line: &str, findings: &mut Vec<Finding>) {
                 let said = format!("{mark} without an issue: write {mark}(#number)");
                 findings.push(Finding::new(path, at, said));
             }
+        }
+    }
+}
+
+/// Finds persons outside of code between backticks.
+fn persons(path: &str, at: usize, text: &str, findings: &mut Vec<Finding>) {
+    let prose = text.split('`').step_by(2);
+    for word in prose.flat_map(|part| part.split(|c| !is_word(c))) {
+        if PERSONS
+            .iter()
+            .any(|person| person.eq_ignore_ascii_case(word))
+        {
+            let said = format!("{word}: name the thing");
+            findings.push(Finding::new(path, at, said));
         }
     }
 }
@@ -123,6 +162,18 @@ mod tests {
         assert_eq!(found("// TODO: later"), 1);
         assert_eq!(found("// FIXME(someone): later"), 1);
         assert_eq!(found("// TODO(#12): later"), 0);
+    }
+
+    #[test]
+    fn persons_are_found_in_comments_and_messages() {
+        assert_eq!(
+            found("// Whoever waits, `nobody`.\nfn f() { g(\"nobody waits\") }"),
+            2
+        );
+        assert_eq!(
+            found("#[cfg(test)]\nfn f() { g(\"nobody waits\") } // fine"),
+            0
+        );
     }
 
     #[test]
