@@ -1,15 +1,24 @@
 //! File budgets: about 150 lines of code is right, 300 is long, 500 is wrong. Comments,
-//! blank lines and tests do not count. An example is one idea in 60 lines.
+//! blank lines and tests do not count. An example is one idea in 60 lines. All of xtask has a
+//! budget too, which may shrink, and grows with a note alone.
 
 use super::tree::{Finding, Tree};
+use crate::source::Source;
 
 const LONG: usize = 300;
 const WRONG: usize = 500;
 const EXAMPLE: usize = 60;
+const XTASK: usize = 4_000;
 
 /// Finds files over their budget.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let xtask = tree.sources.iter().filter(|s| s.path.starts_with("xtask/"));
+    let xtask: usize = xtask.map(Source::code_lines).sum();
+    if xtask > XTASK {
+        let said = format!("{xtask} code lines: xtask has at most {XTASK}");
+        findings.push(Finding::new("xtask", 0, said));
+    }
     for source in &tree.sources {
         let is_example = source.path.contains("/examples/");
         let (lines, all) = (source.code_lines(), source.all_code_lines());
@@ -45,5 +54,6 @@ mod tests {
         assert!(!found("crates/pirn/src/a.rs", 501)[0].only_warns);
         assert!(found("crates/pirn/src/tests/a.rs", 501).is_empty());
         assert!(!found("crates/pirn/examples/a.rs", 61)[0].only_warns);
+        assert_eq!(found("xtask/src/a.rs", XTASK + 1).len(), 2);
     }
 }
