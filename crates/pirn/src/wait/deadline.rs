@@ -1,8 +1,7 @@
-//! Interrupts of the caller, and entering and leaving deadlines.
+//! Interrupts of the caller, and code under deadlines.
 //!
-//! Owns: entering and leaving a deadline, and the rule that selects the interrupt: cancellation
+//! Owns: which deadlines have an effect, and the rule that selects the interrupt: cancellation
 //! before a deadline, of several deadlines the nearest. Does not own: the records
-//! (`fiber::cancel`), nor the wait that an interrupt ends (`park`).
 //!
 //! Only the nearest limit is ever checked: a limit that is entered inside an earlier or equal one
 //! has no effect. So an interrupt is reported to the limit that caused it, and to no other.
@@ -11,12 +10,14 @@ use std::time::Instant;
 
 use super::clock::now;
 use super::interrupt::Interrupt;
+use crate::fiber::cancel_scope::{LimitRef, RegionRef};
 use super::yielding::yield_now;
-use crate::fiber::cancel_scope::{CancelScope, LimitRef, RegionRef};
 use crate::fiber::current::{self, Local};
 use crate::fiber::deadline::Limit;
-use crate::fiber::token_registration;
+use crate::fiber::token_registration::{self, within_limit};
 use crate::fiber::{FiberPtr, Header};
+
+pub(crate) use crate::fiber::token_registration::within;
 
 /// Returns the caller's interrupt, if any. Interruptible calls check this before they try anything.
 #[inline]
@@ -117,25 +118,8 @@ pub(crate) fn under<T>(at: Instant, f: impl FnOnce() -> T) -> (T, bool) {
         return (f(), false);
     }
     let limit = Limit::new(at);
-    // SAFETY: RG1: declared before the region, so it ends after it.
-    let inside = unsafe { LimitRef::new(&limit) };
-    let region = CancelScope::limited(fiber, Some(inside));
-    let value = within(fiber, &region, f);
+    let value = within_limit(fiber, &limit, f);
     (value, limit.is_reported())
-}
-
-/// Runs `f`, the caller's code, in `region`. Nothing that inherits it outlives this call.
-pub(crate) fn within<T>(
-    fiber: FiberPtr,
-    region: &CancelScope,
-    f: impl FnOnce() -> T,
-) -> T {
-    let inside = Inside { fiber, region };
-    // SAFETY: RG1: left when `inside` is dropped, and the region is borrowed until then.
-    unsafe { token_registration::enter(fiber, region) };
-    let value = f();
-    drop(inside);
-    value
 }
 
 /// Returns true if the limit has expired. Once that was reported, without reading the clock.
@@ -152,16 +136,4 @@ pub(super) fn report(fiber: FiberPtr, limit: &Limit) -> Interrupt {
     }
     limit.report();
     Interrupt::TimedOut
-}
-
-/// An entered region; dropping this leaves it.
-struct Inside<'a> {
-    fiber: FiberPtr,
-    region: &'a CancelScope,
-}
-
-impl Drop for Inside<'_> {
-    fn drop(&mut self) {
-        token_registration::leave(self.fiber, self.region);
-    }
 }

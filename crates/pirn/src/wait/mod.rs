@@ -52,7 +52,6 @@ mod poll;
 pub(crate) mod waiter_slot;
 // Needs a table in static memory, where loom's words cannot be.
 pub(crate) mod case_output;
-#[expect(unsafe_code, reason = "a region lies in the frame that it holds for")]
 pub(crate) mod deadline;
 #[cfg(not(loom))]
 mod keyed;

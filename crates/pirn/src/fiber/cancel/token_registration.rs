@@ -11,6 +11,8 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::cancel_scope::LimitRef;
+use super::deadline::Limit;
 use super::scope::{CancelScope, CurrentScope, Kind, RegionRef, TokenRegistration};
 use super::token::Node;
 use crate::base::mutant::mutant;
@@ -64,7 +66,7 @@ impl TokenRegistration {
 /// # Safety
 /// RG1: it leaves the region ([`leave`]) before the region moves or ends.
 #[inline]
-pub(crate) unsafe fn enter(fiber: FiberPtr, region: &CancelScope) {
+pub(super) unsafe fn enter(fiber: FiberPtr, region: &CancelScope) {
     // H2: the caller's own header.
     let header = fiber.header();
     if matches!(region.kind, Kind::Shield) {
@@ -89,7 +91,7 @@ fn deregister_outer(header: &Header, shield: &CancelScope) {
 /// Makes the running `fiber` leave `region`, the innermost one. The next interruption point
 /// checks the region outside again.
 #[inline]
-pub(crate) fn leave(fiber: FiberPtr, region: &CancelScope) {
+fn leave(fiber: FiberPtr, region: &CancelScope) {
     // H2: the caller's own header.
     let header = fiber.header();
     region.stand_up();
@@ -190,4 +192,42 @@ pub(crate) fn would_be_cancelled(header: &Header) -> bool {
     header.state.is_revoked()
         || header.state.is_cancelled() && !shielded
         || region.is_some_and(|region| region.get().is_cancelled())
+}
+
+/// Runs `f`, the code of the running `fiber`, in `region`. Nothing that inherits it outlives this
+/// call (RG1).
+pub(crate) fn within<T>(
+    fiber: FiberPtr,
+    region: &CancelScope,
+    f: impl FnOnce() -> T,
+) -> T {
+    let inside = Inside { fiber, region };
+    // SAFETY: RG1: left when `inside` is dropped, and the region is borrowed until then.
+    unsafe { enter(fiber, region) };
+    let value = f();
+    drop(inside);
+    value
+}
+
+/// As [`within`], in a region with the deadline `limit`.
+pub(crate) fn within_limit<T>(
+    fiber: FiberPtr,
+    limit: &Limit,
+    f: impl FnOnce() -> T,
+) -> T {
+    // SAFETY: RG1: the region ends here, and the limit is borrowed.
+    let inside = unsafe { LimitRef::new(limit) };
+    within(fiber, &CancelScope::limited(fiber, Some(inside)), f)
+}
+
+/// An entered region; dropping this leaves it.
+struct Inside<'a> {
+    fiber: FiberPtr,
+    region: &'a CancelScope,
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        leave(self.fiber, self.region);
+    }
 }

@@ -6,7 +6,6 @@ mod spin;
 mod stack_borrow;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 mod suspend;
-#[expect(unsafe_code, reason = "jobs that a fiber keeps over its yield")]
 pub(crate) mod yielding;
 
 pub(crate) use spin::{may_spin, spin_before_park};

@@ -14,7 +14,7 @@ use super::suspend::{requeue, requeue_pinned, requeue_settled};
 use crate::base::clock;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local, Polling};
-use crate::fiber::jobs::promote_all;
+use crate::fiber::jobs::{promote_all, with_jobs_along};
 use crate::shim;
 use crate::wait::interrupt::Interrupt;
 use crate::wait::polling;
@@ -29,17 +29,13 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(10);
 #[cold]
 pub(crate) fn yield_joining() {
     let local = current::local();
-    let jobs = local.jobs();
     let Some(fiber) = local.fiber().filter(|_| !local.is_free() && !panicking()) else {
         return yield_on(local);
     };
-    let along = jobs.take_along();
-    local.set_left_unwinding(false);
-    requeue(local, fiber);
-    if let Some(along) = along {
-        // SAFETY: taken above, by this fiber, which stays on its worker.
-        unsafe { jobs.bring_back(along) };
-    }
+    with_jobs_along(local, || {
+        local.set_left_unwinding(false);
+        requeue(local, fiber);
+    });
 }
 
 /// Lets all other ready fibers run first. A plain thread yields its core. Does nothing inside a
