@@ -1,7 +1,7 @@
 //! One timer: the entry that a waiter keeps on its stack while the wheel may fire it.
 //!
-//! Owns: the links, the place in the wheel and the payload. Does not own: any decision; only
-//! `Wheel` changes a timer.
+//! Owns: the place in the wheel and the payload. Does not own: the links (`base::list`), or any
+//! decision; only `Wheel` changes a timer.
 //!
 //! Life: idle → `Wheel::arm` → armed → `Wheel::disarm`, or fired by `Wheel::advance` →
 //! idle again. The same timer may be armed any number of times.
@@ -14,10 +14,8 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::mem::offset_of;
-use std::ptr::NonNull;
 
-use crate::base::list::{DoublyLinked, Links};
+use crate::base::list::Node;
 
 /// The place of a timer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -30,14 +28,16 @@ pub(super) enum Place {
     Never,
 }
 
-/// A timer that returns `payload` when it fires. Pinned while armed (E1).
-pub(crate) struct Timer<P> {
+/// A timer that returns its payload when it fires. Pinned while armed (E1). Its links are owned by
+/// the slot's list while it is linked.
+pub(crate) type Timer<P> = Node<Entry<P>>;
+
+/// The contents of a timer, apart from its links.
+pub(crate) struct Entry<P> {
     /// The tick at which it is due; meaningful while armed. Written by the wheel.
     pub(super) due: Cell<u64>,
     /// Written by the wheel; read by the wheel and by `is_armed`.
     pub(super) place: Cell<Place>,
-    /// Neighbours in the slot's list; owned by that list while linked.
-    links: Links<Timer<P>>,
     /// Set once; read by the wheel when the timer fires.
     payload: P,
 }
@@ -45,14 +45,15 @@ pub(crate) struct Timer<P> {
 impl<P: Copy> Timer<P> {
     /// Returns an idle timer.
     pub(crate) fn new(payload: P) -> Self {
-        Timer {
+        Node::of(Entry {
             due: Cell::new(0),
             place: Cell::new(Place::Nowhere),
-            links: Links::new(),
             payload,
-        }
+        })
     }
+}
 
+impl<P: Copy> Entry<P> {
     /// True from `arm` until the timer is disarmed or fires.
     pub(crate) fn is_armed(&self) -> bool {
         self.place.get() != Place::Nowhere
@@ -64,17 +65,7 @@ impl<P: Copy> Timer<P> {
     }
 }
 
-// SAFETY: always the same field, named without reading the entry; E2: this module never creates a
-// unique reference to an entry.
-unsafe impl<P> DoublyLinked for Timer<P> {
-    #[inline]
-    fn links(node: NonNull<Self>) -> NonNull<Links<Self>> {
-        // SAFETY: the offset stays within the entry that `node` points to.
-        unsafe { node.byte_add(offset_of!(Timer<P>, links)) }.cast()
-    }
-}
-
-impl<P> fmt::Debug for Timer<P> {
+impl<P> fmt::Debug for Entry<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Timer")
             .field("due", &self.due.get())

@@ -8,10 +8,6 @@
 //! that owns the wheel calls it, so it needs no lock. Other threads may read which slots have
 //! timers ([`Levels`]).
 
-#[expect(
-    unsafe_code,
-    reason = "the entry names its own links to the intrusive list"
-)]
 mod entry;
 #[expect(unsafe_code, reason = "lists that only the wheel touches")]
 mod levels;

@@ -9,6 +9,7 @@
 //!   one thread at a time; outside a list both are empty.
 
 use std::fmt;
+use std::ops::Deref;
 use std::ptr::{self, NonNull};
 
 use crate::shim::UnsafeCell;
@@ -169,6 +170,47 @@ impl<T> fmt::Debug for Links<T> {
 /// and no `&mut` to that field exists while the node is in a list.
 pub(crate) unsafe trait DoublyLinked: Sized {
     fn links(node: NonNull<Self>) -> NonNull<Links<Self>>;
+}
+
+/// A value with the links of the one list that it may be in.
+// In this order: `links` finds the first field.
+#[repr(C)]
+pub(crate) struct Node<T> {
+    links: Links<Node<T>>,
+    value: T,
+}
+
+// SAFETY: always the first field, named without reading the node; this module never creates a
+// unique reference to it while the node is in a list.
+unsafe impl<T> DoublyLinked for Node<T> {
+    #[inline]
+    fn links(node: NonNull<Self>) -> NonNull<Links<Self>> {
+        node.cast()
+    }
+}
+
+impl<T> Node<T> {
+    pub(crate) fn of(value: T) -> Node<T> {
+        Node {
+            links: Links::new(),
+            value,
+        }
+    }
+}
+
+impl<T> Deref for Node<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Node<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
 }
 
 /// Neighbours of a node in a [`List`].

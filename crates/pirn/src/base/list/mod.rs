@@ -7,10 +7,11 @@
 //! | [`Fifo`] | fiber headers, type-stable | one [`Link`] | the owner of the queue that the node is in |
 //! | [`List`] | waiters on a stack | two, in [`Links`] | the holder of the list's lock |
 //!
-//! Owns the links and nothing else of a node. Does not decide which queue a node is in.
+//! Owns the links and nothing else of a node; a [`Node`] adds them to a value. Does not decide which
+//! queue a node is in.
 
 mod double;
 mod fifo;
 
-pub(crate) use double::{DoublyLinked, Links, List};
+pub(crate) use double::{DoublyLinked, Links, List, Node};
 pub(crate) use fifo::{Fifo, Link, Linked, NodePtr, set_next};
