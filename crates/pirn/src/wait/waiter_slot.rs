@@ -18,7 +18,6 @@ use std::pin::Pin;
 use std::process::abort;
 use std::ptr::{self, NonNull};
 
-use super::choice::Handed;
 use crate::fiber::Ticket;
 use crate::fiber::state::Code;
 use crate::fiber::waiter::{WaitQueue, Waiter};
@@ -103,6 +102,21 @@ impl<P> WaiterSlot<P> {
         // SAFETY: by contract.
         let waiter = unsafe { (*self.waiter.get()).take() };
         waiter.expect("a case that was published").into_payload()
+    }
+}
+
+/// The proof that the waker of a case has finished. A case passes it to the slot that it was
+/// claimed in.
+#[expect(unnameable_types, reason = "cases are made here only")]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub struct Handed(());
+
+impl Handed {
+    /// # Safety
+    /// Passed only to the case that was claimed: after its owner had parked, and has been resumed
+    /// (W3).
+    pub(super) unsafe fn new() -> Handed {
+        Handed(())
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 use crate::fiber::Ticket;
 use crate::fiber::state::Code;
 use crate::wait::wait_info::Subject;
+use crate::wait::waiter_slot::Handed;
 
 /// An event that can complete a choice.
 #[expect(unnameable_types, reason = "cases are made here only")]
@@ -71,19 +72,4 @@ pub enum Outcome {
     Won,
     /// This case ended it, and the waker has finished.
     Handed(Handed),
-}
-
-/// The proof that the waker of a case has finished. A case passes it to the slot that it was
-/// claimed in.
-#[expect(unnameable_types, reason = "cases are made here only")]
-#[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub struct Handed(());
-
-impl Handed {
-    /// # Safety
-    /// Passed only to the case that was claimed: after its owner had parked, and has been resumed
-    /// (W3).
-    pub(super) unsafe fn new() -> Handed {
-        Handed(())
-    }
 }

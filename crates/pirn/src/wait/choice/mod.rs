@@ -30,7 +30,6 @@
 //! withdraw, over several channels in opposite order. Each publishes in a random order, and yields
 //! after a few rounds (`ROUNDS`), so that they do not stay in step.
 
-#[expect(unsafe_code, reason = "the contract of a case")]
 mod case;
 mod engine;
 #[expect(
@@ -40,6 +39,6 @@ mod engine;
 mod published;
 mod sequence;
 
-pub(crate) use case::{Call, Case, Handed, Needs, Outcome};
+pub(crate) use case::{Call, Case, Needs, Outcome};
 pub(crate) use engine::{Choice, MOST, choose, choose_now};
 pub(crate) use sequence::Order;

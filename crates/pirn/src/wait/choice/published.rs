@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use super::case::{Call, Case, Handed, Needs, Outcome};
+use super::case::{Call, Case, Needs, Outcome};
 use super::sequence::{Order, Sequence};
 use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
@@ -13,6 +13,7 @@ use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::park::{call_in, lend_ticket, park_on, ticket};
 use crate::wait::spec::{End, How, Spec};
 use crate::wait::wait_info::Subject;
+use crate::wait::waiter_slot::Handed;
 
 /// Cases that are published with a ticket; dropping this withdraws them, also when user code
 /// unwinds.
