@@ -351,11 +351,10 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         spec: &Spec,
     ) -> (MutexGuard<'a, T>, Option<How>) {
-        let mutex = MutexGuard::mutex(&guard);
         // ORDERING: Relaxed: the mutex orders this read before every notification that must wake
         // this waiter.
         let seen = self.missed.load(Ordering::Relaxed);
-        drop(guard);
+        let mutex = MutexGuard::release(guard);
         let waited = wait_in(
             &self.queue,
             |queue| queue,

@@ -19,13 +19,14 @@
 mod barrier;
 mod condvar;
 mod event;
+#[expect(unsafe_code, reason = "lends the value to the party that has a turn")]
+mod guarded;
 mod holder;
 mod init;
 #[expect(unsafe_code, reason = "hands out the value under the lock")]
 mod mutex;
 mod permits;
 mod pool;
-#[expect(unsafe_code, reason = "hands out the value under the lock")]
 mod rwlock;
 mod semaphore;
 mod shared_turns;

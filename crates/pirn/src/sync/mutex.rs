@@ -1,17 +1,13 @@
 //! The mutex: a value that one fiber or thread at a time can access.
 //!
-//! Owns: the value and the guard. Does not own: the order of turns (`turns`).
-//!
-//! # Invariants
-//! * X1. A guard exists iff its owner has the turn, so at most one exists. The value is reached
-//!   only through the guard (or through `&mut Mutex`).
+//! Owns: when it is locked. Does not own: the value and its guard (`guarded`), nor the order of
+//! turns (`turns`).
 
-use std::cell::UnsafeCell;
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
+use super::guarded::{Exclusive, Guarded};
 use super::turns::Turns;
 use crate::wait::object::Nameable;
 use crate::wait::yielding::consume_budget_here;
@@ -41,14 +37,8 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 /// ```
 #[doc(alias = "sync.Mutex")]
 pub struct Mutex<T: ?Sized> {
-    turns: Turns,
-    // Not the shim's cell, which cannot hold unsized values.
-    value: UnsafeCell<T>,
+    guarded: Guarded<Turns, T>,
 }
-
-// SAFETY: X1: one thread at a time reaches the value, so sharing the mutex only ever moves the
-// value from one thread to another.
-unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 /// Access to the value of a locked [`Mutex`]; dropping it releases the lock.
 ///
@@ -69,13 +59,11 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 /// ```
 #[must_use = "the lock is freed as soon as the guard is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
-    mutex: &'a Mutex<T>,
-    /// Not `Send`: code between lock and unlock may rely on running on one fiber.
-    stays: PhantomData<*const ()>,
+    turn: Exclusive<'a, Turns, T>,
 }
 
-// SAFETY: sharing a guard shares the value, which `T: Sync` allows.
-unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
+/// A mutex whose guard was released.
+pub(super) struct Released<'a, T: ?Sized>(&'a Guarded<Turns, T>);
 
 impl<T> Mutex<T> {
     /// Returns an unlocked mutex.
@@ -90,8 +78,7 @@ impl<T> Mutex<T> {
     /// ```
     pub const fn new(value: T) -> Self {
         Mutex {
-            turns: Turns::new(),
-            value: UnsafeCell::new(value),
+            guarded: Guarded::new(Turns::new(), value),
         }
     }
 
@@ -104,7 +91,7 @@ impl<T> Mutex<T> {
     /// assert_eq!(mutex.into_inner(), "ab");
     /// ```
     pub fn into_inner(self) -> T {
-        self.value.into_inner()
+        self.guarded.into_inner()
     }
 }
 
@@ -134,11 +121,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        let local = consume_budget_here();
-        match self.turns.take(local, const { &Spec::of(Reason::Mutex) }) {
-            Ok(()) => self.guard(),
-            Err(how) => unreachable!("a wait that only the lock ends ended as {how:?}"),
-        }
+        Released(&self.guarded).lock()
     }
 
     /// Acquires the lock if it is free; returns `None` if not.
@@ -156,7 +139,8 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        self.turns.try_take().then(|| self.guard())
+        let turn = self.guarded.try_exclusive();
+        turn.map(|turn| MutexGuard { turn })
     }
 
     /// Acquires the lock, waiting for at most `timeout`; returns `None` if the time is up first.
@@ -179,8 +163,8 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
         let local = consume_budget_here();
         let spec = Spec::of(Reason::Mutex).until(deadline_in(timeout));
-        let taken = self.turns.take(local, &spec);
-        taken.ok().map(|()| self.guard())
+        let turn = self.guarded.exclusive(local, &spec);
+        turn.ok().map(|turn| MutexGuard { turn })
     }
 
     /// Acquires the lock, waiting until it becomes free or the caller is interrupted.
@@ -210,8 +194,9 @@ impl<T: ?Sized> Mutex<T> {
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }
-        match self.turns.take(local, &Spec::interruptible(Reason::Mutex)) {
-            Ok(()) => Ok(self.guard()),
+        let spec = Spec::interruptible(Reason::Mutex);
+        match self.guarded.exclusive(local, &spec) {
+            Ok(turn) => Ok(MutexGuard { turn }),
             Err(How::Interrupted(interrupt)) => Err(interrupt),
             Err(how) => unreachable!("a wait without a limit was {how:?}"),
         }
@@ -226,23 +211,27 @@ impl<T: ?Sized> Mutex<T> {
     /// assert_eq!(mutex.into_inner(), 2);
     /// ```
     pub fn get_mut(&mut self) -> &mut T {
-        self.value.get_mut()
+        self.guarded.get_mut()
     }
+}
 
-    /// Returns the guard of the caller, which has the turn (X1).
+impl<'a, T: ?Sized> Released<'a, T> {
+    /// [`Mutex::lock`].
     #[inline]
-    fn guard(&self) -> MutexGuard<'_, T> {
-        MutexGuard {
-            mutex: self,
-            stays: PhantomData,
+    #[track_caller]
+    pub(super) fn lock(self) -> MutexGuard<'a, T> {
+        let local = consume_budget_here();
+        match self.0.exclusive(local, const { &Spec::of(Reason::Mutex) }) {
+            Ok(turn) => MutexGuard { turn },
+            Err(how) => unreachable!("a wait that only the lock ends ended as {how:?}"),
         }
     }
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Returns the mutex that `guard` has locked.
-    pub(super) fn mutex(guard: &MutexGuard<'a, T>) -> &'a Mutex<T> {
-        guard.mutex
+    /// Releases the mutex that `guard` has locked.
+    pub(super) fn release(guard: MutexGuard<'a, T>) -> Released<'a, T> {
+        Released(guard.turn.release())
     }
 }
 
@@ -251,29 +240,20 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: X1: this guard is the only way to the value.
-        unsafe { &*self.mutex.value.get() }
+        &self.turn
     }
 }
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: X1: this guard is the only way to the value.
-        unsafe { &mut *self.mutex.value.get() }
-    }
-}
-
-impl<T: ?Sized> Drop for MutexGuard<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        self.mutex.turns.free();
+        &mut self.turn
     }
 }
 
 impl<T: ?Sized> Nameable for Mutex<T> {
     fn known_at(&self) -> usize {
-        self.turns.address()
+        self.guarded.address()
     }
 }
 

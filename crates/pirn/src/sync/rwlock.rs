@@ -1,22 +1,15 @@
 //! The reader-writer lock: a value that many parties may read at a time, or one may write.
 //!
-//! Owns: the value and the guards. Does not own: the order of turns (`shared_turns`).
-//!
-//! # Invariants
-//! * RW1. A write guard exists iff its owner has the turn to write, a read guard iff its owner has
-//!   a turn to read. By RT1 a write guard is alone. The value is reached only through a guard (or
-//!   through `&mut RwLock`), and written only through a write guard.
+//! Owns: when it is locked. Does not own: the value and its guards (`guarded`), nor the order of
+//! turns (`shared_turns`).
 
-use std::cell::UnsafeCell;
 use std::fmt;
-use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-use super::holder::{FREE, number};
-use super::shared_turns::{Kind, SharedTurns};
-use crate::fiber::current;
+use super::guarded::{Exclusive, Guarded, Shared};
+use super::shared_turns::SharedTurns;
+use crate::fiber::current::Local;
 use crate::shim::Lock;
 use crate::wait::object::Nameable;
 use crate::wait::yielding::consume_budget_here;
@@ -49,14 +42,8 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 /// ```
 #[doc(alias = "sync.RWMutex")]
 pub struct RwLock<T: ?Sized> {
-    turns: Lock<SharedTurns>,
-    // Not the shim's cell, which cannot hold unsized values.
-    value: UnsafeCell<T>,
+    guarded: Guarded<Lock<SharedTurns>, T>,
 }
-
-// SAFETY: RW1: the value is written by one thread at a time, which `T: Send` allows, and
-// read by several, which `T: Sync` allows.
-unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
 /// Read access to the value of an [`RwLock`]; dropping the last read guard releases the lock.
 ///
@@ -81,9 +68,7 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 /// ```
 #[must_use = "the lock is freed as soon as the guard is dropped"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
-    lock: &'a RwLock<T>,
-    /// Not `Send`: code between lock and unlock may rely on staying on one fiber.
-    stays: PhantomData<*const ()>,
+    turn: Shared<'a, Lock<SharedTurns>, T>,
 }
 
 /// Write access to the value of an [`RwLock`]; dropping it releases the lock.
@@ -110,15 +95,8 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 /// ```
 #[must_use = "the lock is freed as soon as the guard is dropped"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
-    lock: &'a RwLock<T>,
-    /// Not `Send`: code between lock and unlock may rely on staying on one fiber.
-    stays: PhantomData<*const ()>,
+    turn: Exclusive<'a, Lock<SharedTurns>, T>,
 }
-
-// SAFETY: sharing a guard shares the value, which `T: Sync` allows.
-unsafe impl<T: ?Sized + Sync> Sync for RwLockReadGuard<'_, T> {}
-// SAFETY: as above.
-unsafe impl<T: ?Sized + Sync> Sync for RwLockWriteGuard<'_, T> {}
 
 impl<T> RwLock<T> {
     /// Returns an unlocked lock.
@@ -133,8 +111,7 @@ impl<T> RwLock<T> {
     /// ```
     pub const fn new(value: T) -> Self {
         RwLock {
-            turns: Lock::new(SharedTurns::new()),
-            value: UnsafeCell::new(value),
+            guarded: Guarded::new(Lock::new(SharedTurns::new()), value),
         }
     }
 
@@ -147,7 +124,7 @@ impl<T> RwLock<T> {
     /// assert_eq!(lock.into_inner(), 2);
     /// ```
     pub fn into_inner(self) -> T {
-        self.value.into_inner()
+        self.guarded.into_inner()
     }
 }
 
@@ -173,8 +150,11 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
-        self.take(Kind::Read);
-        self.reader()
+        let local = consume_budget_here();
+        match self.guarded.shared(local, &Spec::of(Reason::RwLock)) {
+            Ok(turn) => RwLockReadGuard { turn },
+            Err(how) => unexpected(how),
+        }
     }
 
     /// Locks for writing, waiting for present holders and for earlier waiters.
@@ -196,8 +176,11 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
-        self.take(Kind::Write);
-        self.writer()
+        let local = consume_budget_here();
+        match self.guarded.exclusive(local, &Spec::of(Reason::RwLock)) {
+            Ok(turn) => RwLockWriteGuard { turn },
+            Err(how) => unexpected(how),
+        }
     }
 
     /// Locks for reading if no writer holds the lock or waits for it; returns `None` if one does.
@@ -217,8 +200,8 @@ impl<T: ?Sized> RwLock<T> {
     #[doc(alias = "TryRLock")]
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
-        let taken = self.turns.lock().try_take(Kind::Read, FREE);
-        taken.then(|| self.reader())
+        let turn = self.guarded.try_shared();
+        turn.map(|turn| RwLockReadGuard { turn })
     }
 
     /// Locks for writing if the lock is free; returns `None` if not.
@@ -237,9 +220,8 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
-        let caller = number(current::local());
-        let taken = self.turns.lock().try_take(Kind::Write, caller);
-        taken.then(|| self.writer())
+        let turn = self.guarded.try_exclusive();
+        turn.map(|turn| RwLockWriteGuard { turn })
     }
 
     /// Locks for reading, waiting for at most `timeout`; returns `None` if the time is up first.
@@ -261,8 +243,10 @@ impl<T: ?Sized> RwLock<T> {
     #[doc(alias = "try_read_for")]
     #[track_caller]
     pub fn read_timeout(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
-        self.take_in_time(Kind::Read, timeout)
-            .then(|| self.reader())
+        let local = consume_budget_here();
+        let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
+        let turn = self.guarded.shared(local, &spec);
+        turn.ok().map(|turn| RwLockReadGuard { turn })
     }
 
     /// Locks for writing, waiting for at most `timeout`; returns `None` if the time is up first.
@@ -284,8 +268,10 @@ impl<T: ?Sized> RwLock<T> {
     #[doc(alias = "try_write_for")]
     #[track_caller]
     pub fn write_timeout(&self, timeout: Duration) -> Option<RwLockWriteGuard<'_, T>> {
-        self.take_in_time(Kind::Write, timeout)
-            .then(|| self.writer())
+        let local = consume_budget_here();
+        let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
+        let turn = self.guarded.exclusive(local, &spec);
+        turn.ok().map(|turn| RwLockWriteGuard { turn })
     }
 
     /// Locks for reading, waiting until that is possible or the caller is interrupted.
@@ -311,8 +297,13 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[track_caller]
     pub fn read_interruptible(&self) -> Result<RwLockReadGuard<'_, T>, Interrupt> {
-        self.take_interruptible(Kind::Read)?;
-        Ok(self.reader())
+        let local = begin_interruptible()?;
+        let spec = Spec::interruptible(Reason::RwLock);
+        match self.guarded.shared(local, &spec) {
+            Ok(turn) => Ok(RwLockReadGuard { turn }),
+            Err(How::Interrupted(interrupt)) => Err(interrupt),
+            Err(how) => unexpected(how),
+        }
     }
 
     /// Locks for writing, waiting until that is possible or the caller is interrupted.
@@ -339,8 +330,13 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[track_caller]
     pub fn write_interruptible(&self) -> Result<RwLockWriteGuard<'_, T>, Interrupt> {
-        self.take_interruptible(Kind::Write)?;
-        Ok(self.writer())
+        let local = begin_interruptible()?;
+        let spec = Spec::interruptible(Reason::RwLock);
+        match self.guarded.exclusive(local, &spec) {
+            Ok(turn) => Ok(RwLockWriteGuard { turn }),
+            Err(How::Interrupted(interrupt)) => Err(interrupt),
+            Err(how) => unexpected(how),
+        }
     }
 
     /// Returns the value; the exclusive borrow proves that the lock is free.
@@ -352,59 +348,23 @@ impl<T: ?Sized> RwLock<T> {
     /// assert_eq!(lock.into_inner(), 6);
     /// ```
     pub fn get_mut(&mut self) -> &mut T {
-        self.value.get_mut()
+        self.guarded.get_mut()
     }
+}
 
-    #[inline]
-    #[track_caller]
-    fn take(&self, kind: Kind) {
-        let local = consume_budget_here();
-        let taken =
-            SharedTurns::take(local, &self.turns, kind, &Spec::of(Reason::RwLock));
-        if let Err(how) = taken {
-            unreachable!("a wait that only the lock ends ended as {how:?}");
-        }
-    }
+/// Counts the operation.
+///
+/// # Errors
+/// The interrupt of the caller.
+fn begin_interruptible() -> Result<&'static Local, Interrupt> {
+    let local = consume_budget_here();
+    interrupted().map_or(Ok(local), Err)
+}
 
-    /// Takes a turn; returns true if that succeeded in time.
-    #[track_caller]
-    fn take_in_time(&self, kind: Kind, timeout: Duration) -> bool {
-        let local = consume_budget_here();
-        let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
-        SharedTurns::take(local, &self.turns, kind, &spec).is_ok()
-    }
-
-    #[track_caller]
-    fn take_interruptible(&self, kind: Kind) -> Result<(), Interrupt> {
-        let local = consume_budget_here();
-        if let Some(interrupt) = interrupted() {
-            return Err(interrupt);
-        }
-        let spec = Spec::interruptible(Reason::RwLock);
-        match SharedTurns::take(local, &self.turns, kind, &spec) {
-            Err(How::Interrupted(interrupt)) => Err(interrupt),
-            Err(how) => unreachable!("a wait that only the lock ends ended as {how:?}"),
-            Ok(()) => Ok(()),
-        }
-    }
-
-    /// Returns the guard that proves that the caller has a turn to read (RW1).
-    #[inline]
-    fn reader(&self) -> RwLockReadGuard<'_, T> {
-        RwLockReadGuard {
-            lock: self,
-            stays: PhantomData,
-        }
-    }
-
-    /// Returns the guard that proves that the caller has the turn to write (RW1).
-    #[inline]
-    fn writer(&self) -> RwLockWriteGuard<'_, T> {
-        RwLockWriteGuard {
-            lock: self,
-            stays: PhantomData,
-        }
-    }
+#[cold]
+#[track_caller]
+fn unexpected(how: How) -> ! {
+    unreachable!("a wait that only the lock ends ended as {how:?}");
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
@@ -425,10 +385,8 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// assert_eq!(*value + *lock.read(), 4);
     /// ```
     pub fn downgrade(guard: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
-        // The turn passes to the new guard.
-        let lock = ManuallyDrop::new(guard).lock;
-        SharedTurns::downgrade(&lock.turns);
-        lock.reader()
+        let turn = guard.turn.downgrade();
+        RwLockReadGuard { turn }
     }
 }
 
@@ -437,8 +395,7 @@ impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: RW1: no party writes while this guard exists.
-        unsafe { &*self.lock.value.get() }
+        &self.turn
     }
 }
 
@@ -447,36 +404,20 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: RW1: this guard is the only way to the value.
-        unsafe { &*self.lock.value.get() }
+        &self.turn
     }
 }
 
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: RW1: this guard is the only way to the value.
-        unsafe { &mut *self.lock.value.get() }
-    }
-}
-
-impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        SharedTurns::free(&self.lock.turns, Kind::Read);
-    }
-}
-
-impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        SharedTurns::free(&self.lock.turns, Kind::Write);
+        &mut self.turn
     }
 }
 
 impl<T: ?Sized> Nameable for RwLock<T> {
     fn known_at(&self) -> usize {
-        (&raw const self.turns).addr()
+        self.guarded.address()
     }
 }
 
