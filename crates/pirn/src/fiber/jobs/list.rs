@@ -2,7 +2,7 @@
 //!
 //! Owns: the record of a job, and the list of those of the running fiber. Does not own:
 //! the word by which other threads request promotions (`beat_word`), how a job becomes a
-//! fiber (`par::task`), or when (`sched::worker::heartbeat`).
+//! fiber (`par::fork::task`), or when (`sched::worker::heartbeat`).
 //!
 //! A job is in the frame of its `join`, and belongs to the owner alone. The fiber with
 //! that frame pushes it, and pops or promotes it, with plain loads and stores. Jobs are

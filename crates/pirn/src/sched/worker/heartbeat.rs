@@ -2,7 +2,7 @@
 //! yields.
 //!
 //! Owns: what a worker does when a join checks the requests. Does not own: the list of
-//! jobs and its words (`fiber::jobs`), nor how a job becomes a fiber (`par::task`).
+//! jobs and its words (`fiber::jobs`), nor how a job becomes a fiber (`par::fork::task`).
 //!
 //! After M. Rainey, U. Acar and others, "Heartbeat scheduling: provable efficiency for
 //! nested parallelism" (PLDI 2018): a fiber runs on its own, and promotes its *oldest*

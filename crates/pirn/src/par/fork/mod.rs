@@ -2,8 +2,8 @@
 //! still in the list.
 //!
 //! Owns: which list a join pushes to, the order of these steps, and the results and panics
-//! of both halves. Does not own: the job (`task`), the list itself (`fiber::jobs`), nor how
-//! a caller serves a request (`sched::worker::heartbeat`).
+//! of both halves; the job (`task`), which only this module uses. Does not own: the list
+//! itself (`fiber::jobs`), nor how a caller serves a request (`sched::worker::heartbeat`).
 //!
 //! The common path has no call except those of the halves, no read-modify-write and no
 //! fence. It reads the request word, and links the task in and out with plain loads and
@@ -14,15 +14,17 @@
 //!   up on that fiber, is not `Send`, and does not outlive the call of [`List::with`]. Where
 //!   the fiber may migrate, it is the static empty list, which is always due.
 
+mod task;
+
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
-use super::task::Task;
 use crate::base::drop_guard::drop_caught;
 use crate::fiber::current;
 use crate::fiber::jobs::Jobs;
 use crate::fiber::panic_payload::Panic;
 use crate::sched::worker::heartbeat::{Place, beat, place};
+use task::Task;
 
 /// The job list of the caller's worker, looked up once for many joins (FK1).
 #[derive(Copy, Clone)]
