@@ -9,15 +9,12 @@
 //! timers ([`Levels`]).
 
 mod entry;
-#[expect(unsafe_code, reason = "lists that only the wheel touches")]
-mod levels;
 mod ticks;
 #[expect(unsafe_code, reason = "links entries that live on waiters' stacks")]
 mod wheel;
 
 pub(crate) use entry::Timer;
-pub(crate) use levels::Levels;
-pub(crate) use wheel::Wheel;
+pub(crate) use wheel::{Levels, Wheel};
 
 #[cfg(test)]
 mod tests;

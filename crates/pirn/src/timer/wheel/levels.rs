@@ -5,7 +5,7 @@
 //! them. So the result is exact only while the owner makes no change (`observe::stall`), and no
 //! decision may depend on it.
 //!
-//! Invariants: those of `wheel` (WH2, WH6). The earliest tick of a slot is within that slot.
+//! Invariants: those of the wheel (WH2, WH6). The earliest tick of a slot is within that slot.
 //!
 //! PERF: plain loads and stores, as for words that no other thread reads, next to the lists. Words
 //! in another place took 12 instructions more for a timer (bench guard).
@@ -18,9 +18,9 @@ use std::sync::Arc;
 // Not from `shim`: in a model each of these would be one more step of the wheel.
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::entry::Timer;
-use super::ticks::{BANK, BANKS, LEVELS, SLOTS, slot_end, tick_at, time_of};
 use crate::base::list::List;
+use crate::timer::entry::Timer;
+use crate::timer::ticks::{BANK, BANKS, LEVELS, SLOTS, slot_end, tick_at, time_of};
 
 /// A wheel's reference to its levels.
 ///
@@ -52,6 +52,19 @@ impl<P> Hold<P> {
     pub(super) fn at(&self, level: usize) -> &Level<P> {
         // SAFETY: the invariant: it lives as long as this.
         &unsafe { self.0.as_ref() }.0[level]
+    }
+
+    /// Returns a level, and the timers of one of its slots.
+    #[inline]
+    pub(super) fn slot(
+        &mut self,
+        level: usize,
+        slot: usize,
+    ) -> (&Level<P>, &mut List<Timer<P>>) {
+        let level = self.at(level);
+        // SAFETY: WH6: a wheel has the one `Hold`, which stays exclusively borrowed with the result;
+        // other holders of the levels do not touch the lists.
+        (level, unsafe { &mut *level.slots[slot].timers.get() })
     }
 }
 
@@ -106,17 +119,6 @@ impl<P> Level<P> {
                 earliest: AtomicU64::new(0),
             }),
         }
-    }
-
-    /// Returns the timers of a slot.
-    ///
-    /// # Safety
-    /// Called by the wheel, which stays exclusively borrowed while the result is used (WH6).
-    #[inline]
-    #[expect(clippy::mut_from_ref, reason = "WH6")]
-    pub(super) unsafe fn list(&self, slot: usize) -> &mut List<Timer<P>> {
-        // SAFETY: WH6: no other code touches the list meanwhile.
-        unsafe { &mut *self.slots[slot].timers.get() }
     }
 
     #[inline]

@@ -28,17 +28,21 @@
 //! * WH6. Only the wheel accesses the lists of `levels`, on behalf of its owner, through an
 //!   exclusive borrow of the wheel. Other threads hold `levels` for its atomics.
 
+mod levels;
+
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+pub(crate) use levels::Levels;
+
 use super::entry::{Place, Timer};
-use super::levels::{Hold, Levels};
 use super::ticks::{
     BANK, LEVELS, bank, coarse, level_of, next_slot, slot_of, slot_start, tick_at,
     tick_at_or_after, time_of,
 };
 use crate::base::list::List;
+use levels::Hold;
 
 /// The most timers of one level that one `advance` moves down ahead of time. Each takes about 0.4
 /// µs when a million fibers sleep; otherwise arbitrary.
@@ -123,9 +127,7 @@ impl<P: Copy> Wheel<P> {
             Place::Never => {}
             Place::Slot { level, slot } => {
                 let (number, slot) = (usize::from(level), usize::from(slot));
-                let level = self.levels.at(number);
-                // SAFETY: WH6: the wheel's own list, and the wheel is borrowed for these calls.
-                let list = unsafe { level.list(slot) };
+                let (level, list) = self.levels.slot(number, slot);
                 // SAFETY: WH1: the timer is linked in exactly this list.
                 unsafe { list.remove(timer) };
                 if list.is_empty() && level.remove(slot) {
@@ -313,10 +315,8 @@ impl<P: Copy> Wheel<P> {
             slot: slot as u8,
         });
         self.in_use |= 1 << level;
-        let level = self.levels.at(level);
+        let (level, list) = self.levels.slot(level, slot);
         level.add(slot, due);
-        // SAFETY: WH6: the wheel's own list, and the wheel is borrowed for this one call.
-        let list = unsafe { level.list(slot) };
         // SAFETY: the caller guarantees that it is in no list and stays at its address while
         // linked.
         unsafe { list.push_back(timer) };
@@ -324,8 +324,7 @@ impl<P: Copy> Wheel<P> {
 
     #[inline]
     fn slot(&mut self, level: usize, slot: usize) -> &mut List<Timer<P>> {
-        // SAFETY: WH6: the wheel's own list; the wheel stays borrowed with the result.
-        unsafe { self.levels.at(level).list(slot) }
+        self.levels.slot(level, slot).1
     }
 
     #[inline]
