@@ -21,11 +21,10 @@ use super::error::{JoinError, Payload};
 use super::fiber::Fiber;
 use crate::base::drop_guard::abort_on_unwind;
 use crate::fiber::current::{self, Local};
-use crate::fiber::header::EndHook;
 use crate::fiber::local::{self, Inheritance};
 use crate::fiber::stackless::{BorrowTarget, StackOwner};
 use crate::fiber::state::Code;
-use crate::fiber::{FiberPtr, FiberRef, Header, Outcome, entry};
+use crate::fiber::{EndHook, FiberPtr, FiberRef, Header, Outcome, entry};
 use crate::wait::awaiting::Awaiting;
 use crate::wait::wait_info::Subject;
 use crate::wait::{

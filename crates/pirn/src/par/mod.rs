@@ -57,8 +57,6 @@ mod scan;
 mod scope;
 mod sorting;
 mod splits;
-#[expect(unsafe_code, reason = "a job lies in the frame of its join")]
-mod task;
 mod try_state;
 
 pub use each::{for_each, try_for_each};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::environment::{self, Environment};
-use crate::observe::{Ending, Inspector, TraceFile};
 use crate::events::{LogMask, Watch};
+use crate::observe::{Ending, Inspector, TraceFile};
 use crate::shim::StaticLock;
 
 /// The default threshold for stall reports: a tenth of a second is noticeable to users.

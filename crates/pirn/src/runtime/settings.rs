@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::sched::deadlock::trial::Trial;
+use crate::observe::{Deadlock, Trial};
 
 /// How many idle stacks keep their memory before it is released. Arbitrary: a few MiB when each has
 /// touched some pages; not measured yet.
@@ -72,8 +72,9 @@ impl Default for Testing {
 }
 
 impl Testing {
-    pub(super) fn trial(self, seed: u64) -> Option<Trial> {
+    pub(super) fn trial(self, seed: u64, deadlock: Deadlock) -> Option<Trial> {
         let limit = self.stuck_limit;
-        self.name.map(|name| Trial::new(name, seed, limit))
+        self.name
+            .map(|name| Trial::new(name, seed, limit, deadlock))
     }
 }

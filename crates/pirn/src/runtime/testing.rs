@@ -9,42 +9,8 @@ use super::builder::Builder;
 use super::environment::Environment;
 use super::handle::Handle;
 use super::instance::Runtime;
-use crate::observe::{Deadlock, Trial, verdict};
+use crate::observe::verdict;
 use crate::shim;
-
-/// The default for how long virtual time is held for a descriptor. Arbitrary: far more than a
-/// thread needs to respond on a loaded machine, and acceptable to a reader of the test's output.
-const OUTSIDE_LIMIT: Duration = Duration::from_secs(1);
-
-/// The default for how long no fiber may run in a test. Arbitrary: far more than a thread waits for
-/// a lock that is released at all.
-const STUCK_LIMIT: Duration = Duration::from_secs(10);
-
-/// The settings of a builder for tests.
-pub(super) struct Testing {
-    pub(super) outside_limit: Duration,
-    stuck_limit: Duration,
-    /// The name of the test to which the runtime belongs.
-    name: Option<String>,
-}
-
-impl Default for Testing {
-    fn default() -> Testing {
-        Testing {
-            outside_limit: OUTSIDE_LIMIT,
-            stuck_limit: STUCK_LIMIT,
-            name: None,
-        }
-    }
-}
-
-impl Testing {
-    pub(super) fn trial(self, seed: u64, deadlock: Deadlock) -> Option<Trial> {
-        let limit = self.stuck_limit;
-        self.name
-            .map(|name| Trial::new(name, seed, limit, deadlock))
-    }
-}
 
 /// Runs `f` on a fiber of a new [deterministic](Builder::deterministic) runtime, and waits for
 /// every fiber that `f` leaves behind.

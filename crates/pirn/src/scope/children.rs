@@ -15,9 +15,8 @@
 use super::census::{Census, Counts, wait_for_none};
 use crate::base::mutant::mutant;
 use crate::fiber::cancel_scope::CancelScope;
-use crate::fiber::header::Ending;
 use crate::fiber::ticket::Wake;
-use crate::fiber::{FiberPtr, FiberRef};
+use crate::fiber::{Ending, FiberPtr, FiberRef};
 use crate::shim::{Lock, LockGuard};
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{How, Spec};

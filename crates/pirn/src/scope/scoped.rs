@@ -18,11 +18,10 @@ use super::leaving::Leaving;
 use crate::cancel::Token;
 use crate::fiber::cancel_scope::{CurrentScope, RegionRef};
 use crate::fiber::current::Local;
-use crate::fiber::header::{EndHook, EndTable, Ending};
 use crate::fiber::local::Inheritance;
 use crate::fiber::panic_payload::Panic;
 use crate::fiber::ticket::Wake;
-use crate::fiber::{FiberPtr, Outcome, current, entry};
+use crate::fiber::{EndHook, EndTable, Ending, FiberPtr, Outcome, current, entry};
 use crate::join::{Fiber, Fresh};
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
@@ -567,9 +566,9 @@ pub(super) unsafe fn adopt(children: &Children, fiber: FiberPtr) {
     }
     // SAFETY: RG1: the region is part of `children`, and the child ends before `wait` does.
     let region = unsafe { RegionRef::new(&children.region) };
-    header.region.set(CurrentScope::of(region));
+    header.set_scope(CurrentScope::of(region));
     let data = ptr::from_ref(children).cast();
-    header.on_end.set(Some(EndHook {
+    header.set_on_end(Some(EndHook {
         table: &TABLE,
         data,
     }));
@@ -583,7 +582,7 @@ pub(super) unsafe fn take_panic(children: &Children) -> Option<Panic> {
     let mut first = None;
     for child in children.take_panicked() {
         assert_eq!(children.alive(), 0, "SC1: the end of the scope");
-        if child.header().outcome.get() != Outcome::Panicked {
+        if child.header().outcome() != Outcome::Panicked {
             continue;
         }
         if first.is_some() {
@@ -591,7 +590,7 @@ pub(super) unsafe fn take_panic(children: &Children) -> Option<Panic> {
             unsafe { entry::drop_outcome(child.ptr()) };
             continue;
         }
-        child.header().outcome.set(Outcome::Taken);
+        child.header().set_outcome(Outcome::Taken);
         // SAFETY: H5: as above, and the outcome was a panic.
         first = Some(unsafe { entry::take_panic(child.ptr()) });
     }

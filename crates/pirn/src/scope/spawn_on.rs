@@ -48,8 +48,8 @@ impl<'scope> Scope<'scope, '_> {
         let fresh = self.fresh(current::local(), inherited, Builder::new(), wrapped);
         if !dispatcher.keeps_time_of(self.pool()) {
             // H2: not published yet.
-            let region = &fresh.ptr().header().region;
-            region.set(region.get().untimed());
+            let header = fresh.ptr().header();
+            header.set_scope(header.scope().untimed());
         }
         let (fiber, joined) = fresh.into_parts();
         dispatcher.publish(fiber);

@@ -23,7 +23,6 @@ mod event;
 mod guarded;
 mod holder;
 mod init;
-#[expect(unsafe_code, reason = "hands out the value under the lock")]
 mod mutex;
 mod permits;
 mod pool;

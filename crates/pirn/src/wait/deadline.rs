@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use super::clock::now;
 use super::interrupt::Interrupt;
-use crate::fiber::cancel_scope::{LimitRef, RegionRef};
 use super::yielding::yield_now;
+use crate::fiber::cancel_scope::{LimitRef, RegionRef};
 use crate::fiber::current::{self, Local};
 use crate::fiber::deadline::Limit;
 use crate::fiber::token_registration::{self, within_limit};

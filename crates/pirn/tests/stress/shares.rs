@@ -334,10 +334,8 @@ fn alone_ordered_channels_use_all_processors() {
                     / on_threads(JOBS, workers.min(room), job).as_secs_f64()
             };
             let ratios = Ratios::new(measure(50, ratio));
-            let what = format!(
-                "{kind}: {} of 50 within 1.1; {ratios}",
-                ratios.within(1.1)
-            );
+            let what =
+                format!("{kind}: {} of 50 within 1.1; {ratios}", ratios.within(1.1));
             println!("{what}");
             slow.extend((ratios.at(50) > 1.1).then_some(what));
         }

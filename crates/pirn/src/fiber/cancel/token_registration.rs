@@ -11,9 +11,10 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::cancel_scope::LimitRef;
 use super::deadline::Limit;
-use super::scope::{CancelScope, CurrentScope, Kind, RegionRef, TokenRegistration};
+use super::scope::{
+    CancelScope, CurrentScope, Kind, LimitRef, RegionRef, TokenRegistration,
+};
 use super::token::Node;
 use crate::base::mutant::mutant;
 use crate::fiber::current;
@@ -66,7 +67,7 @@ impl TokenRegistration {
 /// # Safety
 /// RG1: it leaves the region ([`leave`]) before the region moves or ends.
 #[inline]
-pub(super) unsafe fn enter(fiber: FiberPtr, region: &CancelScope) {
+pub(in crate::fiber) unsafe fn enter(fiber: FiberPtr, region: &CancelScope) {
     // H2: the caller's own header.
     let header = fiber.header();
     if matches!(region.kind, Kind::Shield) {

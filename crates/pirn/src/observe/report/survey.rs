@@ -18,7 +18,7 @@ use super::question::{Counted, Question, Snapshot, Want, WorkerInfo};
 use crate::fiber::state::{Hold, Parked};
 use crate::fiber::state_names::State;
 use crate::fiber::ticket::Wake;
-use crate::fiber::{FiberHead, FiberPtr, current};
+use crate::fiber::{FiberPtr, current};
 use crate::report::cycle::Link;
 use crate::report::fiber_info::{self, FiberInfo};
 use crate::report::summary::Tally;

@@ -31,7 +31,6 @@ use super::snapshot::{ask, begin_walk, snapshot};
 use super::survey::survey_pieces;
 use crate::fiber::FiberPtr;
 use crate::fiber::state_names::State;
-use crate::fiber::FiberHead;
 use crate::report::fiber_info::FiberInfo;
 use crate::report::summary::Tally;
 use crate::sched::pool::phase::Phase;

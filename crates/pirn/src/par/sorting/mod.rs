@@ -2,7 +2,6 @@
 
 #[expect(unsafe_code, reason = "copies items from one memory to another")]
 mod merge;
-#[expect(unsafe_code, reason = "items are in one of two memories")]
 mod merge_sort;
 mod sort;
 

@@ -14,7 +14,6 @@
 
 use std::ptr;
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::fiber::current;
 use crate::sched::driven::thread_end;

@@ -34,7 +34,7 @@ use crate::timer::{Timer, Wheel};
 pub(in crate::sched) struct SharedQueues {
     ready: CachePadded<Ready>,
     timers: CachePadded<Timers>,
-    started: Lock<List<FiberHead>>,
+    started: Lock<List<Header>>,
     /// The address of the pool that the worker belongs to; null before its thread has come (CM2).
     pool: AtomicPtr<()>,
     /// Its number there.

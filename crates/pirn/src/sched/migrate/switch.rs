@@ -33,7 +33,9 @@ use crate::fiber::panic_payload::Witness;
 use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::state::Parked;
 use crate::fiber::state_names::State;
-use crate::fiber::{AfterSwitch, FiberHead, FiberPtr, FiberRef, Header, Schedule, Ticket};
+use crate::fiber::{
+    AfterSwitch, FiberHead, FiberPtr, FiberRef, Header, Schedule, Ticket,
+};
 use crate::sched::migrate::shared_queues::{SharedQueues, enqueue};
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
@@ -218,11 +220,6 @@ impl Worker {
 }
 
 impl Pool {
-    /// True if fibers may migrate here.
-    pub(crate) fn is_free(&self) -> bool {
-        self.config.free
-    }
-
     /// True if the monitor has something to watch: until the pool stops. Where fibers may migrate,
     /// until the last of them has ended, which may be behind one that blocks.
     pub(in crate::sched) fn is_watched(&self) -> bool {

@@ -54,6 +54,7 @@ use crate::sched::policy::scale::{Evidence, LONG, SOON, STILL};
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::pool::threads::monitor::Pace;
+use crate::shim;
 use crate::shim::atomic::Ordering;
 use crate::sys::Activity;
 use crate::sys::poller::Events;

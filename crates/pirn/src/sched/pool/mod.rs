@@ -7,8 +7,9 @@ pub(crate) mod phase;
 pub(super) mod quiescence;
 pub(crate) mod registry;
 #[expect(unsafe_code, reason = "a word that is a running header")]
-pub(super) mod remote;
+pub(crate) mod remote;
 pub(crate) mod shared;
 pub(super) mod stack_waiters;
 pub(crate) mod threads;
+pub(crate) mod view;
 pub(crate) mod worker_state;

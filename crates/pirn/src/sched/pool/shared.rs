@@ -319,7 +319,7 @@ impl Pool {
     }
 
     /// True if fibers may migrate here.
-    pub(in crate::sched) fn is_free(&self) -> bool {
+    pub(crate) fn is_free(&self) -> bool {
         self.config.free
     }
 

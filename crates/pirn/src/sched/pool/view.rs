@@ -7,8 +7,8 @@
 use std::ptr;
 
 use crate::base::diagnostics_enabled::TELLS;
-use crate::fiber::FiberPtr;
 use crate::events::Watch;
+use crate::fiber::FiberPtr;
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::remote::{ASLEEP, Remote, TIMED};
 use crate::sched::pool::shared::Pool;

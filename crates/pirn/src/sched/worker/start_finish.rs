@@ -6,8 +6,10 @@ use crate::fiber::current::Local;
 use crate::fiber::entry::fiber_main;
 use crate::fiber::state_names::State;
 use crate::fiber::{FiberPtr, Header};
+use crate::report::fiber_info::{self, FiberInfo, Sighting};
 use crate::sched::pool::phase::Phase;
 use crate::sched::worker::run::Worker;
+use crate::wait::Reason;
 
 impl Worker {
     /// Settles a fresh fiber here. False if it starts on another worker, or if there is no stack
@@ -114,5 +116,28 @@ impl Worker {
         // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
         unsafe { Header::release_on(local, fiber) };
         self.pool.look_for_quiet();
+    }
+
+    /// Describes the first fiber that has started here and waits for one of `reasons`, without a
+    /// backtrace. While no fiber runs here.
+    pub(in crate::sched) fn describe_waiting(
+        &self,
+        reasons: &[Reason],
+    ) -> Option<FiberInfo> {
+        let mut found = None;
+        self.each_started(|fiber| {
+            let reason = || fiber_info::reason(fiber).filter(|it| reasons.contains(it));
+            if found.is_none() && fiber_info::waits(fiber) && reason().is_some() {
+                // SAFETY: this worker's own, and it runs no other before this returns.
+                let seen = unsafe {
+                    FiberInfo::sight(self.index, fiber, State::Parked, false, true)
+                };
+                let Sighting { mut info, subject } = seen;
+                // SAFETY: NO2: its fiber still waits.
+                info.waits_for = subject.map(|subject| unsafe { subject.describe() });
+                found = Some(info);
+            }
+        });
+        found
     }
 }

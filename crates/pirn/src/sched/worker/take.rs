@@ -2,7 +2,7 @@
 //!
 //! Does not own: the lists of its own (`queues`), or when it looks further (`next_fiber`).
 
-use crate::fiber::{FiberPtr, Header};
+use crate::fiber::{FiberHead, FiberPtr};
 use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
@@ -36,7 +36,7 @@ impl Worker {
 
     /// Puts a fiber that was due by the slot behind the others.
     #[cold]
-    pub(in crate::sched) fn put_back(&self, item: NextItem<Header>) {
+    pub(in crate::sched) fn put_back(&self, item: NextItem<FiberHead>) {
         match item {
             NextItem::Fresh(fiber) => self.keep_fresh(fiber),
             NextItem::Settled(fiber) => self.queues.push_ready(fiber),
@@ -60,7 +60,7 @@ impl Worker {
     }
 
     /// The number of started fibers that may run; for reports.
-    pub(in crate::sched) fn count_ready(&self) -> usize {
+    pub(crate) fn count_ready(&self) -> usize {
         self.queues.count_ready() + self.shared_queues.map_or(0, SharedQueues::len)
     }
 
@@ -76,12 +76,12 @@ impl Worker {
         }
     }
 
-    pub(in crate::sched) fn each_started(&self, f: impl FnMut(FiberPtr)) {
+    pub(crate) fn each_started(&self, f: impl FnMut(FiberPtr)) {
         self.queues.each_started(f);
     }
 
     /// Returns the started fiber at the front of the list, and moves it to the back.
-    pub(in crate::sched) fn next_of_walk(&self) -> Option<FiberPtr> {
+    pub(crate) fn next_of_walk(&self) -> Option<FiberPtr> {
         self.queues.next_of_walk()
     }
 

@@ -3,7 +3,6 @@
 pub(crate) mod awaiting;
 #[expect(unsafe_code, reason = "a header that stands for a future")]
 mod future_waiter;
-#[expect(unsafe_code, reason = "reaches the header of the fiber that polls")]
 mod poll_stack;
 #[expect(
     unsafe_code,

@@ -68,12 +68,8 @@ impl WorkerThread {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Returns true if the thread exists and has not completed the worker's last step.
-    pub(in crate::sched) fn is_there(&self) -> bool {
-        self.launched.load(Ordering::Acquire) && !self.ended.load(Ordering::Acquire)
-    }
-
-    /// As [`is_there`](Self::is_there), in one order with the sleeps of all threads.
+    /// Returns true if the thread exists and has not completed the worker's last step, in one order
+    /// with the sleeps of all threads.
     pub(in crate::sched) fn is_there_in_order(&self) -> bool {
         let ended = self.ended.load(Ordering::SeqCst);
         self.launched.load(Ordering::SeqCst) && !ended

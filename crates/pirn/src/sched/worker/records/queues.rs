@@ -158,7 +158,7 @@ impl Queues {
 
     /// Appends to the ready list.
     #[inline(always)]
-    pub(in crate::sched) fn append_ready(&self, fibers: Fifo<Header>) {
+    pub(in crate::sched) fn append_ready(&self, fibers: Fifo<FiberHead>) {
         // SAFETY: K1.
         unsafe { (*self.ready.get()).append(fibers) };
     }
