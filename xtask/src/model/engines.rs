@@ -31,6 +31,11 @@ const ENGINES: [(&str, Engine); 3] = [
     ("shuttle-free", Engine::Migrating),
 ];
 
+/// The flags of a build under loom: the checker, and the parts of the library that it gets.
+const LOOM: &str = "--cfg loom --cfg pirn_modelled --cfg pirn_parts";
+/// The flags of a build under shuttle.
+const SHUTTLE: &str = "--cfg shuttle --cfg pirn_modelled";
+
 impl Engine {
     /// Returns the engine with this name in docs/models.md.
     pub(super) fn named(name: &str) -> Option<Engine> {
@@ -49,15 +54,15 @@ impl Engine {
             .env("RUST_BACKTRACE", "0");
         match self {
             Engine::Loom => build
-                .flags("loom", &format!("--cfg loom {flags}"))
+                .flags("loom", &format!("{LOOM} {flags}"))
                 .env("LOOM_MAX_PREEMPTIONS", if quick { "2" } else { "3" }),
             Engine::Shuttle => build
-                .flags("shuttle", &format!("--cfg shuttle {flags}"))
+                .flags("shuttle", &format!("{SHUTTLE} {flags}"))
                 .env("PIRN_MODEL_EFFORT", effort),
             Engine::Migrating => build
                 .flags(
                     "shuttle-free",
-                    &format!("--cfg shuttle --cfg pirn_free {flags}"),
+                    &format!("{SHUTTLE} --cfg pirn_free {flags}"),
                 )
                 .env("PIRN_MODEL_EFFORT", effort),
             Engine::Native => build.flags("native", flags),

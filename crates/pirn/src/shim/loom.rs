@@ -4,6 +4,15 @@
 use std::io;
 use std::time::Instant;
 
+#[cfg(not(all(pirn_modelled, pirn_parts)))]
+compile_error!(
+    "loom goes with `--cfg pirn_modelled --cfg pirn_parts`: `cargo xtask model`"
+);
+
+pub(crate) const MODELLED: bool = true;
+pub(crate) const SMALL: bool = true;
+pub(crate) const SEEDED: bool = false;
+
 pub(crate) mod atomic {
     pub(crate) use loom::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
@@ -144,8 +153,49 @@ pub(crate) mod hint {
     pub(crate) use loom::hint::spin_loop;
 }
 
-/// Statics that are separate for each run of a model, for files that only loom compiles.
+/// Statics that are separate for each run of a model.
 pub(crate) use loom::lazy_static;
+
+macro_rules! run_static {
+    (static $name:ident: $ty:ty = $init:expr;) => {
+        $crate::shim::lazy_static! {
+            static ref $name: $ty = $init;
+        }
+    };
+}
+pub(crate) use run_static;
+
+pub(crate) type RunLock<T> = Lock<T>;
+
+/// A word that may be in a static; one that is in a static is not accessed in a model.
+#[derive(Debug)]
+pub(crate) struct StaticU32(Option<atomic::AtomicU32>);
+
+impl StaticU32 {
+    pub(crate) const fn in_static(_value: u32) -> Self {
+        StaticU32(None)
+    }
+
+    pub(crate) fn new(value: u32) -> Self {
+        StaticU32(Some(atomic::AtomicU32::new(value)))
+    }
+
+    pub(crate) fn load(&self, order: atomic::Ordering) -> u32 {
+        self.word().load(order)
+    }
+
+    pub(crate) fn fetch_or(&self, value: u32, order: atomic::Ordering) -> u32 {
+        self.word().fetch_or(value, order)
+    }
+
+    pub(crate) fn fetch_and(&self, value: u32, order: atomic::Ordering) -> u32 {
+        self.word().fetch_and(value, order)
+    }
+
+    fn word(&self) -> &atomic::AtomicU32 {
+        self.0.as_ref().expect("not in a static")
+    }
+}
 
 macro_rules! thread_local_const {
     ($(#[$meta:meta])* $vis:vis static $name:ident: $ty:ty = $init:expr) => {

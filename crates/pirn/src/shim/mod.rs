@@ -3,7 +3,10 @@
 //!
 //! Owns: the choice between the real machine, loom (one protocol, weak memory) and shuttle (whole
 //! runtime, random schedules). It selects one of three files with the same interface. Only here
-//! does the library ask which one it runs on.
+//! does the library ask which one it runs on. Other modules ask for a property: by the constants
+//! `MODELLED`, `SMALL`, `SEEDED` and `WATCHING_PAYS`, or, to leave out a file, by a flag of the
+//! build. With `pirn_modelled` there is no system. With `pirn_parts`, of loom, fibers are simulated
+//! and modelled words cannot be in statics.
 //!
 //! Does not own: system calls (`sys`), or any policy.
 
@@ -26,5 +29,9 @@ mod imp;
 mod imp;
 
 pub(crate) mod estimate;
+#[cfg(not(loom))]
+mod static_word;
 
 pub(crate) use imp::*;
+#[cfg(not(loom))]
+pub(crate) use static_word::StaticU32;

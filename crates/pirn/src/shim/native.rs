@@ -9,6 +9,20 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 use std::time::Instant;
 
+#[cfg(any(pirn_modelled, pirn_parts))]
+compile_error!(
+    "pirn_modelled and pirn_parts go with a model checker: `cargo xtask model`"
+);
+
+/// Whether this is a model: without the system.
+pub(crate) const MODELLED: bool = false;
+
+/// Whether queues and tables are so small that a model can explore all of their states.
+pub(crate) const SMALL: bool = false;
+
+/// Whether a model's seed makes every random choice.
+pub(crate) const SEEDED: bool = false;
+
 pub(crate) mod atomic {
     pub(crate) use std::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
@@ -300,6 +314,17 @@ macro_rules! thread_local_const {
     };
 }
 pub(crate) use thread_local_const;
+
+/// Declares a static. Where modelled words cannot be in statics, each run of a model has its own.
+macro_rules! run_static {
+    (static $name:ident: $ty:ty = $init:expr;) => {
+        static $name: $ty = $init;
+    };
+}
+pub(crate) use run_static;
+
+/// The lock of a `run_static`.
+pub(crate) type RunLock<T> = StaticLock<T>;
 
 /// The monotonic clock; the only place that reads it.
 #[inline]

@@ -15,6 +15,13 @@ use std::time::Instant;
 pub(crate) use clock::now;
 pub(crate) use locals::LocalKey;
 
+#[cfg(any(not(pirn_modelled), pirn_parts))]
+compile_error!("shuttle goes with `--cfg pirn_modelled`: `cargo xtask model`");
+
+pub(crate) const MODELLED: bool = true;
+pub(crate) const SMALL: bool = false;
+pub(crate) const SEEDED: bool = true;
+
 pub(crate) mod atomic {
     pub(crate) use shuttle::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
@@ -229,6 +236,15 @@ macro_rules! thread_local_const {
     };
 }
 pub(crate) use thread_local_const;
+
+macro_rules! run_static {
+    (static $name:ident: $ty:ty = $init:expr;) => {
+        static $name: $ty = $init;
+    };
+}
+pub(crate) use run_static;
+
+pub(crate) type RunLock<T> = StaticLock<T>;
 
 pub(crate) const WATCHING_PAYS: bool = false;
 
