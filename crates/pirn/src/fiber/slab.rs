@@ -22,11 +22,7 @@ use super::schedule::Schedule;
 use crate::base::list::Fifo;
 use crate::base::mutant::mutant;
 use crate::base::prefetch::prefetch;
-#[cfg(not(loom))]
-use crate::shim::StaticLock;
-use crate::shim::thread_local_const;
-#[cfg(loom)]
-use crate::shim::{Lock, lazy_static};
+use crate::shim::{self, RunLock, run_static, thread_local_const};
 
 /// Classes of blocks, by size in bytes.
 const BLOCKS: [usize; CLASSES] = [longer(256), longer(512), longer(1024)];
@@ -39,8 +35,9 @@ const fn longer(size: usize) -> usize {
 
 /// The number of blocks in a full magazine, which is what one exchange with the store moves: 32 KiB
 /// of the smallest class. The choice is arbitrary; the effect of magazines is measured in
-/// docs/design/03-queues-and-wakes.md#an-injector-of-pointers. One under loom.
-const BATCH: u32 = if cfg!(loom) { 1 } else { 128 };
+/// docs/design/03-queues-and-wakes.md#an-injector-of-pointers. One in a
+/// small model.
+const BATCH: u32 = if shim::SMALL { 1 } else { 128 };
 
 /// The first chunk of a class is small, so that a process with few fibers stays small; later
 /// ones are huge pages (2 MiB on x86-64). The first size is arbitrary.
@@ -71,11 +68,8 @@ struct Stores {
     next_index: u32,
 }
 
-#[cfg(not(loom))]
-static STORES: StaticLock<Stores> = StaticLock::new(Stores::new());
-#[cfg(loom)]
-lazy_static! {
-    static ref STORES: Lock<Stores> = Lock::new(Stores::new());
+run_static! {
+    static STORES: RunLock<Stores> = RunLock::new(Stores::new());
 }
 
 /// Allocates a block of `class` and initializes its header for a fiber with `refs` references.

@@ -62,6 +62,7 @@ use std::io::{self, Write};
 
 use crate::base::backoff::Backoff;
 use crate::base::mutant::{mutant, or_relaxed};
+use crate::shim;
 use crate::shim::atomic::{AtomicU64, Ordering};
 
 /// The word itself; one in each header.
@@ -387,7 +388,7 @@ impl StateWord {
 
     /// Returns whether the fiber has left its stack for good.
     #[cfg_attr(
-        not(all(test, loom)),
+        not(all(test, pirn_parts)),
         expect(dead_code, reason = "asked by the models")
     )]
     pub(crate) fn is_done(&self) -> bool {
@@ -524,7 +525,7 @@ const ALWAYS: bool = cfg!(any(debug_assertions, feature = "diagnostics"));
 #[inline(never)]
 fn violated(what: &str, word: u64, next: u64) -> ! {
     let said = format!("{what}: {word:#x} -> {next:#x}");
-    if cfg!(any(test, loom, shuttle)) {
+    if cfg!(test) || shim::MODELLED {
         panic!("{said}");
     }
     let _ = writeln!(io::stderr(), "pirn: a fiber's state is broken: {said}");

@@ -3,15 +3,12 @@
 //! Owns: the reasons of a beat, and the order in which they become visible. Does not own: the
 //! effect of each (`sched::worker::heartbeat`).
 //!
-//! Not of `shim`, except under loom: under shuttle an access is not a scheduling point.
+//! In a model of the whole runtime an access is not a scheduling point (`shim::StaticU32`).
 
-#[cfg(not(loom))]
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering;
 
 use crate::base::mutant::{mutant, or_relaxed};
-#[cfg(loom)]
-use crate::shim::atomic::AtomicU32;
+use crate::shim::StaticU32;
 
 /// Why the next join is to handle a beat: any of these reasons, or none. The effect of each:
 /// `sched::worker::heartbeat`.
@@ -41,54 +38,29 @@ impl Beat {
 /// ORDERING: Relaxed except for [`arm`](Self::arm): a word says that the owner is to look, or may;
 /// no data depends on it. Other threads get fibers, ordered by the queues that these are put into.
 #[derive(Debug)]
-pub(super) struct BeatWord(Word);
-
-#[cfg(not(loom))]
-type Word = AtomicU32;
-/// loom's words cannot be in a static: the word of plain threads has none.
-#[cfg(loom)]
-type Word = Option<AtomicU32>;
+pub(super) struct BeatWord(StaticU32);
 
 impl BeatWord {
-    #[cfg(not(loom))]
+    /// The word of plain threads, which is in a static.
     pub(super) const fn always() -> BeatWord {
-        BeatWord(AtomicU32::new(Beat::ALWAYS.0))
-    }
-
-    #[cfg(loom)]
-    pub(super) const fn always() -> BeatWord {
-        BeatWord(None)
+        BeatWord(StaticU32::in_static(Beat::ALWAYS.0))
     }
 
     pub(super) fn new(why: Beat) -> BeatWord {
-        let word = AtomicU32::new(why.0);
-        #[cfg(loom)]
-        let word = Some(word);
-        BeatWord(word)
-    }
-
-    #[cfg(not(loom))]
-    #[inline(always)]
-    fn word(&self) -> &AtomicU32 {
-        &self.0
-    }
-
-    #[cfg(loom)]
-    fn word(&self) -> &AtomicU32 {
-        self.0.as_ref().expect("a worker's")
+        BeatWord(StaticU32::new(why.0))
     }
 
     #[inline(always)]
     pub(super) fn is_due(&self) -> bool {
-        self.word().load(Ordering::Relaxed) != 0
+        self.0.load(Ordering::Relaxed) != 0
     }
 
     /// As [`Jobs::ask`](super::list::Jobs::ask).
     pub(super) fn ask(&self, why: Beat) -> bool {
         // The cache line is the owner's, which should not lose it without need.
-        let is_new = !Beat(self.word().load(Ordering::Relaxed)).has(why);
+        let is_new = !Beat(self.0.load(Ordering::Relaxed)).has(why);
         if is_new {
-            self.word().fetch_or(why.0, Ordering::Relaxed);
+            self.0.fetch_or(why.0, Ordering::Relaxed);
         }
         is_new
     }
@@ -103,15 +75,15 @@ impl BeatWord {
         // either takes this one, and sees what the caller did before. Or it took the one before it,
         // and finds this one at its next join.
         let order = or_relaxed!(Ordering::Release, "beat_armed_relaxed");
-        self.word().fetch_or(Beat::ARMED.0, order);
+        self.0.fetch_or(Beat::ARMED.0, order);
     }
 
     /// As [`Jobs::take_beat`](super::list::Jobs::take_beat).
     pub(super) fn take(&self) -> Beat {
-        let beat = self.word().load(Ordering::Relaxed);
+        let beat = self.0.load(Ordering::Relaxed);
         // ORDERING: Acquire: pairs with `arm`.
         let order = or_relaxed!(Ordering::Acquire, "beat_taken_relaxed");
-        self.word().fetch_and(!beat | Beat::ALWAYS.0, order);
+        self.0.fetch_and(!beat | Beat::ALWAYS.0, order);
         Beat(beat)
     }
 }

@@ -15,10 +15,10 @@
 //! | popped | in no list | `Some` | `pop`, by its join, as the newest |
 //! | promoted | in no list | `None` | `promote_oldest`: a fresh fiber has the work |
 //!
-//! The atomics are from `std`, not from `shim`: one of the lists is static, and loom's
-//! atomics cannot be in a static. loom does not check joins (`par/modelled.rs`), except
-//! for the word `beat`. shuttle does, but an access to these atomics is not a scheduling
-//! point.
+//! The atomics are from `std`, not from `shim`: one of the lists is static, and modelled
+//! words cannot be in every static. So models of one protocol do not check joins
+//! (`par/modelled.rs`), except for the word `beat`. Models of the whole runtime do, but an
+//! access to these atomics is not a scheduling point.
 //!
 //! # Invariants
 //! * JO1. The list is the worker's, and all jobs in it are the running fiber's. Before a

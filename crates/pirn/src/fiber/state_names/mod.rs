@@ -4,10 +4,10 @@
 //! state, which checks every step. Does not own: the state word (`fiber::state`), which decides; it
 //! does not distinguish the states in which a fiber has an owner.
 //!
-//! loom models have no record: there fibers are simulated, and skip steps.
+//! Models of one protocol have no record: there fibers are simulated, and skip steps.
 
 mod name;
-#[cfg_attr(not(all(debug_assertions, not(loom))), path = "none.rs")]
+#[cfg_attr(not(all(debug_assertions, not(pirn_parts))), path = "none.rs")]
 mod record;
 
 pub use name::State;

@@ -89,7 +89,7 @@ impl State {
 
     /// Returns its index in [`ALL`](Self::ALL).
     #[cfg_attr(
-        not(all(debug_assertions, not(loom))),
+        not(all(debug_assertions, not(pirn_parts))),
         allow(dead_code, reason = "the record's")
     )]
     pub(super) const fn number(self) -> u8 {

@@ -4,11 +4,11 @@
 //! Owns: the registry of plain threads, and the word that says whether there is a watcher. Does not
 //! own: the watching (`observe::deadlock::detector`).
 //!
-//! Under a model checker there is no watcher: its sleep takes real time.
+//! In a model there is no watcher: its sleep takes real time.
 
-#[cfg_attr(any(loom, shuttle), path = "none.rs")]
+#[cfg_attr(pirn_modelled, path = "none.rs")]
 #[cfg_attr(
-    not(any(loom, shuttle)),
+    not(pirn_modelled),
     expect(unsafe_code, reason = "a thread's mark lies in its header's payload")
 )]
 mod live;

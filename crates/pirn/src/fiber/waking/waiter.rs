@@ -54,7 +54,7 @@ impl<P> Waiter<P> {
 
     #[inline(always)]
     pub(crate) fn into_payload(self) -> P {
-        // The owner's own access, for loom to check.
+        // The owner's own access, for the model to check.
         self.payload.with_mut(|_| ());
         self.payload.into_inner()
     }
