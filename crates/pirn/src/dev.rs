@@ -4,10 +4,10 @@
 use std::ops::Range;
 use std::ptr::NonNull;
 
-#[cfg(shuttle)]
+#[cfg(pirn_modelled)]
 mod wire;
 
-#[cfg(shuttle)]
+#[cfg(pirn_modelled)]
 pub use wire::{FarEnd, Wire, ask_common, ring_common};
 
 use crate::base::list::NodePtr;

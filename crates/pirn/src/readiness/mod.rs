@@ -53,27 +53,24 @@
 //! or no source. (An event that is late by 2^32 generations would cause one spurious wake.)
 //!
 //! # Models
-//! loom explores sites and sources as they are (`tests::model_site`). The table and the common
-//! driver are separate for each run, since loom's words cannot be in statics. Shuttle has them in
-//! whole runtimes.
+//! The models of one protocol explore sites and sources as they are (`tests::model_site`). The table
+//! and the common driver are separate for each run there (`shim::run_static`). The models of the
+//! whole runtime have them, too.
 //!
 //! Lock order: the lock of a site's home, then that of its queues, or the poller's; then nothing.
 
-#[cfg_attr(loom, path = "common_loom.rs")]
-#[cfg_attr(shuttle, path = "common_modelled.rs")]
 mod common;
 mod driver_sources;
 mod interest;
 mod site;
-#[cfg_attr(loom, path = "sites_loom.rs")]
 mod sites;
 mod source;
 mod table;
 // Used by `net`, which models do not contain.
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 mod watching;
 
-#[cfg(shuttle)]
+#[cfg(pirn_modelled)]
 pub(crate) use common::{ask as ask_common, ring as ring_common};
 pub(crate) use driver_sources::{awaits, evacuate};
 pub use interest::Interest;

@@ -71,7 +71,7 @@ impl Waits {
         }
     }
 
-    #[cfg(any(feature = "futures", shuttle))]
+    #[cfg(any(feature = "futures", pirn_modelled))]
     fn task(&mut self, interest: Interest) -> &mut Option<Waker> {
         match interest {
             Interest::Readable => &mut self.read_task,
@@ -142,7 +142,7 @@ impl Site {
 
     /// Registers `waker` for the next event of this side, in place of an earlier task's, if one
     /// `may_come`; returns true then. Else nothing is registered: an attempt may succeed.
-    #[cfg(any(feature = "futures", shuttle))]
+    #[cfg(any(feature = "futures", pirn_modelled))]
     pub(super) fn call(
         &self,
         interest: Interest,

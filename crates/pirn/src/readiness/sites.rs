@@ -4,22 +4,26 @@ use std::io;
 use std::sync::OnceLock;
 
 use super::site::Site;
-use crate::shim::StaticLock;
+use crate::shim::{self, RunLock, run_static};
 
 /// The number of sites allocated at once: about 128 KiB.
-const CHUNK: usize = 1_024;
+const CHUNK: usize = if shim::SMALL { 2 } else { 1_024 };
 
 /// The number of chunks; the most sources are 16,777,216. More descriptors than Linux gives a
-/// process (`fs.nr_open`) by default.
-const CHUNKS: usize = 16_384;
+/// process (`fs.nr_open`) by default. One in a small model, which has at most two sources.
+const CHUNKS: usize = if shim::SMALL { 1 } else { 16_384 };
 
-// Not from `shim`: a model has nothing to interleave when one is set.
-static TABLE: [OnceLock<Box<[Site]>>; CHUNKS] = [const { OnceLock::new() }; CHUNKS];
+run_static! {
+    // The cells are not from `shim`: a model has nothing to interleave when one is set.
+    static TABLE: [OnceLock<Box<[Site]>>; CHUNKS] = [const { OnceLock::new() }; CHUNKS];
+}
 
-static FREE: StaticLock<Free> = StaticLock::new(Free {
-    numbers: Vec::new(),
-    made: 0,
-});
+run_static! {
+    static FREE: RunLock<Free> = RunLock::new(Free {
+        numbers: Vec::new(),
+        made: 0,
+    });
+}
 
 /// Sites without a source.
 struct Free {

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::ptr;
-#[cfg(any(feature = "futures", shuttle))]
+#[cfg(any(feature = "futures", pirn_modelled))]
 use std::task::{Context, Poll};
 use std::thread::panicking;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::fiber::current;
 use crate::shim::Lock;
 use crate::shim::atomic::Ordering;
 use crate::sys::poller::{Driver, RawSource, TELLS_CLOSED};
-#[cfg(any(feature = "futures", shuttle))]
+#[cfg(any(feature = "futures", pirn_modelled))]
 use crate::wait::polling::is_spent;
 use crate::wait::{Attempt, How, Reason, Spec, Waited, begin, deadline_in, wait_in};
 
@@ -75,7 +75,7 @@ impl Source {
 
     /// Calls `attempt` like [`operate`](Self::operate), for a future. If it would have to wait, the
     /// task is woken when it need not wait any more: the last task that has polled this side.
-    #[cfg(any(feature = "futures", shuttle))]
+    #[cfg(any(feature = "futures", pirn_modelled))]
     #[inline]
     pub(crate) fn poll<R>(
         &self,
@@ -167,7 +167,7 @@ impl Source {
     }
 
     /// Fetches events from the source's driver in place of its owner, like the monitor.
-    #[cfg(any(loom, shuttle))]
+    #[cfg(pirn_modelled)]
     pub(crate) fn ask_in_place(&self) {
         let driver = self.site.home.lock().driver;
         let mut events = crate::sys::poller::Events::new();
@@ -179,7 +179,7 @@ impl Source {
 
     /// Returns the waiters.
     #[cfg_attr(
-        any(loom, shuttle, not(unix)),
+        any(pirn_modelled, not(unix)),
         expect(dead_code, reason = "for choices")
     )]
     pub(crate) fn waits(&self) -> &Lock<Waits> {
@@ -189,7 +189,7 @@ impl Source {
     /// Returns true if events come through `driver`, or through the common one. Requires the lock
     /// of the waiters.
     #[cfg_attr(
-        any(loom, shuttle, not(unix)),
+        any(pirn_modelled, not(unix)),
         expect(dead_code, reason = "for choices")
     )]
     pub(crate) fn is_near(&self, driver: &'static Driver) -> bool {
