@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg(not(any(loom, shuttle)))]
+    #[cfg(not(pirn_modelled))]
     fn words_and_back() {
         for kind in KINDS {
             for detail in [0, 1, u32::MAX] {

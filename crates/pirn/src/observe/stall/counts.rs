@@ -64,7 +64,7 @@ mod tests {
     use super::{BUCKETS, StallCounts, bound};
 
     #[test]
-    #[cfg(not(any(loom, shuttle)))]
+    #[cfg(not(pirn_modelled))]
     fn delays_are_sorted() {
         let counts = StallCounts::default();
         counts.end(1);

@@ -26,6 +26,7 @@ use crate::sched::pool::threads::monitor::Monitor;
 use crate::sched::pool::threads::roster::Threads;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::injector::Injector;
+use crate::shim;
 use crate::shim::atomic::{AtomicBool, Ordering, fence};
 
 /// One set of workers and everything they share.
@@ -92,7 +93,7 @@ impl Pool {
                 config.threads.most.max(Idle::room(workers)),
                 config.watch,
                 config.free,
-                config.seed.is_some() || cfg!(shuttle),
+                config.seed.is_some() || shim::SEEDED,
             ),
             injector: Injector::new(workers),
             idle: Idle::new(workers),
@@ -155,7 +156,7 @@ impl Pool {
 
     /// Returns what the user has provided for the code that runs here.
     #[cfg_attr(
-        any(not(feature = "tokio"), loom, shuttle),
+        any(not(feature = "tokio"), pirn_modelled),
         expect(dead_code, reason = "asked for by what a feature brings")
     )]
     pub(crate) fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {

@@ -44,8 +44,8 @@ use std::mem::MaybeUninit;
 use crate::base::list::NodePtr;
 use crate::base::mutant::{mutant, or_relaxed};
 use crate::base::pad::CachePadded;
-use crate::shim::UnsafeCell;
 use crate::shim::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::shim::{self, UnsafeCell};
 
 /// The queue. Calls marked *owner* come from one thread; the caller guarantees it.
 pub(crate) struct Ring<T> {
@@ -303,7 +303,7 @@ fn index(position: u32) -> usize {
     (position % CAPACITY) as usize
 }
 
-/// A power of two, so that positions may wrap; 256 as in Go and Tokio. Small under loom: only
+/// A power of two, so that positions may wrap; 256 as in Go and Tokio. Small in a model: only
 /// empty, half and full matter.
-pub(crate) const CAPACITY: u32 = if cfg!(loom) { 4 } else { 256 };
+pub(crate) const CAPACITY: u32 = if shim::SMALL { 4 } else { 256 };
 const HALF: u32 = CAPACITY / 2;

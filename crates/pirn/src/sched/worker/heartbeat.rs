@@ -17,7 +17,7 @@
 //! | ASKED | the monitor | while some worker sleeps | the same |
 //! | AGAIN | the owner | more jobs are due, or one was promoted and not taken | one job more |
 //! | GIVE_WAY | the monitor | the fiber has run since its last look | the fiber yields if others want its thread; one job, if others can take none here |
-//! | ALWAYS | the list's birth | the runtime is deterministic, also under shuttle | the seed says whether one job is promoted, and whether the fiber yields |
+//! | ALWAYS | the list's birth | the runtime is deterministic, or modelled as a whole | the seed says whether one job is promoted, and whether the fiber yields |
 //! | ALWAYS | the same | the thread is no worker | [`place`] says where the join goes |
 //!
 //! On a runtime that is driven by hand there is no monitor: a fiber that joins yields
