@@ -7,7 +7,7 @@
 //! processes of the same user. Does not own: which threads sleep or are woken
 //! (`sched::pool::idle`), or stacks (`context`).
 
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 mod accepted;
 mod affinity;
 mod cached;
@@ -16,7 +16,7 @@ mod call_names;
 mod calls;
 #[cfg(all(unix, not(any(loom, shuttle))))]
 mod descriptor;
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 mod ended;
 mod local;
 pub(crate) mod parker;
@@ -25,7 +25,7 @@ mod probe;
 #[cfg(all(
     feature = "io_uring",
     target_os = "linux",
-    not(any(loom, shuttle, pirn_polling))
+    not(any(pirn_modelled, pirn_polling))
 ))]
 #[expect(unsafe_code, reason = "reads by the system into borrowed buffers")]
 pub(crate) mod ring;
@@ -36,7 +36,7 @@ mod stderr;
 mod thread_end;
 mod threads;
 
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 pub(crate) use accepted::{AcceptFailure, accept_failure};
 pub(crate) use affinity::{allowed_processors, pin};
 pub(crate) use cached::{Cached, Rest, may_be_cached, read_cached};
@@ -44,7 +44,7 @@ pub(crate) use call_names::{call_name, is_futex};
 pub(crate) use calls::{advise_huge, at_exit};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use descriptor::{is_read_closed, is_readable, is_writable, set_blocking};
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 pub(crate) use ended::ended;
 pub(crate) use local::{Alarm, LocalClient, LocalListener};
 pub(crate) use probe::{Activity, ThreadProbe};

@@ -4,11 +4,11 @@
 //! selects how a thread sleeps: a futex on Linux, a mutex and a condition variable elsewhere, under
 //! the model checkers, and with `--cfg pirn_condvar`. Does not own: the reason for a sleep.
 
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_condvar))))]
+#[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_condvar))))]
 #[path = "futex.rs"]
 mod thread_sleep;
 
-#[cfg(not(all(target_os = "linux", not(any(loom, shuttle, pirn_condvar)))))]
+#[cfg(not(all(target_os = "linux", not(any(pirn_modelled, pirn_condvar)))))]
 #[path = "condvar.rs"]
 mod thread_sleep;
 

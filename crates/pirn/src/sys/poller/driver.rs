@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::OnceLock;
-// Not from `shim`: neither is part of a protocol, and loom's cannot be in a static.
+// Not from `shim`: neither is part of a protocol, and `new` is constant under a model, too.
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 

@@ -9,33 +9,33 @@
 //! and the first comes right after a source was added. Events may report too much, also of sources
 //! that have been removed since; never too little.
 
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_polling))))]
+#[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_polling))))]
 #[path = "epoll.rs"]
 mod door;
 
 #[cfg(all(
     unix,
     not(all(target_os = "linux", not(pirn_polling))),
-    not(any(loom, shuttle))
+    not(pirn_modelled)
 ))]
 #[path = "portable.rs"]
 #[expect(unsafe_code, reason = "sources that stay open until they are removed")]
 mod door;
 
-#[cfg(any(loom, shuttle, not(unix)))]
+#[cfg(any(pirn_modelled, not(unix)))]
 #[path = "modelled.rs"]
 mod door;
 
 #[cfg(all(
     feature = "io_uring",
     target_os = "linux",
-    not(any(loom, shuttle, pirn_polling))
+    not(any(pirn_modelled, pirn_polling))
 ))]
 mod bell;
 mod driver;
 mod event;
 
-#[cfg(any(all(loom, test), shuttle))]
+#[cfg(all(test, pirn_parts))]
 pub(crate) use door::Wire;
 pub(crate) use door::{Events, RawSource, TELLS_CLOSED};
 pub(crate) use driver::Driver;

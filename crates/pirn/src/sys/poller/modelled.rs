@@ -46,8 +46,8 @@ pub(crate) struct Events {
 }
 
 #[cfg_attr(
-    not(shuttle),
-    expect(dead_code, reason = "models of shuttle pull the wires")
+    not(pirn_modelled),
+    expect(dead_code, reason = "models pull the wires")
 )]
 impl Wire {
     /// Makes the wire readable, or not.
@@ -60,7 +60,7 @@ impl Wire {
     }
 }
 
-#[cfg(all(loom, test))]
+#[cfg(all(test, pirn_parts))]
 impl Wire {
     /// Sets the readiness of the wire. If that is more than before, one event reports it.
     pub(crate) fn set(&self, readable: bool, writable: bool) {

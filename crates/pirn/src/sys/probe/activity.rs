@@ -3,7 +3,7 @@
 /// The activity of a thread, as the system sees it.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[cfg_attr(
-    not(all(target_os = "linux", not(any(loom, shuttle)))),
+    not(all(target_os = "linux", not(pirn_modelled))),
     expect(dead_code, reason = "nothing is known of threads there")
 )]
 pub(crate) enum Activity {

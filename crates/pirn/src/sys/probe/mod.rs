@@ -3,11 +3,11 @@
 //! Selects the implementation: on Linux the thread's processor clock and its state; elsewhere, and
 //! under the model checkers, nothing is known.
 
-#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
 #[path = "linux.rs"]
 mod imp;
 
-#[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]
+#[cfg(not(all(target_os = "linux", not(pirn_modelled))))]
 #[path = "none.rs"]
 mod imp;
 

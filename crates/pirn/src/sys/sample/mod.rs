@@ -6,7 +6,7 @@
 #[cfg(all(
     target_os = "linux",
     target_arch = "x86_64",
-    not(any(loom, shuttle, pirn_asan, pirn_tsan))
+    not(any(pirn_modelled, pirn_asan, pirn_tsan))
 ))]
 #[path = "linux_x86_64.rs"]
 #[expect(unsafe_code, reason = "a signal handler that copies a stack")]
@@ -15,7 +15,7 @@ mod imp;
 #[cfg(not(all(
     target_os = "linux",
     target_arch = "x86_64",
-    not(any(loom, shuttle, pirn_asan, pirn_tsan))
+    not(any(pirn_modelled, pirn_asan, pirn_tsan))
 )))]
 #[path = "none.rs"]
 mod imp;
