@@ -186,7 +186,7 @@ mod fiber;
 mod join;
 mod observe;
 #[cfg_attr(
-    loom,
+    pirn_parts,
     allow(
         dead_code,
         unused_imports,
@@ -211,25 +211,26 @@ pub mod fs;
 pub mod future;
 pub mod guide;
 // Standard streams exist only with the system, like sockets.
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 pub mod io;
 // Sockets exist only with the system: a model cannot interleave them.
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 pub mod net;
-// Joins use words of `std`, which loom does not see: under loom only the rest remains.
-#[cfg_attr(loom, path = "par/modelled.rs")]
+// Joins use words of `std`, which a model of one protocol does not see: there only the rest
+// remains.
+#[cfg_attr(pirn_parts, path = "par/modelled.rs")]
 pub mod par;
 // Processes exist only with the system, too.
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 pub mod process;
 pub mod runtime;
 pub mod scope;
 pub mod select;
 pub mod signal;
 pub mod spawn;
-// loom's words have no const constructors, so under loom only the parts without a word of their own
-// remain, to be modelled.
-#[cfg_attr(loom, path = "sync/modelled.rs")]
+// Where modelled words have no const constructors, only the parts without a word of their own
+// remain.
+#[cfg_attr(pirn_parts, path = "sync/modelled.rs")]
 pub mod sync;
 pub mod time;
 pub mod wait;

@@ -54,8 +54,8 @@ mod shared;
 mod state;
 #[cfg(feature = "futures")]
 mod stream;
-// The value is protected by a lock of `sync`, which does not exist under loom.
-#[cfg(not(loom))]
+// The value is protected by a lock of `sync`, which does not exist in parts of the library.
+#[cfg(not(pirn_parts))]
 pub mod watch;
 
 pub use case::{ReadyCase, RecvCase, SendCase};

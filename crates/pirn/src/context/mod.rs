@@ -72,6 +72,6 @@ pub(crate) use stacks::{
 pub(crate) use switch::{Context, DIRECT, exit, switch};
 pub(crate) use visit::{Stand, visit, visit_copy};
 
-#[cfg(all(test, not(loom), not(shuttle)))]
+#[cfg(all(test, not(pirn_modelled)))]
 #[expect(unsafe_code, reason = "drives contexts by hand")]
 mod tests;

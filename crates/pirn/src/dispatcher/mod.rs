@@ -25,5 +25,5 @@ mod target;
 pub use main_thread::run_main;
 pub use target::{Dispatcher, spawn_on};
 
-#[cfg(all(test, not(any(loom, shuttle))))]
+#[cfg(all(test, not(pirn_modelled)))]
 mod tests;

@@ -27,7 +27,7 @@
 pub mod async_crates;
 pub mod channels;
 // Available with the module it describes.
-#[cfg(not(loom))]
+#[cfg(not(pirn_parts))]
 pub mod cpu;
 pub mod debugging;
 #[path = "from/crossbeam.rs"]
@@ -46,11 +46,11 @@ pub mod migration;
 pub mod running;
 pub mod select;
 // Sockets exist only on Unix, and not in models.
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 pub mod servers;
 pub mod structure;
 pub mod sync;
 pub mod time;
 
-#[cfg(all(test, not(any(loom, shuttle))))]
+#[cfg(all(test, not(pirn_modelled)))]
 mod tests;

@@ -231,7 +231,7 @@ const LONG: usize = 16 * EVEN;
 /// common machines.
 pub(super) const FEWEST_BLOCKS: usize = 32;
 
-#[cfg(all(test, not(shuttle)))]
+#[cfg(all(test, not(pirn_modelled)))]
 mod tests {
     use super::*;
 

@@ -9,5 +9,5 @@ mod fiber_text;
 pub(crate) mod frames;
 pub(crate) mod summary;
 
-#[cfg(all(test, not(any(loom, shuttle))))]
+#[cfg(all(test, not(pirn_modelled)))]
 mod tests;

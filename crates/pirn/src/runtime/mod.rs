@@ -27,7 +27,7 @@ mod overflow;
 mod settings;
 mod size;
 mod testing;
-#[cfg(all(feature = "tokio", not(any(loom, shuttle))))]
+#[cfg(all(feature = "tokio", not(pirn_modelled)))]
 mod tokio;
 mod watching;
 

@@ -76,7 +76,7 @@ pub(crate) use yielding::{consume_budget, give_way_if_slow, yield_now};
 
 pub use crate::fiber::Ticket;
 pub use interrupt::Interrupt;
-#[cfg(not(loom))]
+#[cfg(not(pirn_parts))]
 pub use keyed::{park_on, unpark_all, unpark_one};
 pub use reason::Reason;
 pub use wait_case::{WaitCase, case};

@@ -185,7 +185,7 @@ mod tests {
     use crate::timer::ticks::TICK_NS;
 
     #[test]
-    #[cfg(not(any(loom, shuttle)))]
+    #[cfg(not(pirn_modelled))]
     fn a_slot_is_due_at_its_end() {
         let levels = Hold::<()>::new();
         assert_eq!(levels.share().due_since(u64::MAX), None);
