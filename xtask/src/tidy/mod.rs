@@ -5,6 +5,7 @@
 
 mod attributes;
 mod budget;
+mod checkers;
 mod comments;
 mod docs;
 mod facade;

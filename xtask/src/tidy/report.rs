@@ -6,9 +6,9 @@ use syn::{Attribute, Item};
 
 use super::rings::{production, rings};
 use super::tree::{LIBRARY, Tree};
-use super::{attributes, docs, public, unsafe_list};
 use crate::repo;
 use crate::source::Source;
+use super::{attributes, checkers, docs, public, unsafe_list};
 use crate::tally::Tally;
 
 /// A figure: what it counts, and its value.
@@ -59,7 +59,10 @@ fn figures(tree: &Tree) -> Vec<Figure> {
         "design chapters".to_owned(),
         docs::chapters(tree).count().to_string(),
     ));
-    figures.extend(models(tree));
+    figures.push((
+        "files that name loom or shuttle".to_owned(),
+        checkers::check(tree).len().to_string(),
+    ));
     figures
 }
 
@@ -145,17 +148,6 @@ fn has_example(item: &[Attribute]) -> bool {
     let lines = item.iter().filter_map(|a| attributes::string(a, "doc"));
     let mut fences = lines.filter(|line| line.trim_start().starts_with("```"));
     fences.next().is_some_and(|fence| fence.trim() != "```text")
-}
-
-/// The files that name a model checker where only `shim` and tests may.
-fn models(tree: &Tree) -> Vec<Figure> {
-    let names = |source: &&Source| {
-        let mut tokens = source.code();
-        tokens.any(|token| matches!(token.text.as_str(), "loom" | "shuttle"))
-    };
-    let files = production(tree).filter(|s| !s.path.starts_with("crates/pirn/src/shim/"));
-    let what = "files that name loom or shuttle".to_owned();
-    vec![(what, files.filter(names).count().to_string())]
 }
 
 #[cfg(test)]

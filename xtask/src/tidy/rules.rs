@@ -2,9 +2,7 @@
 
 use super::report::report;
 use super::tree::{Finding, Tree};
-use super::{
-    budget, comments, docs, facade, guide, layers, public, reasons, unsafe_list, words,
-};
+use super::{budget, checkers, comments, docs, facade, guide, layers, public, reasons, unsafe_list, words};
 use crate::options::Options;
 use crate::tally::Tally;
 use crate::{features, repo};
@@ -17,6 +15,7 @@ const RULES: &[(&str, Rule)] = &[
     ("mod.rs is a façade", facade::check),
     ("file budgets", budget::check),
     ("unsafe only where listed", unsafe_list::check),
+    ("checkers named in the shim and tests", checkers::check),
     ("every wait reason is used", reasons::check),
     ("words that must not stay", words::check),
     (
