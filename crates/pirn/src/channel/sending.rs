@@ -89,7 +89,7 @@ impl<T> Pipe<T> {
             }
             // CH2: the party that took the value claimed this wait, whichever way the wait appears
             // to have ended.
-            Waited::Ended(_, Brought::Done | Brought::Wish) => {}
+            Waited::Ended(_, Brought::Done | Brought::Request) => {}
             Waited::Ended(how, Brought::Value(value)) => {
                 return Err(match how {
                     How::TimedOut => SendTimeoutError::Timeout(value),
@@ -115,7 +115,7 @@ impl<T> Pipe<T> {
                 state.reserved += 1;
                 Attempt::Done(Ok(Deferred::default()))
             } else {
-                Attempt::Wait(Brought::Wish)
+                Attempt::Wait(Brought::Request)
             }
         });
         match waited {

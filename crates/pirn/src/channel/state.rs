@@ -75,7 +75,7 @@ pub(super) enum Brought<T> {
     /// A value that has not been taken yet.
     Value(T),
     /// A request for a place in the buffer.
-    Wish,
+    Request,
     /// The value has been taken, or the place has been granted.
     Done,
 }
@@ -365,7 +365,7 @@ impl<T> Brought<T> {
     pub(super) fn take(&mut self) -> Option<T> {
         match mem::replace(self, Brought::Done) {
             Brought::Value(value) => Some(value),
-            Brought::Wish | Brought::Done => None,
+            Brought::Request | Brought::Done => None,
         }
     }
 }

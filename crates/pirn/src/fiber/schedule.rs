@@ -48,7 +48,7 @@ pub(crate) trait Schedule: Sync {
     ///
     /// # Safety
     /// Called by the fiber itself, with no lock held; if it is to park, a waker will end that wait.
-    unsafe fn leave(&self, _local: &Local, _fiber: FiberPtr, _wish: AfterSwitch) {
+    unsafe fn leave(&self, _local: &Local, _fiber: FiberPtr, _after: AfterSwitch) {
         unreachable!("a settled fiber stays on its thread");
     }
 

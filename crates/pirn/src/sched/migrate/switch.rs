@@ -10,7 +10,7 @@
 //! worker that blocks or computes delays only the fiber that it runs.
 //!
 //! 1. The fiber finds its successor, leaves its pointer and its [`AfterSwitch`], and switches.
-//! 2. The successor on this thread first completes the wish: parks the fiber, or queues it. From
+//! 2. The successor on this thread first completes the switch: parks the fiber, or queues it. From
 //!    then on another thread may be on the stack that was left.
 //! 3. A waker on a worker of the pool puts the fiber there; any other waker pushes it to the
 //!    injector and wakes a worker.
@@ -49,12 +49,12 @@ impl Worker {
     ///
     /// # Safety
     /// As `Schedule::leave`, on this worker.
-    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: AfterSwitch) {
+    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, after: AfterSwitch) {
         crate::sched::worker::checks::leaving(fiber);
         let due = self.maintenance.is_due();
         let remote = self.remote();
         let next = self.next_on_fiber(remote);
-        if next.is_none() && !due && context::DIRECT && wish == AfterSwitch::RunAgain {
+        if next.is_none() && !due && context::DIRECT && after == AfterSwitch::RunAgain {
             self.note(remote, local, fiber);
             return;
         }
@@ -70,7 +70,7 @@ impl Worker {
         let local = current::local();
         let worker = Worker::here(local);
         worker.on_arrival(local);
-        if wish != AfterSwitch::RunAgain {
+        if after != AfterSwitch::RunAgain {
             worker.remote().counters.fiber_wakes.increment();
         }
     }
@@ -85,15 +85,15 @@ impl Worker {
         unsafe { self.succeed(local, fiber) }
     }
 
-    /// Step 2: completes the wish of a fiber that has just been left here.
+    /// Step 2: completes the switch of a fiber that has just been left here.
     #[inline(never)]
     pub(in crate::sched) fn complete(
         &self,
         local: &Local,
         fiber: FiberPtr,
-        wish: AfterSwitch,
+        after: AfterSwitch,
     ) {
-        match wish {
+        match after {
             AfterSwitch::RunAgain => self.publish_ready(fiber),
             AfterSwitch::Park { epoch, accepts } => {
                 let header = fiber.header();
@@ -268,9 +268,9 @@ impl Schedule for SharedQueues {
         unreachable!("a free fiber is queued off its stack");
     }
 
-    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: AfterSwitch) {
+    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, after: AfterSwitch) {
         // SAFETY: the caller's promise, passed on.
-        unsafe { Worker::here(local).leave(local, fiber, wish) };
+        unsafe { Worker::here(local).leave(local, fiber, after) };
     }
 
     fn saw_close(&self, local: &Local, fiber: FiberPtr, channel: usize) {

@@ -123,8 +123,8 @@ impl Worker {
         } else {
             self.record(Kind::Yield, fiber);
         }
-        if let Some((fiber, wish)) = left {
-            self.after_switch(local, fiber, wish);
+        if let Some((fiber, after)) = left {
+            self.after_switch(local, fiber, after);
         }
     }
 

@@ -392,8 +392,8 @@ impl Worker {
     /// first on every stack that is switched to.
     #[inline(always)]
     pub(in crate::sched) fn on_arrival(&self, local: &Local) {
-        if let Some((fiber, wish)) = local.take_left() {
-            self.after_switch(local, fiber, wish);
+        if let Some((fiber, after)) = local.take_left() {
+            self.after_switch(local, fiber, after);
         }
     }
 
@@ -403,11 +403,11 @@ impl Worker {
         &self,
         local: &Local,
         fiber: FiberPtr,
-        wish: Option<AfterSwitch>,
+        after: Option<AfterSwitch>,
     ) {
-        match wish {
+        match after {
             None => self.finish(local, fiber),
-            Some(wish) => self.complete(local, fiber, wish),
+            Some(after) => self.complete(local, fiber, after),
         }
     }
 

@@ -65,12 +65,12 @@ pub(super) fn suspend_free(
     }
     let home = header.home();
     header.life.step(State::Parking);
-    let wish = AfterSwitch::Park {
+    let after = AfterSwitch::Park {
         epoch: ticket.epoch(),
         accepts: spec.accepts,
     };
     // SAFETY: the party that claims the ticket makes the fiber ready again.
-    let leave = || unsafe { home.leave(local, ticket.fiber(), wish) };
+    let leave = || unsafe { home.leave(local, ticket.fiber(), after) };
     under_timer(home, ticket, spec, leave);
     end_of(header)
 }
