@@ -84,7 +84,7 @@ fn drive<F: Future>(future: F, spec: &Spec) -> Result<F::Output, Interrupt> {
     let waker = Waker::from(Arc::clone(&alarm));
     let mut context = Context::from_waker(&waker);
     // Declared before the future, so that it is dropped after it.
-    let desk = PollTimersSlot::default();
+    let timers = PollTimersSlot::default();
     let mut future = pin!(future);
     loop {
         consume_budget();
@@ -94,17 +94,17 @@ fn drive<F: Future>(future: F, spec: &Spec) -> Result<F::Output, Interrupt> {
             return Err(interrupt);
         }
         // UNWIND: an unwind leaves the poll.
-        let poll = within_own(&desk, || future.as_mut().poll(&mut context));
+        let poll = within_own(&timers, || future.as_mut().poll(&mut context));
         if let Poll::Ready(output) = poll {
             return Ok(output);
         }
-        match desk.first() {
+        match timers.first() {
             None => alarm.wait(spec)?,
             // Also when the future wakes itself in every poll.
-            Some(_) if desk.call_due(now()) => {}
+            Some(_) if timers.call_due(now()) => {}
             due => {
                 alarm.wait(&spec.until(due))?;
-                desk.call_due(now());
+                timers.call_due(now());
             }
         }
     }

@@ -122,15 +122,15 @@ impl Sleep {
     fn leave(&mut self) {
         match mem::replace(&mut self.place, Place::Nowhere) {
             Place::Nowhere | Place::Over => {}
-            Place::Noted(agenda, key) => agenda.strike(key),
+            Place::Noted(timers, key) => timers.strike(key),
             Place::Fiber(asleep) => asleep.cancel(),
         }
     }
 
     fn is_noted(&self, here: &Arc<PollTimers>, context: &Context<'_>) -> bool {
         match &self.place {
-            Place::Noted(agenda, key) => {
-                Arc::ptr_eq(agenda, here) && agenda.has(*key, context.waker())
+            Place::Noted(timers, key) => {
+                Arc::ptr_eq(timers, here) && timers.has(*key, context.waker())
             }
             Place::Nowhere | Place::Fiber(_) | Place::Over => false,
         }
@@ -153,11 +153,11 @@ impl Future for Sleep {
             this.leave();
             return Poll::Ready(());
         }
-        if let Some(agenda) = PollTimersSlot::at_hand(current::local()) {
-            if !this.is_noted(&agenda, context) {
+        if let Some(timers) = PollTimersSlot::at_hand(current::local()) {
+            if !this.is_noted(&timers, context) {
                 this.leave();
-                let key = agenda.note(at, context.waker());
-                this.place = Place::Noted(agenda, key);
+                let key = timers.note(at, context.waker());
+                this.place = Place::Noted(timers, key);
             }
             return Poll::Pending;
         }

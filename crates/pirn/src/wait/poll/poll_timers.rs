@@ -1,12 +1,10 @@
-//! Agendas: the timers of futures.
+//! The timers of futures.
 //!
-//! A future that waits for a point in time arms no timer. It notes the time and its waker on the
-//! *agenda* of the polling party. That party parks until the first note is due at the latest, with
+//! A future that waits for a point in time arms no timer. It notes the time and its waker with the
+//! *poll timers* of the polling party. That party parks until the first note is due at the latest, with
 //! the timer that its own wait has anyway, and calls the wakers of all due notes. The clock is the
 //! party's, so virtual time is exact.
 //!
-//! Owns: the notes, the polls by a party with an agenda, and how a poll finds the agenda. Does not
-//! own: the timer (`park`), nor the future (`future::sleep`).
 //!
 //! A note is removed by the party when it is due or when the party stops polling, or by the future
 //! when it is dropped or polled elsewhere; whichever is first.
@@ -47,7 +45,7 @@ struct Notes {
 /// The key of a note: its due time, and a number among equal times.
 pub(crate) type Key = (Instant, u64);
 
-/// The slot for a party's agenda, which is created at the first request. Dropped when the party
+/// The slot for a party's timers, which are created at the first request. Dropped when the party
 /// stops polling, and after the future it has polled.
 #[derive(Default)]
 pub(crate) struct PollTimersSlot(OnceCell<Arc<PollTimers>>);
@@ -120,16 +118,16 @@ impl PollTimersSlot {
     pub(crate) fn call_due(&self, now: Instant) -> bool {
         self.0
             .get()
-            .is_some_and(|agenda| agenda.call_due(Some(now)))
+            .is_some_and(|timers| timers.call_due(Some(now)))
     }
 
-    /// Returns the agenda of the polling party, or `None` if the poll is not by pirn.
+    /// Returns the timers of the polling party, or `None` if the poll is not by pirn.
     pub(crate) fn at_hand(local: &Local) -> Option<Arc<PollTimers>> {
         let poll_timers: *const PollTimersSlot = local.poll_timers().cast();
         // SAFETY: DE1: its frame lies below this one.
         let poll_timers = unsafe { poll_timers.as_ref() }?;
-        let agenda = poll_timers.0.get_or_init(|| Arc::new(PollTimers::new()));
-        Some(Arc::clone(agenda))
+        let timers = poll_timers.0.get_or_init(|| Arc::new(PollTimers::new()));
+        Some(Arc::clone(timers))
     }
 }
 
@@ -151,10 +149,10 @@ pub(crate) fn within_own<T>(poll_timers: &PollTimersSlot, poll: impl FnOnce() ->
 
 impl Drop for PollTimersSlot {
     fn drop(&mut self) {
-        if let Some(agenda) = self.0.take()
-            && !mutant!("agenda_forgets_what_is_left")
+        if let Some(timers) = self.0.take()
+            && !mutant!("poll_timers_forget_what_is_left")
         {
-            agenda.call_due(None);
+            timers.call_due(None);
         }
     }
 }

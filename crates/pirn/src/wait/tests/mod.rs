@@ -1,8 +1,6 @@
 //! Tests of this module: `model_*` under loom.
 
 #[cfg(not(any(loom, shuttle)))]
-mod agenda;
-#[cfg(not(any(loom, shuttle)))]
 mod clock;
 #[cfg(loom)]
 mod model_queue;
@@ -10,6 +8,8 @@ mod model_queue;
 mod model_regions;
 #[cfg(loom)]
 mod model_threads;
+#[cfg(not(any(loom, shuttle)))]
+mod poll_timers;
 
 #[cfg(not(any(loom, shuttle)))]
 #[expect(

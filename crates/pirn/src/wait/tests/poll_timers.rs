@@ -1,4 +1,4 @@
-//! An agenda of a fiber, and wakers that count.
+//! The timers of a polling fiber, and wakers that count.
 
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -32,12 +32,12 @@ fn note_all(
     wakes: &Arc<Wakes>,
 ) -> (Arc<PollTimers>, Vec<Key>) {
     within_own(poll_timers, || {
-        let agenda =
-            PollTimersSlot::at_hand(current::local()).expect("the desk of this poll");
+        let timers =
+            PollTimersSlot::at_hand(current::local()).expect("the timers of this poll");
         let waker = Waker::from(Arc::clone(wakes));
-        let keys = seconds.map(|s| agenda.note(start + SECOND * s, &waker));
+        let keys = seconds.map(|s| timers.note(start + SECOND * s, &waker));
         let keys = keys.collect();
-        (agenda, keys)
+        (timers, keys)
     })
 }
 
@@ -47,18 +47,18 @@ fn what_is_due_is_called_once() {
         let (poll_timers, start, wakes) =
             (PollTimersSlot::default(), now(), Arc::new(Wakes::default()));
         assert_eq!(poll_timers.first(), None);
-        let (agenda, keys) = note_all(&poll_timers, start, 1..=5, &wakes);
+        let (timers, keys) = note_all(&poll_timers, start, 1..=5, &wakes);
         assert_eq!(poll_timers.first(), Some(start + SECOND));
         assert!(!poll_timers.call_due(start), "nothing yet");
         assert!(poll_timers.call_due(start + 2 * SECOND));
         assert!(!poll_timers.call_due(start + 2 * SECOND), "not again");
         assert_eq!(wakes.0.load(Ordering::SeqCst), 2);
-        agenda.strike(keys[0]);
-        agenda.strike(keys[2]);
+        timers.strike(keys[0]);
+        timers.strike(keys[2]);
         assert_eq!(poll_timers.first(), Some(start + 4 * SECOND));
         let (mine, other) = (Waker::from(Arc::clone(&wakes)), Waker::noop());
-        assert!(agenda.has(keys[3], &mine) && !agenda.has(keys[3], other));
-        assert!(!agenda.has(keys[2], &mine));
+        assert!(timers.has(keys[3], &mine) && !timers.has(keys[3], other));
+        assert!(!timers.has(keys[2], &mine));
     });
 }
 
@@ -68,25 +68,25 @@ fn what_is_left_is_called() {
     run(|| {
         let wakes = Arc::new(Wakes::default());
         let poll_timers = PollTimersSlot::default();
-        let (agenda, _) = note_all(&poll_timers, now(), 1..=3, &wakes);
+        let (timers, _) = note_all(&poll_timers, now(), 1..=3, &wakes);
         drop(poll_timers);
         assert_eq!(wakes.0.load(Ordering::SeqCst), 3);
-        drop(agenda);
+        drop(timers);
         assert_eq!(Arc::strong_count(&wakes), 1);
     });
 }
 
 #[test]
-fn a_desk_is_at_hand_in_its_poll_only() {
+fn timers_are_at_hand_in_its_poll_only() {
     run(|| {
         let at_hand = || PollTimersSlot::at_hand(current::local());
         assert!(at_hand().is_none());
         let (outer, inner) = (PollTimersSlot::default(), PollTimersSlot::default());
         within_own(&outer, || {
-            let before = at_hand().expect("a desk");
-            let amid = within_own(&inner, || at_hand().expect("a desk"));
+            let before = at_hand().expect("timers");
+            let amid = within_own(&inner, || at_hand().expect("timers"));
             assert!(!Arc::ptr_eq(&before, &amid));
-            assert!(Arc::ptr_eq(&before, &at_hand().expect("a desk")));
+            assert!(Arc::ptr_eq(&before, &at_hand().expect("timers")));
         });
         assert!(at_hand().is_none());
     });
