@@ -189,7 +189,7 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
         awaiting.retract();
         let case = awaiting.case();
         if let Some(value) = case.give_up()
-            && !mutant!("agent_drops_what_came")
+            && !mutant!("future_waiter_drops_what_came")
         {
             case.pipe().put_back(value);
         }

@@ -1,11 +1,11 @@
 //! A case of a choice as a future: tried, published and withdrawn from poll to poll.
 //!
-//! Owns: the rounds of one case that a [`FutureWaiter`] waits for. Does not own: the agent, the
+//! Owns: the rounds of one case that a [`FutureWaiter`] waits for. Does not own: the waiter, the
 //! case, or the public future (`channel`, `join`).
 //!
-//! A poll withdraws the case if the agent has been claimed, and then works in rounds. It tries the
+//! A poll withdraws the case if the waiter has been claimed, and then works in rounds. It tries the
 //! case with no ticket published. If that is not possible, it publishes the case and parks the
-//! agent. It never waits. Dropping the future recalls the agent and withdraws the case, so that no
+//! waiter. It never waits. Dropping the future recalls the waiter and withdraws the case, so that no
 //! other party refers to it any more. A result that the case has won by then stays in the case, as
 //! in any select.
 //!
@@ -29,12 +29,12 @@ use crate::fiber::state::Code;
 use crate::wait::choice::{Call, Case, Outcome};
 
 pin_project! {
-    /// A case, and the agent that waits for it.
+    /// A case, and the waiter that waits for it.
     pub(crate) struct Awaiting<C: Case> {
         #[pin]
         case: C,
         // Set at the first time that the case was not possible at once.
-        agent: OnceCell<FutureWaiter>,
+        waiter: OnceCell<FutureWaiter>,
         // The ticket that the case is published with (AW1).
         out: Cell<Option<Ticket>>,
         #[pin]
@@ -52,7 +52,7 @@ impl<C: Case> Awaiting<C> {
     pub(crate) fn new(case: C) -> Self {
         Awaiting {
             case,
-            agent: OnceCell::new(),
+            waiter: OnceCell::new(),
             out: Cell::new(None),
             _pinned: PhantomPinned,
         }
@@ -66,11 +66,11 @@ impl<C: Case> Awaiting<C> {
     pub(crate) fn poll(self: Pin<&Self>, context: &mut Context<'_>) -> Poll<()> {
         let waker = context.waker();
         if let Some(ticket) = self.out.get() {
-            let agent = self.agent();
-            if !mutant!("agent_keeps_first_waker") {
-                agent.call(waker);
+            let waiter = self.waiter();
+            if !mutant!("future_waiter_keeps_first_waker") {
+                waiter.call(waker);
             }
-            match agent.park(ticket, true) {
+            match waiter.park(ticket, true) {
                 None => return Poll::Pending,
                 code => self.withdraw(ticket, code),
             }
@@ -94,22 +94,22 @@ impl<C: Case> Awaiting<C> {
     /// Withdraws the case if it is published.
     pub(crate) fn retract(self: Pin<&Self>) {
         if let Some(ticket) = self.out.get() {
-            let code = self.agent().recall(ticket);
+            let code = self.waiter().recall(ticket);
             self.withdraw(ticket, code);
         }
     }
 
-    /// Publishes the case and parks the agent; false if the case may be possible now.
+    /// Publishes the case and parks the waiter; false if the case may be possible now.
     fn publish(self: Pin<&Self>, waker: &Waker) -> bool {
-        let agent = self.agent();
-        agent.call(waker);
-        let ticket = agent.ticket();
+        let waiter = self.waiter();
+        waiter.call(waker);
+        let ticket = waiter.ticket();
         // AW1: withdrawn at the latest when it is dropped.
         if !self.project_ref().case.publish(call(ticket)) {
             return false;
         }
         self.out.set(Some(ticket));
-        match agent.park(ticket, false) {
+        match waiter.park(ticket, false) {
             None => true,
             code => {
                 self.withdraw(ticket, code);
@@ -128,8 +128,8 @@ impl<C: Case> Awaiting<C> {
         self.project_ref().case.withdraw(call(ticket), outcome);
     }
 
-    fn agent(&self) -> &FutureWaiter {
-        self.agent.get_or_init(FutureWaiter::new)
+    fn waiter(&self) -> &FutureWaiter {
+        self.waiter.get_or_init(FutureWaiter::new)
     }
 }
 

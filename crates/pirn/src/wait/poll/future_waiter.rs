@@ -1,32 +1,32 @@
-//! Agents: they wait in queues for a future.
+//! Future waiters: they wait in queues for a future.
 //!
-//! A future runs only while it is polled, on any thread, and belongs to none. So it has an agent: a
-//! header of its own, borrowed from the slab like a plain thread's, which takes tickets and parks
-//! like any party. Primitives cannot tell the difference. Only the enqueue step differs: the
-//! agent's home, [`ByWaker`], calls the waker of the last poll.
+//! A future runs only while it is polled, on any thread, and belongs to none. So it has a future
+//! waiter: a header of its own, borrowed from the slab like a plain thread's, which takes tickets
+//! and parks like any party. Primitives cannot tell the difference. Only the enqueue step differs:
+//! the waiter's home, [`ByWaker`], calls the waker of the last poll.
 //!
-//! Owns: the agent's life, and the step from a claim to the waker. Does not own: the object that an
-//! agent waits for (`awaiting`).
+//! Owns: the waiter's life, and the step from a claim to the waker. Does not own: the object that
+//! a waiter waits for (`awaiting`).
 //!
-//! | agent | word | published | next |
+//! | waiter | word | published | next |
 //! |---|---|---|---|
 //! | idle | Active e | nothing | a poll publishes, and parks it |
-//! | parked | Parked e | the ticket e, the reference of AG2 | a claim; the future withdraws |
-//! | claimed | Active e+1 | until it is withdrawn, the waiter | a poll, or the drop, withdraws |
+//! | parked | Parked e | the ticket e, the reference of FW2 | a claim; the future withdraws |
+//! | claimed | Active e+1 | until it is withdrawn, the case | a poll, or the drop, withdraws |
 //!
 //! # Invariants
-//! * AG1. An agent has one future, which alone takes tickets, parks it, and ends it. It is pinned,
+//! * FW1. A waiter has one future, which alone takes tickets, parks it, and ends it. It is pinned,
 //!   and polled and dropped by one party at a time.
-//! * AG2. While an agent is parked, one more reference to its header is held, for the party that
+//! * FW2. While a waiter is parked, one more reference to its header is held, for the party that
 //!   ends the wait. The claim that turns Parked into Active releases it, after the last access to
 //!   the header: in `ByWaker::schedule`, or in the future itself.
-//! * AG3. The payload of the header holds a [`Slot`], from the agent's birth until the header is
+//! * FW3. The payload of the header holds a [`Slot`], from the waiter's birth until the header is
 //!   recycled. It is empty by then, and so needs no drop.
 //!
-//! LIVENESS: no wake is lost. A poll stores its waker in the slot and then checks whether the agent
+//! LIVENESS: no wake is lost. A poll stores its waker in the slot and then checks whether the waiter
 //! has been claimed. A claiming party takes the waker after its claim. Both go through the slot's
 //! lock. If the store is first, the waker is found and called. If the taking is first, the claim is
-//! even earlier, and the poll sees it. A claim before the agent has parked calls no waker: parking
+//! even earlier, and the poll sees it. A claim before the waiter has parked calls no waker: parking
 //! finds it.
 
 use std::panic::Location;
@@ -42,13 +42,13 @@ use crate::shim::Lock;
 /// The party that waits in a future's place.
 pub(super) struct FutureWaiter(FiberPtr);
 
-// SAFETY: H1, AG1: the header moves with the future, and only its owner acts on it.
+// SAFETY: H1, FW1: the header moves with the future, and only its owner acts on it.
 unsafe impl Send for FutureWaiter {}
 
-/// The waker of the last poll, while the agent waits.
+/// The waker of the last poll, while the waiter waits.
 struct Slot(Lock<Option<Waker>>);
 
-/// The home of agents.
+/// The home of future waiters.
 struct ByWaker;
 
 impl FutureWaiter {
@@ -58,7 +58,7 @@ impl FutureWaiter {
         let local = current::local();
         let fiber = Header::alone(local, CLASS, Location::caller(), &ByWaker);
         let slot = Header::payload(fiber).cast::<Slot>();
-        // SAFETY: AG3: just allocated, so the payload is free, and the slot fits.
+        // SAFETY: FW3: just allocated, so the payload is free, and the slot fits.
         unsafe { slot.write(Slot(Lock::new(None))) };
         FutureWaiter(fiber)
     }
@@ -68,7 +68,7 @@ impl FutureWaiter {
         Header::ticket(self.0)
     }
 
-    /// Registers `waker` to be called when the agent is claimed.
+    /// Registers `waker` to be called when the waiter is claimed.
     pub(super) fn call(&self, waker: &Waker) {
         let slot = slot(self.0);
         let known = slot.0.lock().take();
@@ -84,7 +84,7 @@ impl FutureWaiter {
     /// Parks, or stays parked; returns the code that has ended the wait, if any.
     pub(super) fn park(&self, ticket: Ticket, parked: bool) -> Option<Code> {
         if !parked {
-            // AG2: before others can claim it.
+            // FW2: before others can claim it.
             self.header().retain();
         }
         match self.header().state.park(ticket.epoch(), Accepts::NOTHING) {
@@ -98,12 +98,12 @@ impl FutureWaiter {
         }
     }
 
-    /// Ends the wait that the agent is parked in; returns the code if another party has ended it
+    /// Ends the wait that the waiter is parked in; returns the code if another party has ended it
     /// before.
     pub(super) fn recall(&self, ticket: Ticket) -> Option<Code> {
         match self.header().state.claim(ticket.epoch(), Code::RETRY) {
             Claim::Parked => {
-                // AG2: the claim was the future's own.
+                // FW2: the claim was the future's own.
                 self.release();
                 None
             }
@@ -116,7 +116,7 @@ impl FutureWaiter {
     }
 
     fn release(&self) {
-        // SAFETY: AG2: the parked agent's reference, which the caller owns.
+        // SAFETY: FW2: the parked waiter's reference, which the caller owns.
         unsafe { Header::release(self.0) };
     }
 }
@@ -125,7 +125,7 @@ impl Drop for FutureWaiter {
     fn drop(&mut self) {
         let waker = slot(self.0).0.lock().take();
         self.header().state.finish();
-        // AG2: the reference from birth; a claiming party may hold another one.
+        // FW2: the reference from birth; a claiming party may hold another one.
         self.release();
         drop(waker);
     }
@@ -135,7 +135,7 @@ impl Schedule for ByWaker {
     /// Calls the waker. Outside of critical sections, like any user code.
     fn schedule(&self, fiber: FiberPtr) {
         let waker = slot(fiber).0.lock().take();
-        // SAFETY: AG2: this is the winner of the claim on Parked.
+        // SAFETY: FW2: this is the winner of the claim on Parked.
         unsafe { Header::release(fiber) };
         if let Some(waker) = waker {
             call(waker);
@@ -144,7 +144,7 @@ impl Schedule for ByWaker {
 }
 
 fn slot<'a>(fiber: FiberPtr) -> &'a Slot {
-    // SAFETY: AG3: an agent's header, which the caller holds a reference to.
+    // SAFETY: FW3: a future waiter's header, which the caller holds a reference to.
     unsafe { &*Header::payload(fiber).cast::<Slot>() }
 }
 
