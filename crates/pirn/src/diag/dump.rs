@@ -76,12 +76,13 @@ impl Handle {
             "runtime '{}': {} of {} workers started, {started} fibers started, \
              {} in the injector, {} without a stack",
             pool.name(),
-            roll.workers.len(),
+            snapshot.workers.len(),
             pool.workers(),
             pool.injected(),
             pool.stack_waiters(),
         )?;
-        roll.workers
+        snapshot
+            .workers
             .iter()
             .try_for_each(|worker| tell_worker(w, pool, worker))
     }

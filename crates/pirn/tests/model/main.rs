@@ -51,7 +51,7 @@ mod dispatchers;
 /// Workers that start and stop: standby workers, a size that changes, a thread that drives.
 mod elastic;
 
-/// The roll: reports on fibers that run meanwhile.
+/// Snapshots: reports on fibers that run meanwhile.
 mod reports;
 
 /// Deadlines of code against data, cancellation and the ends of fibers.

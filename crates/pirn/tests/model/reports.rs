@@ -1,4 +1,4 @@
-//! Reports against concurrent activity: the roll is taken while fibers park, are woken and end,
+//! Reports against concurrent activity: the snapshot is taken while fibers park, are woken and end,
 //! from a thread and from fibers at the same time.
 
 use pirn::{channel, spawn};
@@ -9,7 +9,7 @@ use crate::util::{explore, thread};
 /// and no fiber is delayed.
 // Proves: P4.
 #[test]
-fn a_roll_amid_a_rendezvous() {
+fn a_snapshot_amid_a_rendezvous() {
     explore(|world| {
         let runtime = world.runtime();
         let handle = runtime.handle();
