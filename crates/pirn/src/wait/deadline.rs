@@ -56,11 +56,11 @@ fn interrupt_in(fiber: FiberPtr) -> Option<Interrupt> {
 #[inline]
 pub(crate) fn begin() -> Result<(), Interrupt> {
     let local = current::local();
-    let calm = match current::known(local) {
+    let has_no_limits = match current::known(local) {
         None => true,
         Some(fiber) => has_no_limits(fiber.header()),
     };
-    if local.consume_budget() || !calm {
+    if local.consume_budget() || !has_no_limits {
         return begin_slowly(local);
     }
     Ok(())

@@ -253,9 +253,9 @@ fn rwlock_program(seed: u64, steps: usize) {
                     }
                 }
                 _ => {
-                    let (idle, calm) =
+                    let (idle, is_first) =
                         (room.inside().next().is_none(), room.waiting.is_empty());
-                    let read = room.writer.is_none() && calm;
+                    let read = room.writer.is_none() && is_first;
                     assert_eq!(lock.try_read().is_some(), read, "seed {seed}");
                     assert_eq!(lock.try_write().is_some(), idle, "seed {seed}");
                 }

@@ -146,8 +146,8 @@ fn a_wait_while_unwinding_keeps_panics_apart() {
             .join()
             .unwrap();
         assert!(unwinding.join().unwrap_err().is_panic());
-        let calm = runtime.spawn(std::thread::panicking);
-        assert!(!calm.join().unwrap());
+        let other = runtime.spawn(std::thread::panicking);
+        assert!(!other.join().unwrap());
     }
 }
 

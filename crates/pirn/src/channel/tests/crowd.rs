@@ -18,7 +18,7 @@ fn crowded(capacity: usize) -> Pipe<usize> {
     pipe
 }
 
-fn is_calm(pipe: &Pipe<usize>) -> bool {
+fn is_disabled(pipe: &Pipe<usize>) -> bool {
     let state = pipe.state.lock();
     state.crowded == 0 && !pipe.exit.is_used() && state.ahead == 0
 }
@@ -31,20 +31,20 @@ fn receivers_that_meet_no_other_disable_batches() {
     ];
     for way in ways {
         let pipe = crowded(4);
-        assert!(!is_calm(&pipe));
+        assert!(!is_disabled(&pipe));
         for value in 0..1_000 {
             pipe.try_send(value).unwrap();
             assert_eq!(way(&pipe), value);
         }
-        assert!(is_calm(&pipe));
+        assert!(is_disabled(&pipe));
     }
 }
 
 #[test]
-fn receivers_that_find_nothing_calm_it_too() {
+fn receivers_that_find_nothing_disable_batches_too() {
     let pipe = crowded(4);
     (0..1_000).for_each(|_| assert!(pipe.try_recv().is_err()));
-    assert!(is_calm(&pipe));
+    assert!(is_disabled(&pipe));
 }
 
 #[test]

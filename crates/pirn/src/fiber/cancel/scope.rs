@@ -20,7 +20,7 @@
 //! Tokens are created late: most scopes end before their token is needed. The first interruption
 //! point under a token requests it, and takes a seat, so that cancelling the token sets the fiber's
 //! REVOKED bit. From then on no region has to be checked: the pointer in the header is marked
-//! *calm*.
+//! as *without limits*.
 //!
 //! # Invariants
 //! * RG1. A region outlives every pointer to it. Its code removes the pointer from its own header
@@ -128,9 +128,9 @@ unsafe impl Send for CancelScope {}
 /// hand, and a short walk. (Of two regions in a row, at least one is a scope's.)
 pub(super) const FAR: u32 = 64;
 
-const CALM: usize = 1;
+const NO_LIMITS: usize = 1;
 const UNTIMED: usize = 2;
-const MARKS: usize = CALM | UNTIMED;
+const MARKS: usize = NO_LIMITS | UNTIMED;
 const _: () = assert!(
     align_of::<CancelScope>() > MARKS,
     "marks fit under the address"
@@ -138,7 +138,8 @@ const _: () = assert!(
 
 impl CurrentScope {
     /// No region.
-    pub(crate) const NONE: CurrentScope = CurrentScope(ptr::without_provenance(CALM));
+    pub(crate) const NONE: CurrentScope =
+        CurrentScope(ptr::without_provenance(NO_LIMITS));
 
     pub(crate) fn of(region: RegionRef) -> CurrentScope {
         CurrentScope(region.0.as_ptr())
@@ -147,7 +148,7 @@ impl CurrentScope {
     /// Returns whether only the fiber's state word has to be checked.
     #[inline(always)]
     pub(crate) fn has_no_limits(self) -> bool {
-        self.0.addr() & CALM != 0
+        self.0.addr() & NO_LIMITS != 0
     }
 
     #[inline(always)]

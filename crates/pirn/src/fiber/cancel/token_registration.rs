@@ -4,7 +4,7 @@
 //! which takes the seat. Does not own: the records (`scope`), or the tables (`token`).
 //!
 //! The order of leaving: 1. the seat is given up, so that REVOKED is no longer set because of
-//! it; 2. the header points to the region outside, without the mark of `calm`; 3. REVOKED is
+//! it; 2. the header points to the region outside, without the mark `NO_LIMITS`; 3. REVOKED is
 //! cleared. If a token outside has set the bit as well, it was cancelled before, and the next check
 //! finds its flag set: clearing the bit and setting it are read-modify-writes of one word.
 

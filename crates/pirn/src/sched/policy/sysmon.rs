@@ -18,7 +18,7 @@
 //! | Suspicious | 500 µs to 4 ms | no worker sleeps, work waits, some worker did not dispatch |
 //! | Beating | 2 ms, 250 µs while a fiber waits behind a fiber that joins | no worker sleeps, a fiber joins |
 //! | Restless | 2 ms | no worker sleeps, and work waits or some worker did not dispatch |
-//! | Dozing | 20 ms | nothing young was seen for [`CALM`] looks, or no worker sleeps |
+//! | Dozing | 20 ms | nothing young was seen for [`QUIET_LOOKS`] looks, or no worker sleeps |
 //! | Lingering | 100 ms | all workers sleep, and some have run lately |
 //! | Stopped | until attended to | all workers sleep |
 //!
@@ -86,7 +86,7 @@ const FITFUL: Duration = Duration::from_millis(2);
 const LEAST_SUSPICIOUS: u32 = 3;
 
 /// Looks without young work after which the monitor dozes: 10 ms at [`PERIOD`]. Arbitrary.
-const CALM: u32 = 20;
+const QUIET_LOOKS: u32 = 20;
 
 /// How long a worker that was woken, or newly launched, may take until it runs a fiber, before the
 /// monitor gives up on it. Arbitrary: longer than that takes on a machine with ten threads for each
