@@ -105,9 +105,9 @@ pub(crate) struct Along {
 pub(crate) type Promote = unsafe fn(NonNull<Job>, bool);
 
 /// The list of plain threads.
-static NOBODYS: Jobs = Jobs {
+static UNOWNED: Jobs = Jobs {
     beat: BeatWord::always(),
-    newest: AtomicPtr::new((&raw const NOBODYS.root).cast_mut()),
+    newest: AtomicPtr::new((&raw const UNOWNED.root).cast_mut()),
     credit: Cell::new(0),
     crowded: AtomicBool::new(false),
     root: Job {
@@ -137,13 +137,13 @@ impl Jobs {
 
     /// Returns the list of threads that are not workers.
     pub(crate) const fn none() -> &'static Jobs {
-        &NOBODYS
+        &UNOWNED
     }
 
     /// Returns whether this is the list of threads that are not workers.
     #[inline(always)]
     pub(crate) fn has_no_owner(&self) -> bool {
-        ptr::eq(self, &raw const NOBODYS)
+        ptr::eq(self, &raw const UNOWNED)
     }
 
     /// Returns whether the next join is to handle a beat.
