@@ -74,7 +74,7 @@ pub(crate) struct Join {
     /// fiber ends.
     pub(crate) whole: bool,
     /// Odd while the fiber waits for a stack (`stackless`).
-    pub(crate) hunger: u32,
+    pub(crate) stackless: u32,
     pub(crate) waiters: WaitQueue<StackOwner>,
     /// The token of the outermost part of the fiber's code that has one (RG4 in `cancel::scope`).
     pub(crate) own: Option<Arc<Node>>,
@@ -336,7 +336,7 @@ impl Header {
                 done: false,
                 detached: false,
                 whole: false,
-                hunger: 0,
+                stackless: 0,
                 waiters: WaitQueue::new(),
                 own: None,
             }),

@@ -203,10 +203,10 @@ impl<T> Joined<T> {
         wait_anywhere(&self.fiber, spec)
     }
 
-    /// As [`wait_anywhere`](Self::wait_anywhere); `hungry` is called when the fiber finds no stack.
+    /// As [`wait_anywhere`](Self::wait_anywhere); `on_stackless` is called when the fiber finds no stack.
     #[track_caller]
-    pub(crate) fn wait_or(&self, spec: &Spec, hungry: impl Fn()) -> How {
-        wait_unless(&self.fiber, spec, || false, hungry)
+    pub(crate) fn wait_or(&self, spec: &Spec, on_stackless: impl Fn()) -> How {
+        wait_unless(&self.fiber, spec, || false, on_stackless)
     }
 
     /// As `JoinHandle::wait`.
@@ -367,7 +367,7 @@ fn wait_unless(
     fiber: &Fiber,
     spec: &Spec,
     refuse: impl FnOnce() -> bool,
-    hungry: impl Fn(),
+    on_stackless: impl Fn(),
 ) -> How {
     let mut refuse = Some(refuse);
     let mut refused = 0;
@@ -380,8 +380,8 @@ fn wait_unless(
             |join| {
                 if join.done || refuse.take().is_some_and(|refuse| refuse()) {
                     Attempt::Done(None)
-                } else if join.hunger % 2 == 1 && join.hunger != refused {
-                    Attempt::Done(Some(join.hunger))
+                } else if join.stackless % 2 == 1 && join.stackless != refused {
+                    Attempt::Done(Some(join.stackless))
                 } else if spec.deadline.is_none() {
                     Attempt::Wait(StackOwner::Borrower)
                 } else {
@@ -391,9 +391,9 @@ fn wait_unless(
         );
         match waited {
             Waited::Done(None) => return How::Woken(Code::case(0)),
-            Waited::Done(Some(hunger)) => {
-                refused = hunger;
-                hungry();
+            Waited::Done(Some(request)) => {
+                refused = request;
+                on_stackless();
             }
             Waited::Ended(How::Woken(_), StackOwner::Asked) => {}
             Waited::Ended(how, _) => return how,

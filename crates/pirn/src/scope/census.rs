@@ -15,7 +15,7 @@ use crate::wait::{Attempt, How, Spec, Waited, lend, wait_for};
 /// A part of the state under a scope's or a group's lock.
 pub(super) struct Census {
     pub(super) alive: usize,
-    hungry: usize,
+    stackless: usize,
     /// The number of times that a fiber has become stackless; identifies a request to borrow a
     /// stack.
     asks: usize,
@@ -32,7 +32,7 @@ impl Census {
     pub(super) fn new() -> Census {
         Census {
             alive: 0,
-            hungry: 0,
+            stackless: 0,
             asks: 0,
             waiters: WaitQueue::new(),
         }
@@ -40,12 +40,12 @@ impl Census {
 
     /// Counts a fiber that has become stackless, and requests the waiters for all to borrow a
     /// stack; or counts one that no longer is.
-    pub(super) fn note_hunger(&mut self, hungry: bool, wakes: &mut Vec<Wake>) {
-        if !hungry {
-            self.hungry -= 1;
+    pub(super) fn count_stackless(&mut self, stackless: bool, wakes: &mut Vec<Wake>) {
+        if !stackless {
+            self.stackless -= 1;
             return;
         }
-        self.hungry += 1;
+        self.stackless += 1;
         self.asks = self.asks.wrapping_add(1);
         while let Some(wake) = self.waiters.claim_first(|asked| *asked = true) {
             wakes.push(wake);
@@ -55,20 +55,20 @@ impl Census {
     /// Returns the request that a waiter must serve; `refused` is the one that it has served in
     /// vain.
     fn asks(&self, refused: Option<usize>) -> Option<usize> {
-        (self.hungry > 0 && refused != Some(self.asks)).then_some(self.asks)
+        (self.stackless > 0 && refused != Some(self.asks)).then_some(self.asks)
     }
 
     /// As [`asks`](Self::asks), for a party that waits for any one of the fibers to end. It returns
     /// a request only if all fibers are stackless, since otherwise another one may end first.
     pub(super) fn asks_all(&self, refused: Option<usize>) -> Option<usize> {
-        match self.all_are_hungry() {
+        match self.all_are_stackless() {
             true => self.asks(refused),
             false => None,
         }
     }
 
-    pub(super) fn all_are_hungry(&self) -> bool {
-        self.hungry > 0 && self.hungry == self.alive
+    pub(super) fn all_are_stackless(&self) -> bool {
+        self.stackless > 0 && self.stackless == self.alive
     }
 }
 

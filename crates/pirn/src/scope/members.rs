@@ -70,7 +70,7 @@ pub(super) enum Next<E, C> {
 impl State {
     /// Claims the waiters for any of the fibers, if they must borrow a stack.
     fn claim_borrowers(&mut self, wakes: &mut Vec<Wake>) {
-        if self.census.all_are_hungry() {
+        if self.census.all_are_stackless() {
             while let Some(wake) = self.next.claim_first(|()| {}) {
                 wakes.push(wake);
             }
@@ -322,7 +322,7 @@ impl Drop for Shared {
 static TABLE: EndTable = EndTable {
     ended: member_ended,
     panic_left: |_| {},
-    hunger,
+    set_stackless,
 };
 
 /// # Safety
@@ -331,7 +331,7 @@ unsafe fn hunger(data: *const (), hungry: bool, wakes: &mut Vec<Wake>) {
     // SAFETY: GR1.
     let members = unsafe { &*data.cast::<Shared>() };
     let mut state = members.state.lock();
-    state.census.note_hunger(hungry, wakes);
+    state.census.count_stackless(stackless, wakes);
     state.claim_borrowers(wakes);
 }
 

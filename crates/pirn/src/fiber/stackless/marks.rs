@@ -1,13 +1,13 @@
-//! Hungry fibers: fresh ones that found no stack. The waiters for the end of a hungry fiber may
+//! Stackless fibers: fresh ones that found no stack. The waiters for the end of a stackless fiber may
 //! borrow a stack for it.
 //!
-//! Owns: the choice of the waiters that are notified when a fiber becomes hungry or no longer is.
+//! Owns: the choice of the waiters that are notified when a fiber becomes stackless or no longer is.
 //! Does not own: the list of such fibers (`sched::pool::stack_waiters`), or the loan
 //! (`sched::worker::stacks`).
 //!
 //! A fiber's end is waited for in two places: at the fiber (its `join`), and at its end hook, by
 //! the scope or group that has spawned it. Each keeps, under its own lock, a mark whether its fiber
-//! or children are hungry. The two functions here change the marks. They are called under the lock
+//! or children are stackless. The two functions here change the marks. They are called under the lock
 //! of the list, so the list and the marks agree whenever that lock is free.
 //!
 //! LIVENESS: a waiter checks the mark in the critical section in which it joins the queue. If the
@@ -16,7 +16,7 @@
 //! taken, or belongs to another runtime). It then records the number of that request, and waits: a
 //! later request has another number.
 //!
-//! LOCK: the list of hungry fibers, then the lock of a fiber's `join` or of a scope. Never in the
+//! LOCK: the list of stackless fibers, then the lock of a fiber's `join` or of a scope. Never in the
 //! opposite order.
 
 use super::words::{BorrowTarget, StackOwner};
@@ -27,7 +27,7 @@ use crate::fiber::header::Header;
 use crate::fiber::waking::ticket::Wake;
 
 impl BorrowTarget {
-    /// Returns whether this includes the hungry `fiber`.
+    /// Returns whether this includes the stackless `fiber`.
     pub(crate) fn is(self, fiber: FiberPtr, header: &Header) -> bool {
         match self {
             BorrowTarget::Fiber(wanted) => wanted == fiber,
@@ -38,15 +38,15 @@ impl BorrowTarget {
     }
 }
 
-/// Flags a fresh fiber as hungry. The `wakes` are due when no lock is held.
+/// Flags a fresh fiber as stackless. The `wakes` are due when no lock is held.
 pub(crate) fn begin(header: &Header, wakes: &mut Vec<Wake>) {
     {
         let mut join = header.join.lock();
-        if !mutant!("hunger_unmarked") {
-            join.hunger = join.hunger.wrapping_add(1);
+        if !mutant!("stackless_unmarked") {
+            join.stackless = join.stackless.wrapping_add(1);
         }
         let borrows = |joiner: &StackOwner| {
-            *joiner == StackOwner::Borrower && !mutant!("hunger_asks_nobody")
+            *joiner == StackOwner::Borrower && !mutant!("stackless_asks_none")
         };
         let ask = |joiner: &mut StackOwner| *joiner = StackOwner::Asked;
         while let Some(wake) = join.waiters.claim_first_where(borrows, ask) {
@@ -58,9 +58,9 @@ pub(crate) fn begin(header: &Header, wakes: &mut Vec<Wake>) {
 
 /// Clears the mark: the fiber has been taken from the list.
 pub(crate) fn end(header: &Header) {
-    if !mutant!("hunger_unmarked") {
+    if !mutant!("stackless_unmarked") {
         let mut join = header.join.lock();
-        join.hunger = join.hunger.wrapping_add(1);
+        join.stackless = join.stackless.wrapping_add(1);
     }
     tell(header, false, &mut Vec::new());
 }
@@ -69,6 +69,6 @@ fn tell(header: &Header, hungry: bool, wakes: &mut Vec<Wake>) {
     if let Some(EndHook { table, data }) = header.on_end() {
         // SAFETY: the scope or group that set the hook waits for the fiber's end. The fiber is
         // fresh and on the list; the caller holds the lock of the list.
-        unsafe { (table.hunger)(data, hungry, wakes) };
+        unsafe { (table.set_stackless)(data, stackless, wakes) };
     }
 }

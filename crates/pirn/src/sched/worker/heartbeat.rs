@@ -96,7 +96,7 @@ pub(crate) fn queue_job(local: &Local, fiber: FiberPtr, wanted: bool) {
 /// another worker has taken it. The join then does the job itself.
 pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
     let worker = Worker::here(local);
-    let taken = worker.pool.stack_waiters.take(|hungry| hungry == fiber);
+    let taken = worker.pool.stack_waiters.take(|waiting| waiting == fiber);
     if let Some(fiber) = taken {
         entry::refuse(fiber);
         worker.remote().counters.completed.increment();
