@@ -1,8 +1,5 @@
 //! Regions: parts of a fiber's code under a deadline, a token or a shield.
 //!
-//! Owns: the record of one region, and the pointer by which headers reach the innermost one. Does
-//! not own: the creation of a region and of its token (`create`), the seats in that token
-//! (`token_registration`), or when an interrupt is reported (`wait::deadline`).
 //!
 //! A region is in the frame of its code (or in the data that a group's children share with their
 //! owner) and points to the region around it. A child of a scope has a region of its own at the
@@ -18,8 +15,8 @@
 //! | Shield | `shield` | none | none | ignored |
 //!
 //! Tokens are created late: most scopes end before their token is needed. The first interruption
-//! point under a token requests it, and takes a seat, so that cancelling the token sets the fiber's
-//! REVOKED bit. From then on no region has to be checked: the pointer in the header is marked
+//! point under a token requests it, and registers with it, so that cancelling the token sets the
+//! fiber's REVOKED bit. From then on no region has to be checked: the pointer in the header is marked
 //! as *without limits*.
 //!
 //! # Invariants
@@ -27,9 +24,9 @@
 //!   when it is left, also by unwinding. Fibers that inherit the pointer have left their own bottom
 //!   by then, since that comes before the notice of their end (to a scope, `run`), or share in
 //!   keeping the region.
-//! * RG2. Only the fiber that a region belongs to takes its seat, gives it up, and changes its own
-//!   header's pointer. A fiber has a seat in at most one Token or Bottom region of its own, and
-//!   none in regions outside a shield that it is in.
+//! * RG2. Only the fiber that a region belongs to registers in it, deregisters, and changes its
+//!   own header's pointer. A fiber is registered in at most one Token or Bottom region of its own,
+//!   and in none outside a shield that it is in.
 //! * RG3. A created token stays until its region ends. It is below the token of the region around
 //!   it, which is created before. The token of an outermost region is below its runtime's, and
 //!   inside a shield below none.
@@ -65,8 +62,8 @@ pub(crate) struct CancelScope {
     pub(super) owner: Option<FiberPtr>,
     /// The token, boxed, once it is created (RG3).
     token: AtomicPtr<Arc<Node>>,
-    /// The owner's seat in the token in force (RG2). Owner.
-    pub(super) seat: Cell<Option<TokenRegistration>>,
+    /// The owner's registration with the token in force (RG2). Owner.
+    pub(super) registration: Cell<Option<TokenRegistration>>,
     /// Its newest pending job when the owner entered this, or the root of its jobs; null if it is
     /// entered with none. Owner.
     pub(super) noted: Cell<*const Job>,
@@ -93,7 +90,7 @@ impl Kind {
     };
 }
 
-/// A fiber's seat in a token's table.
+/// A fiber's registration in a token's table.
 #[derive(Copy, Clone)]
 pub(super) struct TokenRegistration {
     /// The token.
@@ -119,9 +116,10 @@ pub(crate) struct CurrentScope(*const CancelScope);
 unsafe impl Send for RegionRef {}
 // SAFETY: as above.
 unsafe impl Sync for RegionRef {}
-// SAFETY: RG2: the seat is the owner's; the rest is constant or atomic.
+// SAFETY: RG2: the registration is the owner's; the rest is constant or atomic.
 unsafe impl Sync for CancelScope {}
-// SAFETY: only a region that a group's children share moves to another thread, without a seat.
+// SAFETY: only a region that a group's children share moves to another thread,
+// unregistered.
 unsafe impl Send for CancelScope {}
 
 /// The depth at which scopes create their token early. Arbitrary: far more than programs nest by
@@ -214,7 +212,7 @@ impl CancelScope {
             limit,
             owner,
             token: AtomicPtr::new(ptr::null_mut()),
-            seat: Cell::new(None),
+            registration: Cell::new(None),
             noted: Cell::new(ptr::null()),
         }
     }

@@ -6,21 +6,22 @@
 //! (`wait::deadline`).
 //!
 //! A node is live, and then cancelled permanently. Its tables hold fibers that run code under it
-//! (each takes a *seat*), nodes below it, callbacks, and waiters for the cancellation itself.
+//! (each *registers*), nodes below it, callbacks, and waiters for the cancellation itself.
 //!
 //! | step | by | under the node's lock | after it |
 //! |---|---|---|---|
-//! | sit, adopt, call on, wait | a party of the tables | refused if cancelled, else entered in a table | |
-//! | stand up, let go | the same | removed from the table | this node no longer reaches it |
+//! | register, adopt, call on, wait | a party of the tables | refused if cancelled, else entered in a table | |
+//! | deregister, let go | the same | removed from the table | this node no longer reaches it |
 //! | cancel 1 | the first canceller | the flag is set; nodes below and callbacks are taken out | |
-//! | cancel 2 | the same | seats are taken out, a batch at a time, and REVOKED set in each | the fibers of the batch that were parked are enqueued |
+//! | cancel 2 | the same | registered fibers are taken out, a batch at a time, and REVOKED set in each | the fibers of the batch that were parked are enqueued |
 //! | cancel 3 | the same | waiters are claimed, a batch at a time | they are enqueued |
 //! | cancel 4 | the same | | callbacks are called; nodes below are cancelled |
 //!
 //! Invariants:
 //! * TK1. The flag is written once, under the lock, and no entry is added to a table afterwards.
-//! * TK2. A fiber is notified under the lock, while it has its seat. So a fiber that has given up
-//!   its seat is no longer notified by this node, and its header may be used for something else.
+//! * TK2. A fiber is notified under the lock, while it is registered. So a fiber that has
+//!   deregistered is no longer notified by this node, and its header may be used for something
+//!   else.
 //! * TK3. A node is in its parents' tables from its creation until it is dropped, or they are
 //!   cancelled. A node that is created under a cancelled parent is cancelled before it is shared. A
 //!   node that is linked below another later is there until it is let go, or as above.
@@ -63,7 +64,7 @@ pub(crate) struct Tables {
 pub(super) struct Seated(pub(super) FiberPtr);
 
 // SAFETY: H1: any thread may access a header's atomics; TK2 says for how long it means this fiber.
-unsafe impl Send for Seated {}
+unsafe impl Send for Registered {}
 
 pub(super) struct Link {
     pub(super) node: Arc<Node>,
@@ -75,7 +76,7 @@ impl Node {
         Node {
             cancelled: AtomicBool::new(false),
             tables: Lock::new(Tables {
-                seats: Slab::new(),
+                fibers: Slab::new(),
                 below: Slab::new(),
                 calls: Slab::new(),
                 waiters: WaitQueue::new(),
@@ -109,15 +110,15 @@ impl Node {
     }
 
     /// Registers `fiber` to be notified of a cancellation; returns `None` if the node is already
-    /// cancelled. The fiber gives up its seat before it ends or leaves the code that this node is
-    /// in force for.
-    pub(crate) fn sit(&self, fiber: FiberPtr) -> Option<usize> {
-        self.enter(|tables| tables.seats.insert(Seated(fiber)))
+    /// cancelled. The fiber deregisters before it ends or leaves the code that this node is in
+    /// force for.
+    pub(crate) fn register(&self, fiber: FiberPtr) -> Option<usize> {
+        self.enter(|tables| tables.fibers.insert(Registered(fiber)))
     }
 
-    /// Reverts [`sit`](Node::sit).
-    pub(crate) fn stand_up(&self, seat: usize) {
-        self.tables.lock().seats.try_remove(seat);
+    /// Reverts [`register`](Node::register).
+    pub(crate) fn deregister(&self, key: usize) {
+        self.tables.lock().fibers.try_remove(key);
     }
 
     /// Registers `call` to be called on cancellation; returns it if that has come already.
@@ -173,7 +174,7 @@ impl Node {
     /// Adds an entry to a table, unless the node is cancelled (TK1).
     fn enter<R>(&self, f: impl FnOnce(&mut Tables) -> R) -> Option<R> {
         let mut tables = self.tables.lock();
-        if self.is_cancelled() && !mutant!("seat_after_cancel") {
+        if self.is_cancelled() && !mutant!("registered_after_cancel") {
             return None;
         }
         Some(f(&mut tables))
@@ -199,10 +200,10 @@ impl Tables {
             return None;
         }
         loop {
-            let seat = self.seats.try_remove(*next);
+            let fiber = self.fibers.try_remove(*next);
             *next += 1;
-            if seat.is_some() {
-                return seat;
+            if fiber.is_some() {
+                return fiber;
             }
         }
     }

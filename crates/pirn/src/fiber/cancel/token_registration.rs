@@ -1,10 +1,9 @@
-//! Seats: how a fiber that runs code under a token is notified of its cancellation.
+//! Registrations: how a fiber that runs code under a token is notified of its cancellation.
 //!
 //! Owns: entering and leaving regions, and the check whether the running code has been cancelled,
-//! which takes the seat. Does not own: the records (`scope`), or the tables (`token`).
 //!
-//! The order of leaving: 1. the seat is given up, so that REVOKED is no longer set because of
-//! it; 2. the header points to the region outside, without the mark `NO_LIMITS`; 3. REVOKED is
+//! The order of leaving: 1. the fiber is deregistered, so that REVOKED is no longer set because
+//! of it; 2. the header points to the region outside, without the mark `NO_LIMITS`; 3. REVOKED is
 //! cleared. If a token outside has set the bit as well, it was cancelled before, and the next check
 //! finds its flag set: clearing the bit and setting it are read-modify-writes of one word.
 
@@ -22,43 +21,43 @@ use crate::fiber::fiber_ptr::FiberPtr;
 use crate::fiber::header::Header;
 
 impl CancelScope {
-    /// Takes the owner's seat in the token in force, unless it has one; returns false if that
+    /// Registers the owner with the token in force, unless it is registered; returns false if that
     /// token is cancelled. Called by the owner, on its innermost region.
-    fn sit(&self, fiber: FiberPtr) -> bool {
-        let holds_seat = |region: &&CancelScope| {
+    fn register(&self, fiber: FiberPtr) -> bool {
+        let may_register = |region: &&CancelScope| {
             matches!(region.kind, Kind::Token { .. } | Kind::Bottom)
         };
-        let Some(place) = self.own().find(holds_seat) else {
+        let Some(place) = self.own().find(may_register) else {
             return true;
         };
-        if let Some(seat) = place.seat.get() {
-            // SAFETY: RG3: the token outlives the seat.
-            return !unsafe { seat.node.as_ref() }.is_cancelled();
+        if let Some(registration) = place.registration.get() {
+            // SAFETY: RG3: the token outlives the registration.
+            return !unsafe { registration.node.as_ref() }.is_cancelled();
         }
         let Some(node) = place.token_in_force() else {
             return true;
         };
-        let key = node.sit(fiber);
+        let key = node.register(fiber);
         let node = NonNull::from(&**node);
         place
-            .seat
+            .registration
             .set(key.map(|key| TokenRegistration { node, key }));
         key.is_some()
     }
 
     #[inline]
-    fn stand_up(&self) {
-        if let Some(seat) = self.seat.take() {
-            seat.give_up();
+    fn deregister(&self) {
+        if let Some(registration) = self.registration.take() {
+            registration.deregister();
         }
     }
 }
 
 impl TokenRegistration {
     #[cold]
-    fn give_up(self) {
-        // SAFETY: RG3: the token outlives the seat.
-        unsafe { self.node.as_ref() }.stand_up(self.key);
+    fn deregister(self) {
+        // SAFETY: RG3: the token outlives the registration.
+        unsafe { self.node.as_ref() }.deregister(self.key);
     }
 }
 
@@ -84,7 +83,7 @@ pub(in crate::fiber) unsafe fn enter(fiber: FiberPtr, region: &CancelScope) {
 #[cold]
 fn deregister_outer(header: &Header, shield: &CancelScope) {
     if let Some(outside) = shield.outer {
-        outside.get().own().for_each(CancelScope::stand_up);
+        outside.get().own().for_each(CancelScope::deregister);
     }
     header.state.restore();
 }
@@ -95,7 +94,7 @@ fn deregister_outer(header: &Header, shield: &CancelScope) {
 fn leave(fiber: FiberPtr, region: &CancelScope) {
     // H2: the caller's own header.
     let header = fiber.header();
-    region.stand_up();
+    region.deregister();
     let outermost = matches!(
         region.kind,
         Kind::Token {
@@ -127,7 +126,7 @@ fn hide_from_canceller(header: &Header, node: &Arc<Node>) {
     }
 }
 
-/// Gives up the seat that a fiber may have by `bottom`, at the fiber's end.
+/// Removes the registration that a fiber may have by `bottom`, at the fiber's end.
 #[inline]
 pub(in crate::fiber) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
     if let Some(seat) = bottom.seat.get() {
@@ -141,7 +140,7 @@ pub(in crate::fiber) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
     }
 }
 
-/// Returns whether the code that `fiber` is running has been cancelled. Takes a seat, so that a
+/// Returns whether the code that `fiber` is running has been cancelled. Registers it, so that a
 /// later cancellation notifies the fiber.
 #[inline]
 pub(crate) fn is_cancelled(fiber: FiberPtr) -> bool {
@@ -163,7 +162,7 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: CurrentScope) -> 
     if header.state.is_revoked() || header.state.is_cancelled() && !shielded {
         return true;
     }
-    if !region.sit(fiber) {
+    if !region.register(fiber) {
         // Its own bit, while it runs: there is no fiber to wake.
         header.state.revoke();
         return true;
@@ -186,7 +185,7 @@ pub(in crate::fiber) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
     }
 }
 
-/// As [`is_cancelled`], without taking a seat.
+/// As [`is_cancelled`], without a registration.
 pub(crate) fn would_be_cancelled(header: &Header) -> bool {
     let region = header.scope().region();
     let shielded = region.is_some_and(|region| region.get().is_shielded());
