@@ -203,7 +203,8 @@ impl<T> Joined<T> {
         wait_anywhere(&self.fiber, spec)
     }
 
-    /// As [`wait_anywhere`](Self::wait_anywhere); `on_stackless` is called when the fiber finds no stack.
+    /// As [`wait_anywhere`](Self::wait_anywhere); `on_stackless` is called when the fiber finds no
+    /// stack.
     #[track_caller]
     pub(crate) fn wait_or(&self, spec: &Spec, on_stackless: impl Fn()) -> How {
         wait_unless(&self.fiber, spec, || false, on_stackless)

@@ -53,9 +53,9 @@
 //! or no source. (An event that is late by 2^32 generations would cause one spurious wake.)
 //!
 //! # Models
-//! The models of one protocol explore sites and sources as they are (`tests::model_site`). The table
-//! and the common driver are separate for each run there (`shim::run_static`). The models of the
-//! whole runtime have them, too.
+//! The models of one protocol explore sites and sources as they are (`tests::model_site`). The
+//! table and the common driver are separate for each run there (`shim::run_static`). The models of
+//! the whole runtime have them, too.
 //!
 //! Lock order: the lock of a site's home, then that of its queues, or the poller's; then nothing.
 

@@ -1,4 +1,5 @@
-//! A word that may be in a static, of `std`: under shuttle an access to it is not a scheduling point.
+//! A word that may be in a static, of `std`: under shuttle an access to it is not a scheduling
+//! point.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -16,8 +16,8 @@
 //!
 //! Tokens are created late: most scopes end before their token is needed. The first interruption
 //! point under a token requests it, and registers with it, so that cancelling the token sets the
-//! fiber's REVOKED bit. From then on no region has to be checked: the pointer in the header is marked
-//! as *without limits*.
+//! fiber's REVOKED bit. From then on no region has to be checked: the pointer in the header is
+//! marked as *without limits*.
 //!
 //! # Invariants
 //! * RG1. A region outlives every pointer to it. Its code removes the pointer from its own header

@@ -1,14 +1,14 @@
-//! Stackless fibers: fresh ones that found no stack. The waiters for the end of a stackless fiber may
-//! borrow a stack for it.
+//! Stackless fibers: fresh ones that found no stack. The waiters for the end of a stackless fiber
+//! may borrow a stack for it.
 //!
-//! Owns: the choice of the waiters that are notified when a fiber becomes stackless or no longer is.
-//! Does not own: the list of such fibers (`sched::pool::stack_waiters`), or the loan
+//! Owns: the choice of the waiters that are notified when a fiber becomes stackless or no longer
+//! is. Does not own: the list of such fibers (`sched::pool::stack_waiters`), or the loan
 //! (`sched::worker::stacks`).
 //!
 //! A fiber's end is waited for in two places: at the fiber (its `join`), and at its end hook, by
 //! the scope or group that has spawned it. Each keeps, under its own lock, a mark whether its fiber
-//! or children are stackless. The two functions here change the marks. They are called under the lock
-//! of the list, so the list and the marks agree whenever that lock is free.
+//! or children are stackless. The two functions here change the marks. They are called under the
+//! lock of the list, so the list and the marks agree whenever that lock is free.
 //!
 //! LIVENESS: a waiter checks the mark in the critical section in which it joins the queue. If the
 //! mark comes first, the waiter finds it and tries to borrow. If the waiter comes first, setting
@@ -16,8 +16,8 @@
 //! taken, or belongs to another runtime). It then records the number of that request, and waits: a
 //! later request has another number.
 //!
-//! LOCK: the list of stackless fibers, then the lock of a fiber's `join` or of a scope. Never in the
-//! opposite order.
+//! LOCK: the list of stackless fibers, then the lock of a fiber's `join` or of a scope. Never in
+//! the opposite order.
 
 use super::words::{BorrowTarget, StackOwner};
 use crate::base::mutant::mutant;

@@ -5,9 +5,9 @@
 //!
 //! A poll withdraws the case if the waiter has been claimed, and then works in rounds. It tries the
 //! case with no ticket published. If that is not possible, it publishes the case and parks the
-//! waiter. It never waits. Dropping the future recalls the waiter and withdraws the case, so that no
-//! other party refers to it any more. A result that the case has won by then stays in the case, as
-//! in any select.
+//! waiter. It never waits. Dropping the future recalls the waiter and withdraws the case, so that
+//! no other party refers to it any more. A result that the case has won by then stays in the case,
+//! as in any select.
 //!
 //! # Invariants
 //! * AW1. From the first poll until it is dropped it is pinned (`poll` takes a pin). While `out`

@@ -23,11 +23,11 @@
 //! * FW3. The payload of the header holds a [`Slot`], from the waiter's birth until the header is
 //!   recycled. It is empty by then, and so needs no drop.
 //!
-//! LIVENESS: no wake is lost. A poll stores its waker in the slot and then checks whether the waiter
-//! has been claimed. A claiming party takes the waker after its claim. Both go through the slot's
-//! lock. If the store is first, the waker is found and called. If the taking is first, the claim is
-//! even earlier, and the poll sees it. A claim before the waiter has parked calls no waker: parking
-//! finds it.
+//! LIVENESS: no wake is lost. A poll stores its waker in the slot and then checks whether the
+//! waiter has been claimed. A claiming party takes the waker after its claim. Both go through the
+//! slot's lock. If the store is first, the waker is found and called. If the taking is first, the
+//! claim is even earlier, and the poll sees it. A claim before the waiter has parked calls no
+//! waker: parking finds it.
 
 use std::panic::Location;
 use std::task::Waker;

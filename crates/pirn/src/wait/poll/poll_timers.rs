@@ -1,9 +1,9 @@
 //! The timers of futures.
 //!
 //! A future that waits for a point in time arms no timer. It notes the time and its waker with the
-//! *poll timers* of the polling party. That party parks until the first note is due at the latest, with
-//! the timer that its own wait has anyway, and calls the wakers of all due notes. The clock is the
-//! party's, so virtual time is exact.
+//! *poll timers* of the polling party. That party parks until the first note is due at the latest,
+//! with the timer that its own wait has anyway, and calls the wakers of all due notes. The clock is
+//! the party's, so virtual time is exact.
 //!
 //!
 //! A note is removed by the party when it is due or when the party stops polling, or by the future
