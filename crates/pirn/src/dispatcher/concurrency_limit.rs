@@ -9,20 +9,20 @@ use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, Reason, Spec, wait_in};
 
 /// The capacity of the queue, and its waiters.
-pub(super) struct Room {
-    seats: Lock<Seats>,
+pub(super) struct ConcurrencyLimit {
+    slots: Lock<Slots>,
     most: usize,
 }
 
-struct Seats {
+struct Slots {
     taken: usize,
     waiters: WaitQueue<()>,
 }
 
 /// The slot that one fiber occupies until it starts or is dropped unrun.
-pub(super) struct Seat(Arc<Room>);
+pub(super) struct Slot(Arc<ConcurrencyLimit>);
 
-impl Describe for Seats {
+impl Describe for Slots {
     fn describe(&self) -> ObjectKind {
         ObjectKind::Dispatcher {
             waiting: self.waiters.count(),
@@ -30,44 +30,44 @@ impl Describe for Seats {
     }
 }
 
-impl Room {
-    pub(super) fn new(most: usize) -> Room {
-        let seats = Seats {
+impl ConcurrencyLimit {
+    pub(super) fn new(most: usize) -> ConcurrencyLimit {
+        let slots = Slots {
             taken: 0,
             waiters: WaitQueue::new(),
         };
-        Room {
-            seats: Lock::new(seats),
+        ConcurrencyLimit {
+            slots: Lock::new(slots),
             most,
         }
     }
 
     /// Waits for a slot, in order of arrival. `elsewhere`: the fibers that hold the slots belong to
     /// another runtime than the caller.
-    pub(super) fn enter(self: &Arc<Self>, elsewhere: bool) -> Seat {
-        let attempt = |seats: &mut Seats| {
-            if seats.taken == self.most {
+    pub(super) fn enter(self: &Arc<Self>, elsewhere: bool) -> Slot {
+        let attempt = |slots: &mut Slots| {
+            if slots.taken == self.most {
                 return Attempt::Wait(());
             }
-            seats.taken += 1;
+            slots.taken += 1;
             Attempt::Done(())
         };
         // Only a free slot ends this wait: it has no limit and is no interruption point.
         let spec = Spec::of(Reason::Dispatch);
-        let wait = || wait_in(&self.seats, |seats| &mut seats.waiters, &spec, attempt);
+        let wait = || wait_in(&self.slots, |slots| &mut slots.waiters, &spec, attempt);
         let _ = match elsewhere {
             true => outside(wait),
             false => wait(),
         };
-        Seat(Arc::clone(self))
+        Slot(Arc::clone(self))
     }
 
     fn leave(&self) {
         let next = {
-            let mut seats = self.seats.lock();
-            let next = seats.waiters.claim_first(|()| {});
+            let mut slots = self.slots.lock();
+            let next = slots.waiters.claim_first(|()| {});
             // The slot passes to the first waiter.
-            seats.taken -= usize::from(next.is_none());
+            slots.taken -= usize::from(next.is_none());
             next
         };
         if let Some(next) = next {
@@ -76,7 +76,7 @@ impl Room {
     }
 }
 
-impl Drop for Seat {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.0.leave();
     }

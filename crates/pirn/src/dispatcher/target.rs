@@ -13,7 +13,7 @@ use std::io;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::concurrency_limit::{Room, Seat};
+use super::concurrency_limit::{ConcurrencyLimit, Slot};
 use super::pools::{self, Owned};
 use super::queue_limit::{Line, Turn};
 use crate::fiber::{FiberPtr, current, entry};
@@ -56,7 +56,7 @@ use crate::wait;
 pub struct Dispatcher {
     place: Place,
     line: Option<Arc<Line>>,
-    room: Option<Arc<Room>>,
+    limit: Option<Arc<ConcurrencyLimit>>,
 }
 
 /// The workers.
@@ -71,7 +71,7 @@ enum Place {
 
 /// A fiber's permits under its dispatcher's bounds, held until it starts.
 struct Admission {
-    seat: Option<Seat>,
+    slot: Option<Slot>,
     turn: Option<Turn>,
 }
 
@@ -252,7 +252,7 @@ impl Dispatcher {
     pub fn queue_limit(self, most: usize) -> Dispatcher {
         assert!(most > 0, "nothing passes a queue of 0");
         Dispatcher {
-            room: Some(Arc::new(Room::new(most))),
+            limit: Some(Arc::new(ConcurrencyLimit::new(most))),
             ..self
         }
     }
@@ -338,12 +338,12 @@ impl Dispatcher {
     where
         F: FnOnce() -> T + Send,
     {
-        let seat = match (self.pool(), &self.room) {
-            (Some(pool), Some(room)) => Some(room.enter(!pool.is_current())),
+        let slot = match (self.pool(), &self.limit) {
+            (Some(pool), Some(limit)) => Some(limit.enter(!pool.is_current())),
             _ => None,
         };
         let turn = self.line.as_ref().map(Turn::new);
-        let admission = Admission { seat, turn };
+        let admission = Admission { slot, turn };
         move || {
             admission.begin();
             f()
@@ -383,7 +383,7 @@ impl Dispatcher {
         Dispatcher {
             place,
             line: None,
-            room: None,
+            limit: None,
         }
     }
 
@@ -438,7 +438,7 @@ impl PartialEq for Dispatcher {
         }
         same(self.pool(), other.pool())
             && same(self.line.as_ref(), other.line.as_ref())
-            && same(self.room.as_ref(), other.room.as_ref())
+            && same(self.limit.as_ref(), other.limit.as_ref())
     }
 }
 
@@ -457,7 +457,7 @@ impl fmt::Debug for Dispatcher {
 impl Admission {
     /// Runs on the fiber, before the user's code.
     fn begin(self) {
-        drop(self.seat);
+        drop(self.slot);
         if let Some(turn) = self.turn {
             turn.keep();
         }
