@@ -199,7 +199,7 @@ impl<T> Line<T> {
         drop(late);
         // OR2.
         while let Some(result) = self.next() {
-            self.sender.pipe().fulfil(result);
+            self.sender.pipe().store_reserved(result);
         }
     }
 

@@ -103,7 +103,7 @@ impl<T> Pipe<T> {
         Ok(())
     }
 
-    /// Reserves a place for a value that [`fulfil`](Self::fulfil) stores later.
+    /// Reserves a place for a value that [`store_reserved`](Self::store_reserved) stores later.
     pub(super) fn reserve(&self) -> Result<(), SendError<()>> {
         if let Err(interrupt) = begin() {
             return Err(SendError::Interrupted((), interrupt));
@@ -129,9 +129,9 @@ impl<T> Pipe<T> {
     }
 
     /// Stores the value of a reserved place.
-    pub(super) fn fulfil(&self, value: T) {
+    pub(super) fn store_reserved(&self, value: T) {
         let mut state = self.state.lock();
-        let placed = state.fulfil(value);
+        let placed = state.store_reserved(value);
         self.note(&state);
         let ended = state.has_ended();
         drop(state);

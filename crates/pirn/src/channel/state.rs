@@ -227,7 +227,7 @@ impl<T> State<T> {
 
     /// Stores `value` in a reserved place. If a receiver waits, hands it the value instead, and
     /// grants the place to the first parked sender. Returns the value if no receiver exists.
-    pub(super) fn fulfil(&mut self, value: T) -> Result<[Deferred; 2], T> {
+    pub(super) fn store_reserved(&mut self, value: T) -> Result<[Deferred; 2], T> {
         self.reserved -= 1;
         if self.receivers == 0 {
             return Err(value);
