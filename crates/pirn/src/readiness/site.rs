@@ -268,7 +268,7 @@ impl Site {
     }
 
     /// Wakes all waiters, to try again.
-    pub(super) fn rouse(&self) {
+    pub(super) fn wake_waiters(&self) {
         let generation = self.waits.lock().generation;
         let anything = Event {
             token: 0,

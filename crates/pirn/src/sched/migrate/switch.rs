@@ -164,7 +164,7 @@ impl Worker {
         if self.pool.phase() == Phase::Stopped {
             // LIVENESS: they stay for the last fiber only.
             self.pool.wake_all_workers();
-            self.pool.monitor.rouse();
+            self.pool.monitor.look_now();
         }
     }
 

@@ -435,7 +435,7 @@ impl Look {
                 let blocked = self.waits(remote, at);
                 pool.relieve_holder(worker, blocked);
             }
-            (true, true) => pool.rouse_holder(remote),
+            (true, true) => pool.wake_holder(remote),
             (false, _) if waited < ABSENT.as_nanos() as u64 => {}
             _ => pool.release_placed(worker),
         }

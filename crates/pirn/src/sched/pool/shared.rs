@@ -175,7 +175,7 @@ impl Pool {
             self.remotes.cancel_started();
         }
         self.wake_all_workers();
-        self.monitor.rouse();
+        self.monitor.look_now();
     }
 
     /// Makes every sleeping worker look around once.
