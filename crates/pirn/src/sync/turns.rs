@@ -209,17 +209,17 @@ impl State {
         if self.on_the_way {
             return None;
         }
-        let mut heir = FREE;
+        let mut successor = FREE;
         let mut grant = |place: &mut Place| {
             place.granted = place.starving;
-            heir = if place.granted { place.number } else { FREE };
+            successor = if place.granted { place.number } else { FREE };
         };
         let wake = match self.losers.claim_first(&mut grant) {
             Some(wake) => Some(wake),
             None => self.arrivals.claim_first(&mut grant),
         };
-        self.held = heir;
-        self.on_the_way = wake.is_some() && heir == FREE;
+        self.held = successor;
+        self.on_the_way = wake.is_some() && successor == FREE;
         wake
     }
 }

@@ -306,15 +306,15 @@ impl Worker {
         checks::leaving(fiber);
         let remote = self.remote();
         let next = self.next_on_fiber(remote);
-        if let Some(heir) = next
-            && self.may_inherit(fiber, heir)
+        if let Some(successor) = next
+            && self.may_inherit(fiber, successor)
         {
             // SAFETY: H2: the fiber has ended, and this is its worker.
             let stack = unsafe { (*fiber.header().stack()).take() };
             self.settle(heir, stack.expect("a started fiber has a stack"));
             self.retire(local, fiber);
-            self.note(remote, local, heir);
-            return heir;
+            self.note(remote, local, successor);
+            return successor;
         }
         local.set_left(fiber, None);
         let to = self.destination(remote, local, next);
@@ -322,9 +322,9 @@ impl Worker {
         unsafe { context::exit(fiber.header().context(), to) }
     }
 
-    /// True if `heir` can run where `fiber` has ended, on the same stack.
+    /// True if `successor` can run where `fiber` has ended, on the same stack.
     #[inline(always)]
-    fn may_inherit(&self, fiber: FiberPtr, heir: FiberPtr) -> bool {
+    fn may_inherit(&self, fiber: FiberPtr, successor: FiberPtr) -> bool {
         context::DIRECT
             && !self.pool.stack_waiters.is_watched()
             && context::INHERITS
