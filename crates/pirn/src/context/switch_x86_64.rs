@@ -114,7 +114,7 @@ impl Context {
     /// # Safety
     /// 1. This one is suspended and stays so as long as the result is used.
     /// 2. So much more of its stack is free.
-    pub(super) unsafe fn guest(&self, gap: usize, ip: usize) -> Context {
+    pub(super) unsafe fn visiting(&self, gap: usize, ip: usize) -> Context {
         // SAFETY: SX1, 1.
         let mut words = unsafe { self.sp.cast::<[Word; SAVED]>().read() };
         words[IP] = ip;

@@ -66,7 +66,7 @@ pub(crate) unsafe fn visit(
         return false;
     }
     // SAFETY: VS1: inside the stack, below the words of the context.
-    let landed = unsafe { context.guest(GAP, landing as *const () as usize) };
+    let landed = unsafe { context.visiting(GAP, landing as *const () as usize) };
     let mut visit = Visit {
         context: landed,
         cfa: frame.sp,
@@ -80,7 +80,7 @@ pub(crate) unsafe fn visit(
     // SAFETY: both are this frame's, and the visitor is prepared. `visit` points to its context,
     // and the provenance of that pointer covers all of it.
     unsafe { switch(home, visit.cast::<Context>()) };
-    sanitizer::guest_left(stack.start..frame.sp);
+    sanitizer::visit_ended(stack.start..frame.sp);
     true
 }
 

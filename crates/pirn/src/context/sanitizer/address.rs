@@ -152,7 +152,7 @@ pub(in crate::context) fn prepare_guest(side: &mut Side, stack: &Range<usize>) {
 
 /// Called when a visitor has left the free part `stack` of a stack. Its frames were left, not
 /// unwound, and have poisoned it.
-pub(in crate::context) fn guest_left(stack: Range<usize>) {
+pub(in crate::context) fn visit_ended(stack: Range<usize>) {
     let start = ptr::with_exposed_provenance(stack.start);
     // SAFETY: mapped, and not in use.
     unsafe { __asan_unpoison_memory_region(start, stack.len()) };

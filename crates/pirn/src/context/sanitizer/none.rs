@@ -59,7 +59,7 @@ pub(in crate::context) fn prepare_guest(_side: &mut Side, _stack: &Range<usize>)
 /// Called when a visitor has left the free part `_stack` of a stack.
 #[allow(dead_code, reason = "the corosensei backend has no visits")]
 #[inline(always)]
-pub(in crate::context) fn guest_left(_stack: Range<usize>) {}
+pub(in crate::context) fn visit_ended(_stack: Range<usize>) {}
 
 /// A call on another stack.
 #[allow(dead_code, reason = "the corosensei backend has no such calls")]

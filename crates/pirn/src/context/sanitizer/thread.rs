@@ -132,7 +132,7 @@ pub(in crate::context) fn prepare_guest(side: &mut Side, _stack: &Range<usize>) 
 
 /// Called when a visitor has left the free part `_stack` of a stack.
 #[inline(always)]
-pub(in crate::context) fn guest_left(_stack: Range<usize>) {}
+pub(in crate::context) fn visit_ended(_stack: Range<usize>) {}
 
 /// A call on another stack. To this sanitizer it is a call like any other.
 pub(in crate::context) struct Detour;

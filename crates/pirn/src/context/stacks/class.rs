@@ -105,7 +105,7 @@ impl Class {
 
     /// Returns how to grow; `max` bounds the slots of the class.
     pub(super) fn growth(&self, max: usize) -> Growth {
-        let has_slot = |extent: &Extent| extent.has_cold() || extent.has_virgin();
+        let has_slot = |extent: &Extent| extent.has_cold() || extent.has_reserved();
         if !self.warm.is_empty() || self.extents.iter().any(has_slot) {
             return Growth::Needless;
         }

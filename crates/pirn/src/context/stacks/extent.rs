@@ -126,7 +126,7 @@ impl Extent {
         self.cold_len > 0
     }
 
-    pub(super) fn has_virgin(&self) -> bool {
+    pub(super) fn has_reserved(&self) -> bool {
         self.made < self.opened || !self.unopened.is_empty()
     }
 
