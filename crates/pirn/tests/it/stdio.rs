@@ -132,8 +132,8 @@ fn input_and_output_may_be_files() {
 // Proves: N5-X-copy.
 #[test]
 fn copying_passes_everything_on() {
-    struct Moody(u32);
-    impl Read for Moody {
+    struct Unsteady(u32);
+    impl Read for Unsteady {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             self.0 += 1;
             match self.0 {
@@ -150,7 +150,7 @@ fn copying_passes_everything_on() {
     assert_eq!(copy(&mut &[5; 200_000][..], &mut copied).unwrap(), 200_000);
     assert_eq!(copied, [5; 200_000]);
     copied.clear();
-    let error = copy(&mut Moody(0), &mut copied).unwrap_err();
+    let error = copy(&mut Unsteady(0), &mut copied).unwrap_err();
     assert_eq!((error.kind(), copied), (ErrorKind::InvalidData, vec![7]));
     let error = copy(&mut &b"x"[..], &mut &mut [][..]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::WriteZero);
