@@ -16,7 +16,7 @@
 //! });
 //! ```
 
-mod concurrency_limit;
+mod active_limit;
 mod main_thread;
 mod pools;
 mod queue_limit;

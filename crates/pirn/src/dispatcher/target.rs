@@ -1,7 +1,7 @@
 //! [`Dispatcher`]: a set of workers that fibers are sent to.
 //!
-//! Owns: moving a closure to another set of workers, within the dispatcher's bounds (`queue_limit`,
-//! `concurrency_limit`). Does not own: the pools (`pools`), nor how a pool runs its fibers
+//! Owns: moving a closure to another set of workers, within the dispatcher's bounds (`active_limit`,
+//! `queue_bound`). Does not own: the pools (`pools`), nor how a pool runs its fibers
 //! (`sched`).
 //!
 //! Invariants:
@@ -13,9 +13,9 @@ use std::io;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::concurrency_limit::{ConcurrencyLimit, Slot};
+use super::active_limit::{ActiveLimit, Turn};
 use super::pools::{self, Owned};
-use super::queue_limit::{Line, Turn};
+use super::queue_bound::{QueueBound, Slot};
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::Fresh;
 use crate::runtime::{Handle, Scheduler, visit};
@@ -55,8 +55,8 @@ use crate::wait;
 #[derive(Clone)]
 pub struct Dispatcher {
     place: Place,
-    line: Option<Arc<Line>>,
-    limit: Option<Arc<ConcurrencyLimit>>,
+    limit: Option<Arc<ActiveLimit>>,
+    bound: Option<Arc<QueueBound>>,
 }
 
 /// The workers.
@@ -219,9 +219,9 @@ impl Dispatcher {
         let Some(pool) = self.pool() else {
             panic!("what starts at once cannot be limited");
         };
-        let line = Line::new(most, Arc::clone(pool), self.line.clone());
+        let limit = ActiveLimit::new(most, Arc::clone(pool), self.limit.clone());
         Dispatcher {
-            line: Some(Arc::new(line)),
+            limit: Some(Arc::new(limit)),
             ..self.clone()
         }
     }
@@ -252,7 +252,7 @@ impl Dispatcher {
     pub fn queue_limit(self, most: usize) -> Dispatcher {
         assert!(most > 0, "nothing passes a queue of 0");
         Dispatcher {
-            limit: Some(Arc::new(ConcurrencyLimit::new(most))),
+            bound: Some(Arc::new(QueueBound::new(most))),
             ..self
         }
     }
@@ -338,11 +338,11 @@ impl Dispatcher {
     where
         F: FnOnce() -> T + Send,
     {
-        let slot = match (self.pool(), &self.limit) {
-            (Some(pool), Some(limit)) => Some(limit.enter(!pool.is_current())),
+        let slot = match (self.pool(), &self.bound) {
+            (Some(pool), Some(bound)) => Some(bound.enter(!pool.is_current())),
             _ => None,
         };
-        let turn = self.line.as_ref().map(Turn::new);
+        let turn = self.limit.as_ref().map(Turn::new);
         let admission = Admission { slot, turn };
         move || {
             admission.begin();
@@ -358,14 +358,14 @@ impl Dispatcher {
             return publish_unconfined(fiber);
         };
         if !enqueue::admit(pool, local) {
-            if let Some(line) = &self.line {
-                line.submit_none();
+            if let Some(limit) = &self.limit {
+                limit.submit_none();
             }
             entry::refuse(fiber);
             return;
         }
-        match &self.line {
-            Some(line) => line.submit(fiber),
+        match &self.limit {
+            Some(limit) => limit.submit(fiber),
             None => enqueue::queue(pool, local, fiber),
         }
     }
@@ -382,8 +382,8 @@ impl Dispatcher {
     fn of(place: Place) -> Dispatcher {
         Dispatcher {
             place,
-            line: None,
             limit: None,
+            bound: None,
         }
     }
 
@@ -402,7 +402,7 @@ impl Dispatcher {
             return false;
         }
         let here = self.pool().is_none_or(Pool::is_current);
-        here && self.line.as_ref().is_none_or(|line| line.is_current())
+        here && self.limit.as_ref().is_none_or(|limit| limit.is_current())
     }
 }
 
@@ -437,8 +437,8 @@ impl PartialEq for Dispatcher {
             one.map(Arc::as_ptr) == other.map(Arc::as_ptr)
         }
         same(self.pool(), other.pool())
-            && same(self.line.as_ref(), other.line.as_ref())
             && same(self.limit.as_ref(), other.limit.as_ref())
+            && same(self.bound.as_ref(), other.bound.as_ref())
     }
 }
 

@@ -4,11 +4,11 @@
 //! A fiber takes its turn when it is given to the pool and has it until it ends. Fibers that wait
 //! here are already counted in the pool (`enqueue::admit`), so the pool does not end before them.
 //!
-//! Lines may be chained: a fiber that has its turn here then waits in the next line, and gives up
+//! Limits may be chained: a fiber that has its turn here then waits at the next one, and gives up
 //! both turns at its end.
 //!
 //! Invariants:
-//! * LN1. `active` counts fibers that have been let through and still have their [`Turn`]. While
+//! * AL1. `active` counts fibers that have been let through and still have their [`Turn`]. While
 //!   fewer than `most` are active, none waits.
 
 use std::cell::RefCell;
@@ -21,12 +21,12 @@ use crate::sched::worker::enqueue;
 use crate::shim::Lock;
 
 /// The queue in which fibers of one limited dispatcher wait for their turn.
-pub(super) struct Line {
+pub(super) struct ActiveLimit {
     places: Lock<Places>,
     most: usize,
     pool: Arc<Pool>,
-    /// The next line.
-    further: Option<Arc<Line>>,
+    /// The next limit.
+    further: Option<Arc<ActiveLimit>>,
 }
 
 struct Places {
@@ -35,19 +35,23 @@ struct Places {
 }
 
 /// The right of one fiber to be active. It lies in the fiber's closure, then in the fiber.
-pub(super) struct Turn(Arc<Line>);
+pub(super) struct Turn(Arc<ActiveLimit>);
 
 /// The turn of the running fiber. Dropped last: none of the fiber's code runs after that.
 static TURN: FiberLocal<RefCell<Option<Turn>>> =
     FiberLocal::lasting(|| RefCell::new(None));
 
-impl Line {
-    pub(super) fn new(most: usize, pool: Arc<Pool>, further: Option<Arc<Line>>) -> Line {
+impl ActiveLimit {
+    pub(super) fn new(
+        most: usize,
+        pool: Arc<Pool>,
+        further: Option<Arc<ActiveLimit>>,
+    ) -> ActiveLimit {
         let places = Places {
             active: 0,
             waiting: Fifo::new(),
         };
-        Line {
+        ActiveLimit {
             places: Lock::new(places),
             most,
             pool,
@@ -55,7 +59,7 @@ impl Line {
         }
     }
 
-    /// Accepts an admitted fiber with a closure that holds a [`Turn`] of this line.
+    /// Accepts an admitted fiber with a closure that holds a [`Turn`] of this limit.
     pub(super) fn submit(&self, fiber: FiberPtr) {
         {
             let mut places = self.places.lock();
@@ -76,16 +80,16 @@ impl Line {
         }
     }
 
-    /// Returns true if the running fiber has its turn in this line.
+    /// Returns true if the running fiber has its turn here.
     pub(super) fn is_current(&self) -> bool {
         let own =
-            TURN.with(|turn| turn.borrow().as_ref().map(|Turn(line)| Arc::clone(line)));
+            TURN.with(|turn| turn.borrow().as_ref().map(|Turn(limit)| Arc::clone(limit)));
         let mut next = own.as_deref();
-        while let Some(line) = next {
-            if std::ptr::eq(line, self) {
+        while let Some(limit) = next {
+            if std::ptr::eq(limit, self) {
                 return true;
             }
-            next = line.further.as_deref();
+            next = limit.further.as_deref();
         }
         false
     }
@@ -117,8 +121,8 @@ impl Line {
 }
 
 impl Turn {
-    pub(super) fn new(line: &Arc<Line>) -> Turn {
-        Turn(Arc::clone(line))
+    pub(super) fn new(limit: &Arc<ActiveLimit>) -> Turn {
+        Turn(Arc::clone(limit))
     }
 
     /// Stores the turn in the running fiber, to its end.
@@ -129,10 +133,10 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let mut line = Some(&self.0);
-        while let Some(left) = line {
+        let mut limit = Some(&self.0);
+        while let Some(left) = limit {
             left.leave();
-            line = left.further.as_ref();
+            limit = left.further.as_ref();
         }
     }
 }

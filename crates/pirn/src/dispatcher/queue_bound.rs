@@ -9,7 +9,7 @@ use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, Reason, Spec, wait_in};
 
 /// The capacity of the queue, and its waiters.
-pub(super) struct ConcurrencyLimit {
+pub(super) struct QueueBound {
     slots: Lock<Slots>,
     most: usize,
 }
@@ -20,7 +20,7 @@ struct Slots {
 }
 
 /// The slot that one fiber occupies until it starts or is dropped unrun.
-pub(super) struct Slot(Arc<ConcurrencyLimit>);
+pub(super) struct Slot(Arc<QueueBound>);
 
 impl Describe for Slots {
     fn describe(&self) -> ObjectKind {
@@ -30,13 +30,13 @@ impl Describe for Slots {
     }
 }
 
-impl ConcurrencyLimit {
-    pub(super) fn new(most: usize) -> ConcurrencyLimit {
+impl QueueBound {
+    pub(super) fn new(most: usize) -> QueueBound {
         let slots = Slots {
             taken: 0,
             waiters: WaitQueue::new(),
         };
-        ConcurrencyLimit {
+        QueueBound {
             slots: Lock::new(slots),
             most,
         }
