@@ -69,8 +69,12 @@ impl Handle {
     /// ```
     pub fn dump(&self, w: &mut dyn Write) -> io::Result<()> {
         let pool = self.pool();
-        let roll = report::describe_all(pool);
-        let started: usize = roll.workers.iter().map(|worker| worker.fibers.len()).sum();
+        let snapshot = report::describe_all(pool);
+        let started: usize = snapshot
+            .workers
+            .iter()
+            .map(|worker| worker.fibers.len())
+            .sum();
         writeln!(
             w,
             "runtime '{}': {} of {} workers started, {started} fibers started, \

@@ -19,7 +19,7 @@
 mod active_limit;
 mod main_thread;
 mod pools;
-mod queue_limit;
+mod queue_bound;
 mod target;
 
 pub use main_thread::run_main;

@@ -19,7 +19,8 @@ pub(crate) struct EndTable {
     pub(crate) panic_left: unsafe fn(data: *const ()),
     /// The fiber, which is fresh, waits for a stack, or no longer waits (`stackless`). Called under
     /// a lock; the wakes are due after it.
-    pub(crate) hunger: unsafe fn(data: *const (), hungry: bool, wakes: &mut Vec<Wake>),
+    pub(crate) set_stackless:
+        unsafe fn(data: *const (), stackless: bool, wakes: &mut Vec<Wake>),
 }
 
 /// How a fiber has ended. When the hook is called, the outcome belongs to the joiners (H5).

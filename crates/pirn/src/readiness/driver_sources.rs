@@ -64,7 +64,7 @@ pub(crate) fn evacuate(driver: &'static Driver) {
         if moved.is_err() || !started {
             // No thread polls this driver any more. The waiters try again, and find another driver
             // or the error that there is none.
-            site.rouse();
+            site.wake_waiters();
         }
     }
 }

@@ -96,8 +96,8 @@ impl Children {
     }
 
     /// Records that a child waits for a stack, or no longer waits.
-    pub(super) fn note_hunger(&self, hungry: bool, wakes: &mut Vec<Wake>) {
-        self.state.lock().census.note_hunger(hungry, wakes);
+    pub(super) fn count_stackless(&self, stackless: bool, wakes: &mut Vec<Wake>) {
+        self.state.lock().census.count_stackless(stackless, wakes);
     }
 
     /// Keeps the panic of a child that is about to be counted off. Cancels the scope if the child's

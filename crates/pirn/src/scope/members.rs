@@ -327,7 +327,7 @@ static TABLE: EndTable = EndTable {
 
 /// # Safety
 /// `data` is the reference that [`Shared::adopt`] made for a fiber that has not ended.
-unsafe fn hunger(data: *const (), hungry: bool, wakes: &mut Vec<Wake>) {
+unsafe fn set_stackless(data: *const (), stackless: bool, wakes: &mut Vec<Wake>) {
     // SAFETY: GR1.
     let members = unsafe { &*data.cast::<Shared>() };
     let mut state = members.state.lock();

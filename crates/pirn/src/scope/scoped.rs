@@ -601,14 +601,14 @@ pub(super) unsafe fn take_panic(children: &Children) -> Option<Panic> {
 static TABLE: EndTable = EndTable {
     ended: child_ended,
     panic_left,
-    hunger,
+    set_stackless,
 };
 
 /// # Safety
 /// As for [`child_ended`], of a child that has not ended.
-unsafe fn hunger(data: *const (), hungry: bool, wakes: &mut Vec<Wake>) {
+unsafe fn set_stackless(data: *const (), stackless: bool, wakes: &mut Vec<Wake>) {
     // SAFETY: SC1: the scope waits for the child.
-    unsafe { &*data.cast::<Children>() }.note_hunger(hungry, wakes);
+    unsafe { &*data.cast::<Children>() }.count_stackless(stackless, wakes);
 }
 
 /// # Safety

@@ -7,8 +7,11 @@ pub(crate) mod deadline;
     reason = "points to regions in the frames that they hold for"
 )]
 pub(crate) mod scope;
-#[expect(unsafe_code, reason = "seats are pointers to headers")]
+#[expect(unsafe_code, reason = "registered fibers are pointers to headers")]
 pub(crate) mod token;
 mod token_cancel;
-#[expect(unsafe_code, reason = "a fiber and its header, a seat and its token")]
+#[expect(
+    unsafe_code,
+    reason = "a fiber and its header, a registration and its token"
+)]
 pub(crate) mod token_registration;

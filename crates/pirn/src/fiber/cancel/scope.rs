@@ -166,8 +166,8 @@ impl CurrentScope {
         self.0.addr() & UNTIMED == 0
     }
 
-    pub(super) fn calm(self) -> CurrentScope {
-        CurrentScope(self.0.map_addr(|address| address | CALM))
+    pub(super) fn without_limits(self) -> CurrentScope {
+        CurrentScope(self.0.map_addr(|address| address | NO_LIMITS))
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) type Call = Box<dyn FnOnce() + Send>;
 
 /// The parties that a node's cancellation notifies.
 pub(crate) struct Tables {
-    pub(super) seats: Slab<Seated>,
+    pub(super) fibers: Slab<Registered>,
     pub(super) below: Slab<Weak<Node>>,
     pub(super) calls: Slab<Call>,
     pub(super) waiters: WaitQueue<()>,
@@ -61,7 +61,7 @@ pub(crate) struct Tables {
     pub(super) above: [Option<Link>; 3],
 }
 
-pub(super) struct Seated(pub(super) FiberPtr);
+pub(super) struct Registered(pub(super) FiberPtr);
 
 // SAFETY: H1: any thread may access a header's atomics; TK2 says for how long it means this fiber.
 unsafe impl Send for Registered {}
@@ -194,9 +194,9 @@ impl Tables {
             .find(|place| place.as_ref().is_some_and(is_to_other))
     }
 
-    /// Takes the first seat at or after `next`. No seat is added any more (TK1).
-    pub(super) fn take_seat(&mut self, next: &mut usize) -> Option<Seated> {
-        if self.seats.is_empty() {
+    /// Takes the first fiber at or after `next`. No fiber is added any more (TK1).
+    pub(super) fn take_fiber(&mut self, next: &mut usize) -> Option<Registered> {
+        if self.fibers.is_empty() {
             return None;
         }
         loop {

@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::token::{Link, Node, Seated};
+use super::token::{Link, Node, Registered};
 use crate::base::drop_guard::end_caught;
 use crate::base::mutant::mutant;
 use crate::fiber::waking::Wake;
@@ -72,7 +72,7 @@ impl Node {
             self.cancelled.store(true, Ordering::Release);
             (mem::take(&mut tables.below), mem::take(&mut tables.calls))
         };
-        self.tell_seated();
+        self.tell_registered();
         wake_all(&self.tables, |tables| tables.waiters.claim_first(|()| {}));
         for (_, call) in calls {
             // UNWIND: a callback's panic ends that callback only.
@@ -81,25 +81,25 @@ impl Node {
         due.extend(below.into_iter().filter_map(|(_, node)| node.upgrade()));
     }
 
-    fn tell_seated(&self) {
+    fn tell_registered(&self) {
         let mut next = 0;
         loop {
             let mut wakes = [const { None }; BATCH];
             let mut tables = self.tables.lock();
             for wake in &mut wakes {
-                let Some(Seated(fiber)) = tables.take_seat(&mut next) else {
+                let Some(Registered(fiber)) = tables.take_fiber(&mut next) else {
                     break;
                 };
                 if mutant!("told_without_the_lock") {
                     drop(tables);
                     tables = self.tables.lock();
                 }
-                // TK2: its seat was there under this lock.
+                // TK2: its entry was there under this lock.
                 if fiber.state.revoke() {
                     *wake = Some(Wake::of(fiber));
                 }
             }
-            let left = !tables.seats.is_empty();
+            let left = !tables.fibers.is_empty();
             drop(tables);
             wakes.into_iter().flatten().for_each(Wake::enqueue);
             if !left {

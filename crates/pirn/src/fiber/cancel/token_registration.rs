@@ -129,8 +129,8 @@ fn hide_from_canceller(header: &Header, node: &Arc<Node>) {
 /// Removes the registration that a fiber may have by `bottom`, at the fiber's end.
 #[inline]
 pub(in crate::fiber) fn leave_for_good(fiber: FiberPtr, bottom: &CancelScope) {
-    if let Some(seat) = bottom.seat.get() {
-        seat.give_up();
+    if let Some(registration) = bottom.registration.get() {
+        registration.deregister();
     }
     // H2: the caller's own header.
     let header = fiber.header();
@@ -168,7 +168,7 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: CurrentScope) -> 
         return true;
     }
     if region.limit().is_none() && !shielded {
-        header.set_scope(in_force.calm());
+        header.set_scope(in_force.without_limits());
     }
     false
 }

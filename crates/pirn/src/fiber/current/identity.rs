@@ -96,7 +96,7 @@ fn identity_of_thread(local: &Local) -> FiberPtr {
 static HOOK: EndTable = EndTable {
     ended: end_identity,
     panic_left: |_| {},
-    hunger: |_, _, _| {},
+    set_stackless: |_, _, _| {},
 };
 
 /// Ends the use of a plain thread's header, which goes back to the slab after that. Called by the

@@ -55,7 +55,7 @@ pub(crate) struct Local {
 struct Departure {
     fiber: Cell<Option<FiberPtr>>,
     /// The action that this fiber has requested, unless it has ended.
-    wish: Cell<Option<AfterSwitch>>,
+    after: Cell<Option<AfterSwitch>>,
 }
 
 /// The action that a fiber which may migrate requests when it leaves its stack. It is done on the
@@ -108,7 +108,7 @@ impl Local {
             plain_thread: Cell::new(None),
             left: Departure {
                 fiber: Cell::new(None),
-                wish: Cell::new(None),
+                after: Cell::new(None),
             },
             worker: Cell::new(ptr::null()),
             jobs: Cell::new(Jobs::none()),
@@ -220,15 +220,15 @@ impl Local {
 
     /// Records that `fiber` has ended, or the action that it requests.
     #[inline(always)]
-    pub(crate) fn set_left(&self, fiber: FiberPtr, wish: Option<AfterSwitch>) {
+    pub(crate) fn set_left(&self, fiber: FiberPtr, after: Option<AfterSwitch>) {
         self.left.fiber.set(Some(fiber));
-        self.left.wish.set(wish);
+        self.left.after.set(after);
     }
 
     /// Returns the fiber that has ended here last, if its worker has not retired it yet.
     pub(crate) fn ended(&self) -> Option<FiberPtr> {
         let fiber = self.left.fiber.get();
-        fiber.filter(|_| self.left.wish.get().is_none())
+        fiber.filter(|_| self.left.after.get().is_none())
     }
 
     #[inline(always)]
@@ -237,7 +237,7 @@ impl Local {
             None => None,
             Some(fiber) => {
                 self.left.fiber.set(None);
-                Some((fiber, self.left.wish.get()))
+                Some((fiber, self.left.after.get()))
             }
         }
     }

@@ -65,7 +65,7 @@ pub(crate) fn end(header: &Header) {
     tell(header, false, &mut Vec::new());
 }
 
-fn tell(header: &Header, hungry: bool, wakes: &mut Vec<Wake>) {
+fn tell(header: &Header, stackless: bool, wakes: &mut Vec<Wake>) {
     if let Some(EndHook { table, data }) = header.on_end() {
         // SAFETY: the scope or group that set the hook waits for the fiber's end. The fiber is
         // fresh and on the list; the caller holds the lock of the list.

@@ -1,4 +1,4 @@
-//! Waiters for the end of a hungry fiber, and the fibers that they may borrow a stack for.
+//! Waiters for the end of a stackless fiber, and the fibers that they may borrow a stack for.
 
 use crate::fiber::fiber_ptr::FiberPtr;
 
@@ -13,7 +13,7 @@ pub(crate) enum StackOwner {
     Asked,
 }
 
-/// The hungry fibers for which a waiter borrows a stack.
+/// The stackless fibers for which a waiter borrows a stack.
 #[derive(Debug, Copy, Clone)]
 pub(crate) enum BorrowTarget {
     /// This fiber.

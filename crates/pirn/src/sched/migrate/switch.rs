@@ -60,8 +60,8 @@ impl Worker {
         }
         let to = self.destination(remote, local, next);
         let from = fiber.header().context();
-        local.set_left(fiber, Some(wish));
-        if wish != AfterSwitch::RunAgain {
+        local.set_left(fiber, Some(after));
+        if after != AfterSwitch::RunAgain {
             self.remote().counters.fiber_parks.increment();
         }
         // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of

@@ -169,7 +169,7 @@ impl Pool {
 
     /// Wakes a sleeping holder of the same kind as `stuck`, if there is one, to take the fibers
     /// placed on `stuck`.
-    pub(in crate::sched) fn rouse_holder(&self, stuck: &Remote) {
+    pub(in crate::sched) fn wake_holder(&self, stuck: &Remote) {
         let kind = stuck.thread.holder();
         let idle = self.remotes.iter().find(|remote| {
             remote.thread.is_launched()

@@ -185,7 +185,7 @@ pub(super) fn watch(pool: &Arc<Pool>) {
     let mut others: Vec<_> = observers.filter_map(|it| it.monitor(pool)).collect();
     let (mut lingered, mut ran) = (0, 0);
     let mut events = Events::new();
-    let (mut calm, mut fruitless, mut surplus, mut joined) = (0, 0, 0, 0_u32);
+    let (mut quiet_looks, mut fruitless, mut surplus, mut joined) = (0, 0, 0, 0_u32);
     while pool.is_watched() {
         let seen = look(pool, &mut looks, &mut events);
         for look in &mut others {
@@ -200,9 +200,13 @@ pub(super) fn watch(pool: &Arc<Pool>) {
         if surplus > LASTING {
             pool.send_away(too_many);
         }
-        calm = if young || seen.joining { 0 } else { calm + 1 };
+        quiet_looks = if young || seen.joining {
+            0
+        } else {
+            quiet_looks + 1
+        };
         joined = if seen.joining {
-            CALM
+            QUIET_LOOKS
         } else {
             joined.saturating_sub(1)
         };
@@ -234,9 +238,9 @@ pub(super) fn watch(pool: &Arc<Pool>) {
                     lingered = 0;
                 }
             }
-            calm = 0;
+            quiet_looks = 0;
             monitor.set(Pace::Attending);
-        } else if pool.idle.sleepers_hint() && calm <= CALM {
+        } else if pool.idle.sleepers_hint() && quiet_looks <= QUIET_LOOKS {
             monitor.wait(if young { AGE } else { PERIOD });
         } else if suspicious {
             monitor.wait(beat.min(PERIOD * (1 << fruitless.min(LEAST_SUSPICIOUS))));
@@ -255,7 +259,7 @@ pub(super) fn watch(pool: &Arc<Pool>) {
             monitor.arm(pace, pool.remotes.iter().map(|remote| &*remote.jobs));
             let doze = doze.min(seen.until_fire());
             if monitor.wait(doze) {
-                calm = 0;
+                quiet_looks = 0;
             }
         }
     }

@@ -311,7 +311,7 @@ impl Worker {
         {
             // SAFETY: H2: the fiber has ended, and this is its worker.
             let stack = unsafe { (*fiber.header().stack()).take() };
-            self.settle(heir, stack.expect("a started fiber has a stack"));
+            self.settle(successor, stack.expect("a started fiber has a stack"));
             self.retire(local, fiber);
             self.note(remote, local, successor);
             return successor;
@@ -328,9 +328,9 @@ impl Worker {
         context::DIRECT
             && !self.pool.stack_waiters.is_watched()
             && context::INHERITS
-            && heir.header().is_fresh()
-            && heir.header().placement.get() == 0
-            && !heir.header().has_label()
+            && successor.header().is_fresh()
+            && successor.header().placement.get() == 0
+            && !successor.header().has_label()
             && !fiber.header().has_label()
     }
 

@@ -167,7 +167,7 @@ impl Monitor {
     }
 
     /// Makes the monitor look at the pool's phase now, even between two of its looks.
-    pub(in crate::sched) fn rouse(&self) {
+    pub(in crate::sched) fn look_now(&self) {
         self.pace.swap(Pace::Attending as u32, Ordering::SeqCst);
         self.parker.unpark();
     }
