@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use crate::base::clock;
 use crate::base::list::Fifo;
