@@ -164,7 +164,8 @@ fn proof(text: &str) -> Proof {
 /// the list cannot be read, or no test follows.
 fn claims_at(files: &[File], file: &File, at: usize) -> Option<Vec<(String, Proof)>> {
     let (above, text) = file.text.split_at(at);
-    let (list, below) = text.strip_prefix(MARK)?.split_once('\n')?;
+    let text = text.strip_prefix(MARK)?;
+    let (list, below) = text.split_at(text.find('\n')?);
     let (attributes, below) = below.split_once("fn ")?;
     let is_test = attributes.contains("#[test]") && !attributes.contains("\n\n");
     let (name, _) = below.split_once('(').filter(|_| is_test)?;
