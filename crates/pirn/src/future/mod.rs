@@ -27,11 +27,11 @@
 
 mod drive;
 mod fiber;
-#[cfg(all(feature = "hyper", not(any(loom, shuttle))))]
+#[cfg(all(feature = "hyper", not(pirn_modelled)))]
 #[expect(unsafe_code, reason = "fills memory that is not initialized")]
 pub mod hyper;
 mod sleep;
-#[cfg(all(feature = "tokio", not(any(loom, shuttle))))]
+#[cfg(all(feature = "tokio", not(pirn_modelled)))]
 pub mod tokio;
 
 pub use drive::{block_on, wait};

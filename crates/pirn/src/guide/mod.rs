@@ -35,7 +35,7 @@ pub mod from_crossbeam;
 #[path = "from/go.rs"]
 pub mod from_go;
 // Available with the module it describes.
-#[cfg(not(loom))]
+#[cfg(not(pirn_parts))]
 #[path = "from/rayon.rs"]
 pub mod from_rayon;
 #[path = "from/std.rs"]

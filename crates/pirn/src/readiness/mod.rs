@@ -77,7 +77,7 @@ pub use interest::Interest;
 pub(crate) use sites::ever;
 pub(crate) use source::Source;
 pub(crate) use table::{has_waiters, tell_all};
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 pub(crate) use watching::Watching;
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
     turn: Exclusive<'a, Turns, T>,
 }
 
-/// A mutex whose guard was released.
+/// A mutex after the release of its guard.
 pub(super) struct Released<'a, T: ?Sized>(&'a Guarded<Turns, T>);
 
 impl<T> Mutex<T> {

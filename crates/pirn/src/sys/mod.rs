@@ -14,7 +14,7 @@ mod cached;
 mod call_names;
 #[expect(unsafe_code, reason = "calls of the C library as safe functions")]
 mod calls;
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 mod descriptor;
 #[cfg(all(unix, not(pirn_modelled)))]
 mod ended;
@@ -42,7 +42,7 @@ pub(crate) use affinity::{allowed_processors, pin};
 pub(crate) use cached::{Cached, Rest, may_be_cached, read_cached};
 pub(crate) use call_names::{call_name, is_futex};
 pub(crate) use calls::{advise_huge, at_exit};
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 pub(crate) use descriptor::{is_read_closed, is_readable, is_writable, set_blocking};
 #[cfg(all(unix, not(pirn_modelled)))]
 pub(crate) use ended::ended;

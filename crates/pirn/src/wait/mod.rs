@@ -43,17 +43,17 @@
 //
 // Invariants: W1–W3 (`fiber::waking::waiter`), ST1–ST4 (`fiber::state`).
 
+pub(crate) mod case_output;
 pub(crate) mod choice;
 pub(crate) mod clock;
+pub(crate) mod deadline;
 pub(crate) mod interrupt;
 mod parking;
 mod poll;
 #[expect(unsafe_code, reason = "links a waiter that lives in a case")]
 pub(crate) mod waiter_slot;
-// Needs a table in static memory, where loom's words cannot be.
-pub(crate) mod case_output;
-pub(crate) mod deadline;
-#[cfg(not(loom))]
+// Needs a table in static memory, where a model's words cannot be.
+#[cfg(not(pirn_parts))]
 mod keyed;
 pub(crate) mod object;
 #[expect(unsafe_code, reason = "links a waiter that lives in its own frame")]

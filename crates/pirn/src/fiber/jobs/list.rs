@@ -17,8 +17,8 @@
 //!
 //! The atomics are from `std`, not from `shim`: one of the lists is static, and modelled
 //! words cannot be in every static. So models of one protocol do not check joins
-//! (`par/modelled.rs`), except for the word `beat`. Models of the whole runtime do, but an
-//! access to these atomics is not a scheduling point.
+//! (`par/modelled.rs`), except for the word `beat`. Models of the whole runtime do, but
+//! an access to these atomics is not a scheduling point.
 //!
 //! # Invariants
 //! * JO1. The list is the worker's, and all jobs in it are the running fiber's. Before a
@@ -84,8 +84,8 @@ pub(crate) struct Job {
     /// Initialized while the job is pending. Accessed by the owner only.
     older: Cell<MaybeUninit<*const Job>>,
     /// `None` in the root, and once the job is promoted. Taken by the owner; the job's
-    /// join and the regions inside it (`fiber::cancel::scope`) read it to find out whether
-    /// the job was promoted.
+    /// join and the regions inside it (`fiber::cancel::scope`) read it to find out
+    /// whether the job was promoted.
     promote: Cell<Option<Promote>>,
     /// Where the join was called.
     pub(crate) at: &'static Location<'static>,

@@ -6,13 +6,13 @@
 //!
 //! # Invariants
 //! * PG1: a [`Stretch`] is `len` places in one allocation. Items have a nonzero size.
-//! * MS1: a [`Part`] is the same part of the items' memory and of the scratch memory. Both
-//!   are borrowed for the call of [`with_scratch`], and are this value's alone.
+//! * MS1: a [`Part`] is the same part of the items' memory and of the scratch memory.
+//!   Both are borrowed for the call of [`with_scratch`], and are this value's alone.
 //! * MS2: when a function that takes parts begins, and when it ends by a panic, each item
 //!   is once in the items' memory. A merge only reads its source, so the items are there
 //!   until it has ended.
-//! * MS3: the items of a [`Moved`] are in the scratch memory too, sorted by the caller or by
-//!   a merge; its drop copies them back.
+//! * MS3: the items of a [`Moved`] are in the scratch memory too, sorted by the caller or
+//!   by a merge; its drop copies them back.
 //! * MS4: the lifetime `'memory` belongs to one call of [`with_scratch`] only, and is
 //!   invariant. So parts with it belong to the same two memories.
 
@@ -172,8 +172,8 @@ impl<'memory, T> Part<'memory, T> {
 }
 
 impl<'memory, T> Moved<'memory, T> {
-    /// Returns the part without copying its items back. They are in no memory that counts until
-    /// the caller has put them into one.
+    /// Returns the part without copying its items back. They are in no memory that counts
+    /// until the caller has put them into one.
     fn into_part(self) -> Part<'memory, T> {
         let Part {
             items,
@@ -195,8 +195,8 @@ impl<T> Drop for Moved<'_, T> {
     }
 }
 
-/// Merges two sorted neighbors into the scratch memory; of equal items those of `left` come
-/// first. Joins are attributed to `at`.
+/// Merges two sorted neighbors into the scratch memory; of equal items those of `left`
+/// come first. Joins are attributed to `at`.
 pub(super) fn merge_aside<'memory, T: Send>(
     scope: &mut Scope<'_>,
     at: &'static Location<'static>,

@@ -1,8 +1,8 @@
 //! A merge sort with runs and merges as jobs.
 //!
-//! Owns: which part is sorted in which memory. Does not own: the memories, which guarantee
-//! that no item is lost or duplicated when a comparison panics, and the merge of two runs
-//! (`merge`); the sort of one (`std`).
+//! Owns: which part is sorted in which memory. Does not own: the memories, which
+//! guarantee that no item is lost or duplicated when a comparison panics, and the merge
+//! of two runs (`merge`); the sort of one (`std`).
 //!
 //! ```text
 //!   items    [ run ][ run ][ run ][ run ]      each sorted in its place

@@ -45,7 +45,7 @@ impl Arrivals {
         &self.refused
     }
 
-    /// Returns the number whose shard of the injector the next fiber goes to.
+    /// Returns a number, which selects the shard of the injector for the next fiber.
     pub(in crate::sched) fn next_turn(&self) -> usize {
         // ORDERING: Relaxed: spreads the load; nothing depends on the value.
         self.turn.fetch_add(1, Ordering::Relaxed)

@@ -40,7 +40,7 @@ pub(in crate::sys) fn status_flags(descriptor: BorrowedFd<'_>) -> io::Result<c_i
 ///
 /// # Errors
 /// The error of the system.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(pirn_modelled))]
 pub(in crate::sys) fn set_status_flags(
     descriptor: BorrowedFd<'_>,
     flags: c_int,

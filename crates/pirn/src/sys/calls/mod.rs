@@ -14,33 +14,33 @@
 
 mod check;
 mod descriptor;
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_polling))))]
+#[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_polling))))]
 mod epoll;
 mod exit;
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_condvar))))]
+#[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_condvar))))]
 mod futex;
 mod memory;
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 mod process;
 #[cfg(target_os = "linux")]
 mod thread;
 
 #[cfg(target_os = "linux")]
 pub(super) use descriptor::preadv2;
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(pirn_modelled))]
 pub(super) use descriptor::set_status_flags;
 pub(super) use descriptor::{poll, status_flags, write};
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_polling))))]
+#[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_polling))))]
 pub(super) use epoll::{epoll_create, epoll_ctl, epoll_pwait2, epoll_wait, eventfd};
 pub(crate) use exit::at_exit;
-#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_condvar))))]
+#[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_condvar))))]
 pub(super) use futex::{futex_wait, futex_wake};
 pub(crate) use memory::advise_huge;
-#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
 pub(super) use process::pidfd_open;
-#[cfg(all(unix, not(any(loom, shuttle))))]
+#[cfg(all(unix, not(pirn_modelled)))]
 pub(super) use process::{geteuid, peer_user, waitid};
-#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
 pub(super) use thread::{clock_gettime, gettid, thread_clock};
 #[cfg(target_os = "linux")]
 pub(super) use thread::{sched_getaffinity, sched_setaffinity};

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem;
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(pirn_modelled))]
 use std::mem::MaybeUninit;
 
 use super::check::check;
@@ -45,14 +45,14 @@ fn no_processors() -> libc::cpu_set_t {
 }
 
 /// Returns the system's number of the calling thread.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(pirn_modelled))]
 pub(in crate::sys) fn gettid() -> u32 {
     // SAFETY: a system call without arguments.
     unsafe { libc::gettid() }.cast_unsigned()
 }
 
 /// Returns the clock that counts the processor time of the calling thread; `None` if there is none.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(pirn_modelled))]
 pub(in crate::sys) fn thread_clock() -> Option<libc::clockid_t> {
     let mut clock = MaybeUninit::uninit();
     // SAFETY: returns the calling thread.
@@ -67,7 +67,7 @@ pub(in crate::sys) fn thread_clock() -> Option<libc::clockid_t> {
 ///
 /// # Errors
 /// The error of the system, for example that the thread of the clock has ended.
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(pirn_modelled))]
 pub(in crate::sys) fn clock_gettime(
     clock: libc::clockid_t,
 ) -> io::Result<libc::timespec> {
