@@ -8,7 +8,6 @@ use std::time::Duration;
 use crate::context::StackConfig;
 use crate::events::Watch;
 use crate::fiber::panic_payload::Witness;
-use crate::sched::observer::Observer;
 use crate::sched::placement::lines::Spread;
 
 /// The scheduler of a runtime.
@@ -60,8 +59,8 @@ pub(crate) struct Config {
     /// What the user has provided for the code that runs here; the pool only keeps it.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) watch: Watch,
-    /// What observes the pool.
-    pub(crate) observers: Vec<Box<dyn Observer>>,
+    /// What observes the pool (`sched::observer`); the pool only keeps it.
+    pub(crate) observers: Box<dyn Any + Send + Sync>,
 }
 
 /// The choices of a deterministic pool.

@@ -1,8 +1,9 @@
 //! The seam to what observes a pool: reports, and the searches for deadlocks and stalls.
 //!
 //! The scheduler knows the trait [`Observer`] only. A pool gets its observers with its
-//! configuration. What an observer keeps for one pool is in its own value, which code above `sched`
-//! finds by its type ([`Pool::observer`]). What it reads of the pool is in `pool::view`.
+//! configuration, and only keeps them. What an observer keeps for one pool is in its own value,
+//! which code above `sched` finds by its type ([`Pool::observer`]). What it reads of the pool is in
+//! `pool::view`.
 //!
 //! An observer may ask workers for what only they can read. It raises the pool's number of requests
 //! and wakes them. A worker compares that number with the one it has answered wherever it looks at
@@ -17,7 +18,6 @@ use crate::report::fiber_info::FiberInfo;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::run::Worker;
-use crate::shim::atomic::{AtomicU64, Ordering};
 
 /// One observer of one pool. It reads, and decides nothing.
 pub(crate) trait Observer: Any + Send + Sync {
@@ -44,22 +44,29 @@ pub(crate) trait Observer: Any + Send + Sync {
 /// What the monitor's thread calls.
 pub(crate) type Look = Box<dyn FnMut(&Pool)>;
 
-/// The number of requests to the workers of one pool. Written by askers, read by workers.
-pub(in crate::sched) struct Requests(AtomicU64);
+/// The observers of one pool. It keeps them with its configuration, as a value of unknown type.
+pub(crate) struct Observers(Vec<Box<dyn Observer>>);
 
-impl Requests {
-    pub(in crate::sched) fn new() -> Requests {
-        Requests(AtomicU64::new(0))
+impl Observers {
+    /// Returns the observers, for the configuration of a pool.
+    pub(crate) fn boxed(observers: Vec<Box<dyn Observer>>) -> Box<dyn Any + Send + Sync> {
+        Box::new(Observers(observers))
     }
 }
 
 impl Pool {
+    /// Returns the observers of this pool; none if it has been configured without.
+    pub(in crate::sched) fn observers(&self) -> &[Box<dyn Observer>] {
+        let observers = self.config.observers.downcast_ref::<Observers>();
+        observers.map_or(&[], |observers| observers.0.as_slice())
+    }
+
     /// Returns the observer of this type.
     ///
     /// # Panics
     /// If the pool was configured without one.
     pub(crate) fn observer<T: Observer>(&self) -> &T {
-        let observers = self.config.observers.iter();
+        let observers = self.observers().iter();
         let mut observers = observers.map(|observer| &**observer as &dyn Any);
         let found = observers.find_map(|observer| observer.downcast_ref());
         found.expect("every pool has each of the observers")
@@ -68,8 +75,7 @@ impl Pool {
     /// Makes each worker answer when it next looks at the pool. LIVENESS: before the caller wakes
     /// the workers that are to answer.
     pub(crate) fn request_answers(&self) {
-        // ORDERING: SeqCst: pairs with that in `owes_answer`; the wake-ups follow.
-        self.requests.0.fetch_add(1, Ordering::SeqCst);
+        self.requests.raise();
     }
 
     /// Returns the worker of the calling thread, if it is one of this pool.
@@ -82,7 +88,7 @@ impl Pool {
 
     /// Returns the started fibers that have not ended, for reports of the scheduler's own.
     pub(in crate::sched) fn fibers(self: &Arc<Self>) -> Vec<FiberInfo> {
-        let observers = self.config.observers.iter();
+        let observers = self.observers().iter();
         observers.flat_map(|it| it.fibers(self)).collect()
     }
 }
@@ -97,9 +103,7 @@ impl Remote {
 impl Worker {
     /// True if there is a request that this worker has not answered.
     pub(in crate::sched) fn owes_answer(&self) -> bool {
-        // ORDERING: SeqCst: the worker that was woken by an asker sees its number. If the look
-        // before a sleep comes first, the token of the wake ends the sleep.
-        self.pool.requests.0.load(Ordering::SeqCst) != self.role.answered()
+        self.pool.requests.number() != self.role.answered()
     }
 
     /// Answers if there is a request. `running` is the fiber that this is called on.
@@ -112,9 +116,9 @@ impl Worker {
     #[cold]
     fn answer_observers(&self, running: Option<FiberPtr>) {
         // Before the answers: a request that comes meanwhile is not missed.
-        let number = self.pool.requests.0.load(Ordering::SeqCst);
+        let number = self.pool.requests.number();
         self.role.set_answered(number);
-        for observer in &self.pool.config.observers {
+        for observer in self.pool.observers() {
             observer.answer(self, running);
         }
     }

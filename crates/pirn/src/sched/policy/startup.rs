@@ -67,7 +67,7 @@ impl Pool {
             return Err(error);
         }
         pool.warm_stacks(pool.config.threads.prewarm.unwrap_or(0));
-        for observer in &pool.config.observers {
+        for observer in pool.observers() {
             observer.started();
         }
         let watched =

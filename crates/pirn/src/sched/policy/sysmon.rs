@@ -181,7 +181,7 @@ impl Run {
 pub(super) fn watch(pool: &Arc<Pool>) {
     let monitor = &pool.monitor;
     let mut looks = Vec::new();
-    let observers = pool.config.observers.iter();
+    let observers = pool.observers().iter();
     let mut others: Vec<_> = observers.filter_map(|it| it.monitor(pool)).collect();
     let (mut lingered, mut ran) = (0, 0);
     let mut events = Events::new();

@@ -8,6 +8,7 @@ pub(super) mod quiescence;
 pub(crate) mod registry;
 #[expect(unsafe_code, reason = "a word that is a running header")]
 pub(crate) mod remote;
+pub(super) mod requests;
 pub(crate) mod shared;
 pub(super) mod stack_waiters;
 pub(crate) mod threads;
