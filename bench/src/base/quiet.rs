@@ -18,13 +18,13 @@ const QUIET: f64 = 0.1;
 const TICKS: f64 = 100.0;
 
 /// Returns true if this number of busy processors is small enough.
-pub(crate) fn is_quiet(others: f64) -> bool {
+pub fn is_quiet(others: f64) -> bool {
     others <= QUIET
 }
 
 /// Returns the number of processors that others use at present. This process sleeps meanwhile, and
 /// must have no children that compute. `None` if the system does not report it.
-pub(crate) fn others() -> Option<f64> {
+pub fn others() -> Option<f64> {
     let before = busy()?;
     thread::sleep(WINDOW);
     Some((busy()? - before) / WINDOW.as_secs_f64())
