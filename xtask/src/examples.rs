@@ -34,11 +34,8 @@ struct Check {
 pub(crate) fn examples(_: &Options) -> Result<Tally, String> {
     let mut checks = Vec::new();
     for file in repo::files()? {
-        let name = file
-            .path
-            .strip_prefix(HOME)
-            .filter(|name| !name.contains('/'));
-        if let Some(name) = name {
+        let name = file.path.strip_prefix(HOME);
+        if let Some(name) = name.filter(|name| !name.contains('/')) {
             checks.push(parse(name.trim_end_matches(".rs"), &file.text)?);
         }
     }

@@ -176,13 +176,10 @@ fn claims_at(files: &[File], file: &File, at: usize) -> Option<Vec<(String, Proo
     }
     // A module around it, if it is not at the beginning of its line.
     let lines = above.lines().filter(|line| !line.starts_with([' ', '/']));
-    let modules = lines.filter_map(|line| line.strip_suffix(" {")?.split_once("mod "));
-    path.extend(
-        modules
-            .last()
-            .filter(|_| above.ends_with(' '))
-            .map(|(_, name)| name),
-    );
+    let mut modules =
+        lines.filter_map(|line| line.strip_suffix(" {")?.split_once("mod "));
+    let inner = modules.next_back().filter(|_| above.ends_with(' '));
+    path.extend(inner.map(|(_, name)| name));
     path.push(name);
     let (path, is_model) = (path.join("::"), name.starts_with("model_"));
     let claim = |word: &str| {
@@ -204,12 +201,10 @@ fn claims_at(files: &[File], file: &File, at: usize) -> Option<Vec<(String, Proo
 /// Returns the name of a module, if an attribute in the `mod.rs` beside its file names the file.
 fn renamed<'a>(files: &'a [File], path: &str) -> Option<&'a str> {
     let (folder, name) = path.rsplit_once('/')?;
-    let facade = files
-        .iter()
-        .find(|file| file.path == format!("{folder}/mod.rs"))?;
-    let (_, rest) = facade
-        .text
-        .split_once(&format!("#[path = \"{name}\"]\nmod "))?;
+    let facade = format!("{folder}/mod.rs");
+    let facade = files.iter().find(|file| file.path == facade)?;
+    let attribute = format!("#[path = \"{name}\"]\nmod ");
+    let (_, rest) = facade.text.split_once(&attribute)?;
     rest.split(';').next()
 }
 

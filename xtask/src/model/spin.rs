@@ -38,10 +38,8 @@ const AT_A_TIME: usize = 4;
 pub(crate) fn spin(options: &Options) -> Result<Tally, String> {
     let mut searches = Vec::new();
     for file in repo::files()? {
-        let name = file
-            .path
-            .strip_prefix("models/")
-            .and_then(|n| n.strip_suffix(".pml"));
+        let name = file.path.strip_prefix("models/");
+        let name = name.and_then(|name| name.strip_suffix(".pml"));
         let Some(name) = name.filter(|name| options.picks(name)) else {
             continue;
         };

@@ -20,11 +20,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             let said = "the first line must be the header, `//! What this file owns…`";
             findings.push(Finding::new(&source.path, 1, said));
         }
-        for comment in source
-            .comments
-            .iter()
-            .filter(|c| c.alone && is_code(&c.text))
-        {
+        let comments = source.comments.iter();
+        for comment in comments.filter(|c| c.alone && is_code(&c.text)) {
             let said = format!("commented-out code: `{}`", comment.text);
             findings.push(Finding::new(&source.path, comment.line, said));
         }

@@ -11,11 +11,8 @@ const INDEX: &str = "docs/design/README.md";
 /// Finds outdated documents.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for source in tree
-        .sources
-        .iter()
-        .filter(|s| s.path.contains("/examples/"))
-    {
+    let sources = tree.sources.iter();
+    for source in sources.filter(|s| s.path.contains("/examples/")) {
         let path = source.path.as_str();
         let name = path.rsplit('/').next().unwrap_or(path);
         let name = name.trim_end_matches(".rs");

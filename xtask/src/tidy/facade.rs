@@ -9,10 +9,9 @@ use crate::source::Source;
 
 /// Finds items in `mod.rs` files.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
-    let facades = tree
-        .sources
-        .iter()
-        .filter(|s| s.path.ends_with("/mod.rs") && !s.path.contains("/tests/"));
+    let is_facade =
+        |s: &&Source| s.path.ends_with("/mod.rs") && !s.path.contains("/tests/");
+    let facades = tree.sources.iter().filter(is_facade);
     facades.filter_map(first_item).collect()
 }
 

@@ -118,23 +118,21 @@ fn public(item: &Item) -> Vec<(String, &[Attribute])> {
     match item {
         // Its functions are as public as it is.
         Item::Trait(home) => {
-            found.extend(home.items.iter().filter_map(|item| match item {
-                TraitItem::Fn(function) => {
-                    let name = format!("{}::{}", home.ident, function.sig.ident);
-                    Some((&home.vis, name, &*function.attrs))
+            for item in &home.items {
+                if let TraitItem::Fn(item) = item {
+                    let name = format!("{}::{}", home.ident, item.sig.ident);
+                    found.push((&home.vis, name, &item.attrs));
                 }
-                _ => None,
-            }))
+            }
         }
         Item::Impl(home) => {
-            found.extend(home.items.iter().filter_map(|item| match item {
-                ImplItem::Fn(function) => {
+            for item in &home.items {
+                if let ImplItem::Fn(item) = item {
                     let name =
-                        format!("{}::{}", self_type(&home.self_ty), function.sig.ident);
-                    Some((&function.vis, name, &*function.attrs))
+                        format!("{}::{}", self_type(&home.self_ty), item.sig.ident);
+                    found.push((&item.vis, name, &item.attrs));
                 }
-                _ => None,
-            }))
+            }
         }
         _ => {}
     }

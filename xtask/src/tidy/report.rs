@@ -14,9 +14,7 @@ use crate::tally::Tally;
 /// A figure: what it counts, and its value.
 type Figure = (String, String);
 
-/// Number of folders that are listed.
-const FOLDERS: usize = 5;
-/// A folder with more files is counted.
+/// A folder with more files is listed.
 const FILES: usize = 15;
 /// A struct with more fields is listed.
 const FIELDS: usize = 16;
@@ -83,28 +81,20 @@ fn code_lines(tree: &Tree) -> Vec<Figure> {
     .to_vec()
 }
 
-/// The folders of the library with the most files.
+/// The folders of the library with too many files.
 fn folders(tree: &Tree) -> Vec<Figure> {
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     for source in production(tree) {
-        let folder = source
-            .path
-            .rsplit_once('/')
-            .map_or("", |(folder, _)| folder);
+        let (folder, _) = source.path.rsplit_once('/').unwrap_or_default();
         *sizes.entry(folder).or_default() += 1;
     }
-    let large = sizes.values().filter(|files| **files > FILES).count();
-    let large = (
-        format!("folders with over {FILES} files"),
-        large.to_string(),
-    );
-    let mut sizes: Vec<_> = sizes.into_iter().collect();
-    sizes.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
-    sizes.truncate(FOLDERS);
-    let figures = sizes
-        .into_iter()
-        .map(|(folder, files)| (format!("files in {folder}"), files.to_string()));
-    std::iter::once(large).chain(figures).collect()
+    sizes.retain(|_, files| *files > FILES);
+    let all = format!("folders with over {FILES} files");
+    let mut figures = vec![(all, sizes.len().to_string())];
+    for (folder, files) in sizes {
+        figures.push((format!("files in {folder}"), files.to_string()));
+    }
+    figures
 }
 
 /// The largest structs of the library.

@@ -60,11 +60,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             persons(&source.path, line, text, &mut findings);
         }
     }
-    for file in tree
-        .files
-        .iter()
-        .filter(|f| f.path != "xtask/src/tidy/words.rs")
-    {
+    let files = tree.files.iter();
+    for file in files.filter(|f| f.path != "xtask/src/tidy/words.rs") {
         for (at, line) in file.text.lines().enumerate() {
             promises(&file.path, at + 1, line, &mut findings);
             places(&file.path, at + 1, line, &mut findings);
