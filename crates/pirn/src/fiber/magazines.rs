@@ -3,8 +3,6 @@
 use std::cell::UnsafeCell;
 
 use super::fiber_ptr::FiberHead;
-#[cfg(all(test, loom))]
-use super::fiber_ptr::FiberPtr;
 use crate::base::list::Fifo;
 
 /// The number of classes of blocks, by size (`slab`).
@@ -31,14 +29,5 @@ impl Magazines {
                 })
             }; CLASSES],
         )
-    }
-}
-
-#[cfg(all(test, loom))]
-impl Magazines {
-    /// Returns the block that the next fiber of `class` would get without the store.
-    pub(super) fn first(&self, class: u8) -> Option<FiberPtr> {
-        // SAFETY: the thread's own magazine.
-        unsafe { &*self.0[class as usize].get() }.loaded.front()
     }
 }

@@ -17,6 +17,8 @@ use super::end_hook::{EndHook, Ending};
 use super::fiber_ptr::{FiberHead, FiberPtr};
 use super::header::{Header, PAYLOAD_OFFSET};
 pub(crate) use super::magazines::CLASSES;
+#[cfg(all(test, pirn_parts))]
+use super::magazines::Magazines;
 use super::magazines::Pair;
 use super::schedule::Schedule;
 use crate::base::list::Fifo;
@@ -48,6 +50,15 @@ const CHUNK: usize = 2 << 20;
 #[inline(always)]
 pub(crate) const fn block_size(class: u8) -> usize {
     BLOCKS[class as usize]
+}
+
+#[cfg(all(test, pirn_parts))]
+impl Magazines {
+    /// Returns the block that the next fiber of `class` would get without the store.
+    pub(super) fn first(&self, class: u8) -> Option<FiberPtr> {
+        // SAFETY: the thread's own magazine.
+        unsafe { &*self.0[class as usize].get() }.loaded.front()
+    }
 }
 
 /// The blocks that all threads share, for one class.

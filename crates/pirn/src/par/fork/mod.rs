@@ -1,6 +1,6 @@
-//! Joins: the list that a join pushes to, its steps, and the job that is its second half.
+//! Joins: the list that a join pushes to, its halves, and the job that is its second half.
 
-mod steps;
+mod halves;
 mod task;
 
-pub(super) use steps::{List, join_here};
+pub(super) use halves::{List, join_here};
