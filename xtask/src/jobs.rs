@@ -59,7 +59,7 @@ pub(crate) fn names(step: &str) -> &'static str {
         }
         "free" => {
             " cancel::| channel_storm::| deadline::| deadlock | elastic::| futures| idle | join::\
-             | loans::| par_| park::| reports::| scope::| select::| shutdown::| sockets::\
+             | loans| par_| park::| reports::| scope::| select::| shutdown::| sockets::\
              | socket_faults::| socket_waits::| structure::| timers::"
         }
         "checked" => {

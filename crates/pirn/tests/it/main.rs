@@ -144,6 +144,10 @@ mod keyed;
 mod listen;
 /// A fiber without a stack runs on that of a fiber that waits for its end.
 mod loans;
+/// Stacks beyond the bound: their size, number and end.
+mod loans_stacks;
+/// Which waits borrow a stack for a fiber, and how they end.
+mod loans_waits;
 /// Initialization that happens once, in any order of callers and with any outcome.
 mod once;
 /// Reader-writer locks and semaphores compared with the simplest equivalent.
