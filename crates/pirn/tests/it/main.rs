@@ -215,7 +215,11 @@ mod socket_storms;
 mod sources;
 /// Where fibers settle, by the history of their spawn line.
 mod spread;
+/// Fibers that compute or block start apart.
+mod spread_apart;
 mod spread_ordered;
+/// Pools of fibers are spread over the workers.
+mod spread_pools;
 mod spread_stuck;
 /// Fibers that keep their worker while others wait are reported, with the reason and the remedy.
 #[cfg(all(target_os = "linux", not(pirn_free)))]
