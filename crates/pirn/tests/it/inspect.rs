@@ -2,12 +2,9 @@
 //! runtime ends.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::Shutdown;
 use std::ops::Deref;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,15 +16,12 @@ use pirn::sync::{Event, Mutex, Semaphore};
 use pirn::{Runtime, channel, spawn};
 use serde_json::Value;
 
-use crate::unmeasured::unmeasured;
-use crate::util::{
-    Directory, LONG, apart, apart_unprivileged, compute_until, eventually, scaled,
-};
+use crate::util::{Directory, LONG, compute_until, eventually};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// Returns everything that is sent in answer to `request`.
-fn raw(path: &Path, request: &[u8]) -> io::Result<String> {
+pub(crate) fn raw(path: &Path, request: &[u8]) -> io::Result<String> {
     let mut socket = UnixStream::connect(path)?;
     socket.set_read_timeout(Some(LONG))?;
     // A rejected client may not even be able to send.
@@ -76,7 +70,7 @@ pub(crate) fn of_kind(lines: &[Value], kind: &str) -> Vec<Value> {
     lines.cloned().collect()
 }
 
-fn text(value: &Value) -> Option<String> {
+pub(crate) fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
@@ -142,7 +136,7 @@ impl Drop for Ends {
 }
 
 /// Starts `n` fibers that wait, for six different reasons.
-fn crowd(runtime: &Runtime, n: usize) {
+pub(crate) fn crowd(runtime: &Runtime, n: usize) {
     let (tx, rx) = channel::bounded::<u8>(0);
     let mutex = Arc::new(Mutex::new(()));
     let semaphore = Arc::new(Semaphore::new(0));
@@ -431,365 +425,4 @@ fn alone_a_stuck_worker_is_reported_at_once() {
     for fiber in waiting {
         assert!(fiber.join().unwrap().is_err());
     }
-}
-
-/// The socket is its owner's: by its mode under any mask of the process, and by the identity
-/// of the client, if the mode is changed.
-// Proves: P15.
-#[test]
-fn another_user_is_refused() {
-    const ASKED: &str = "PIRN_TEST_SOCKET";
-    let name = "inspect::another_user_is_refused";
-    let unprivileged = || {
-        let path = std::env::var_os(ASKED).expect("set for this process");
-        match raw(Path::new(&path), b"snapshot\n") {
-            Ok(answer) => eprintln!("answered: {answer}"),
-            Err(error) => eprintln!("error: {:?}", error.kind()),
-        }
-        std::process::exit(0);
-    };
-    if std::env::var_os(ASKED).is_some() {
-        unprivileged();
-    }
-    let directory = Directory::new();
-    let path = directory.at("socket");
-    let runtime = Runtime::builder()
-        .workers(1)
-        .inspect(&path)
-        .build()
-        .unwrap();
-    let file = fs::symlink_metadata(&path).unwrap();
-    assert_eq!(file.permissions().mode() & 0o777, 0o600);
-    assert_eq!(directory.names(), ["socket"], "nothing else is left there");
-    let own = fs::metadata("/proc/self").map_or(0, |own| own.uid());
-    if own != 0 {
-        return unmeasured("not root: cannot be another user");
-    }
-    let asked = path.to_str().expect("text");
-    let ended =
-        apart_unprivileged(name, &[(ASKED, asked)], unprivileged).expect("the parent");
-    assert!(
-        ended.stderr.contains("error: PermissionDenied"),
-        "{}",
-        ended.stderr
-    );
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
-    let ended =
-        apart_unprivileged(name, &[(ASKED, asked)], unprivileged).expect("the parent");
-    assert!(ended.stderr.contains("answered: "), "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("refused: another user"),
-        "{}",
-        ended.stderr
-    );
-    assert!(!ended.stderr.contains("runtime"), "{}", ended.stderr);
-    // Its own user is still served.
-    assert_eq!(ask(&path, "snapshot")[0]["kind"], "runtime");
-    drop(runtime);
-}
-
-/// Returns the error of `build` for the socket's path.
-#[track_caller]
-fn refused(path: &Path) -> io::Error {
-    let built = Runtime::builder().workers(1).inspect(path).build();
-    let error = built.expect_err("refused");
-    let said = error.to_string();
-    let begins = format!("inspect is '{}': ", path.display());
-    assert!(said.starts_with(&begins), "{said}");
-    error
-}
-
-/// An unusable path is an error of `build` that names it; the socket of a dead process is replaced, that
-/// of a living one is not.
-// Proves: P15.
-#[test]
-fn what_is_at_the_path() {
-    let directory = Directory::new();
-    let path = directory.at("socket");
-    // A socket without a listener.
-    drop(UnixListener::bind(&path).unwrap());
-    assert!(path.exists());
-    let first = Runtime::builder()
-        .workers(1)
-        .inspect(&path)
-        .build()
-        .unwrap();
-    assert_eq!(ask(&path, "snapshot")[0]["kind"], "runtime");
-
-    assert_eq!(refused(&path).kind(), ErrorKind::AddrInUse);
-    assert_eq!(ask(&path, "snapshot")[0]["kind"], "runtime", "it goes on");
-    // By another path to the same place, too.
-    symlink(&path, directory.at("link")).unwrap();
-    assert_eq!(
-        refused(&directory.at("link")).kind(),
-        ErrorKind::AlreadyExists
-    );
-    fs::remove_file(directory.at("link")).unwrap();
-
-    fs::write(directory.at("file"), "precious").unwrap();
-    assert_eq!(
-        refused(&directory.at("file")).kind(),
-        ErrorKind::AlreadyExists
-    );
-    assert_eq!(
-        fs::read_to_string(directory.at("file")).unwrap(),
-        "precious"
-    );
-    assert_eq!(refused(&directory.at("")).kind(), ErrorKind::AlreadyExists);
-    assert_eq!(
-        refused(&directory.at("no/such")).kind(),
-        ErrorKind::NotFound
-    );
-    assert_eq!(refused(Path::new("")).kind(), ErrorKind::InvalidInput);
-    assert_eq!(refused(Path::new("/")).kind(), ErrorKind::InvalidInput);
-    let long = directory.at(&"x".repeat(200));
-    refused(&long);
-    assert_eq!(
-        directory.names(),
-        ["file", "socket"],
-        "nothing is left behind"
-    );
-
-    drop(first);
-    assert_eq!(
-        directory.names(),
-        ["file"],
-        "the socket goes with its runtime"
-    );
-    let second = Runtime::builder()
-        .workers(1)
-        .inspect(&path)
-        .build()
-        .unwrap();
-    // By now it belongs to another process: it stays.
-    fs::remove_file(&path).unwrap();
-    fs::write(&path, "precious").unwrap();
-    drop(second);
-    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
-}
-
-/// Of runtimes that start at the same time at the same path, beside a dead socket, one gets it and
-/// answers.
-// Proves: P15.
-#[test]
-fn one_of_many_gets_the_place() {
-    let directory = Directory::new();
-    let path = directory.at("socket");
-    for _ in 0..scaled(20) {
-        drop(UnixListener::bind(&path).unwrap());
-        let build = || Runtime::builder().workers(1).inspect(&path).build();
-        let built: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(build)).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap())
-                .collect()
-        });
-        let winners = built.iter().filter(|built| built.is_ok()).count();
-        assert_eq!(winners, 1, "{built:?}");
-        assert_eq!(ask(&path, "snapshot")[0]["kind"], "runtime");
-        drop(built);
-        assert!(directory.names().is_empty(), "{:?}", directory.names());
-    }
-}
-
-/// Malformed requests are rejected, and a client that sends or reads nothing delays neither
-/// the others for long nor the runtime.
-// Proves: P15.
-#[test]
-fn clients_that_misbehave() {
-    let directory = Directory::new();
-    let path = directory.at("socket");
-    let built = Runtime::builder()
-        .workers(2)
-        .inspect(&path)
-        .build()
-        .unwrap();
-    let runtime = Ends(Some(built));
-    crowd(&runtime, 2_000);
-    let garbage: [&[u8]; 5] = [
-        b"\n",
-        b"GET / HTTP/1.1\r\n\r\n",
-        b"\xff\xfe\x00snapshot\n",
-        &[b'x'; 100_000],
-        b"fiber 99999999999999999999\n",
-    ];
-    for bytes in garbage {
-        // A write after the rejection may be an error there.
-        if let Ok(answer) = raw(&path, bytes) {
-            let line: Value = serde_json::from_str(&answer).expect("one line");
-            assert_eq!(line["kind"], "error", "{answer}");
-            assert_eq!(line["why"], "request", "{answer}");
-        }
-    }
-    // Sends nothing; sends half of a request; disconnects.
-    let silent = UnixStream::connect(&path).unwrap();
-    let mut half = UnixStream::connect(&path).unwrap();
-    half.write_all(b"snap").unwrap();
-    drop(UnixStream::connect(&path).unwrap());
-    // Sends a request, and has disconnected when the answer is sent: far more than the socket's
-    // buffer holds.
-    let mut gone = UnixStream::connect(&path).unwrap();
-    gone.write_all(b"snapshot\n").unwrap();
-    drop(gone);
-    assert_eq!(of_kind(&ask_all(&path, "snapshot"), "fiber").len(), 2_000);
-    drop((silent, half));
-    // Shuts down its sending side, and reads.
-    let mut shut = UnixStream::connect(&path).unwrap();
-    shut.write_all(b"snapshot 1").unwrap();
-    shut.shutdown(Shutdown::Write).unwrap();
-    let mut answer = String::new();
-    shut.read_to_string(&mut answer).unwrap();
-    assert!(answer.contains("line feed"), "{answer}");
-    // Sends a request and does not read: the runtime's end does not wait for it.
-    let mut stuck = UnixStream::connect(&path).unwrap();
-    stuck.write_all(b"snapshot\n").unwrap();
-    let mut one = [0];
-    stuck.read_exact(&mut one).unwrap();
-    let start = Instant::now();
-    runtime.now();
-    assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
-    assert!(directory.names().is_empty());
-    // And it sees the end of the connection.
-    let mut rest = Vec::new();
-    let _ = stuck.read_to_end(&mut rest);
-    assert!(!rest.ends_with(b"{\"kind\":\"end\"}\n"), "it was cut off");
-}
-
-/// However a runtime ends, its socket is removed, and connected clients see the end.
-// Proves: P15.
-#[test]
-fn it_ends_with_its_runtime() {
-    let directory = Directory::new();
-    let path = directory.at("socket");
-    let build = || {
-        Runtime::builder()
-            .workers(2)
-            .inspect(&path)
-            .build()
-            .unwrap()
-    };
-    let connected = || {
-        let client = UnixStream::connect(&path).unwrap();
-        client.set_read_timeout(Some(LONG)).unwrap();
-        client
-    };
-    let ended = |mut client: UnixStream| {
-        assert_eq!(client.read(&mut [0]).unwrap_or(0), 0);
-        assert!(directory.names().is_empty(), "{:?}", directory.names());
-    };
-
-    let runtime = build();
-    let client = connected();
-    drop(runtime);
-    ended(client);
-
-    // With fibers that do not end.
-    let runtime = build();
-    let fiber = runtime.spawn(pirn::park);
-    eventually("it waits", || runtime.fibers().len() == 1);
-    let client = connected();
-    let left = runtime.shutdown(Duration::ZERO).expect_err("it parks on");
-    assert_eq!(left.fibers().len(), 1);
-    ended(client);
-    fiber.fiber().unpark();
-    fiber.join().unwrap();
-
-    // By one of its own fibers, which cannot wait for it.
-    let runtime = build();
-    let handle = runtime.handle();
-    let client = connected();
-    handle.run(move || drop(runtime));
-    eventually("its end", || directory.names().is_empty());
-    ended(client);
-}
-
-/// The process under test: aborts the first time, exits the second.
-fn come_and_go() {
-    let path = std::env::var_os("PIRN_INSPECT").expect("set");
-    let path = Path::new(&path);
-    assert_eq!(
-        pirn::run(|| ask(path, "snapshot")[0]["name"].clone()),
-        "pirn"
-    );
-    let aside = path.with_file_name("killed");
-    if !aside.exists() {
-        fs::write(aside, "").unwrap();
-        std::process::abort();
-    }
-    // The second listening runtime of the environment has a number.
-    let second = Builder::new().name("second").workers(1).build().unwrap();
-    let numbered = path.with_file_name("socket.2");
-    assert_eq!(ask(&numbered, "snapshot")[0]["name"], "second");
-    // The setting of the program takes precedence.
-    let other = path.with_file_name("other");
-    let third = Builder::new().workers(1).inspect(&other).build().unwrap();
-    assert!(other.exists() && !path.with_file_name("socket.3").exists());
-    drop((second, third));
-    assert!(!other.exists() && !numbered.exists());
-    std::process::exit(0);
-}
-
-/// A process that exits removes its socket, though its default runtime does not end; a killed
-/// one leaves it, and the next one takes its place.
-// Proves: P15.
-#[test]
-fn processes_come_and_go() {
-    let name = "inspect::processes_come_and_go";
-    if std::env::var_os("PIRN_INSPECT").is_some() {
-        come_and_go();
-    }
-    let directory = Directory::new();
-    let path = directory.at("socket");
-    let text = path.to_str().expect("text");
-    for killed in [true, false] {
-        let ended = apart(name, &[("PIRN_INSPECT", text)], come_and_go);
-        let ended = ended.expect("the parent");
-        assert_eq!(ended.status.success(), !killed, "{}", ended.stderr);
-        let left = directory.names();
-        match killed {
-            true => assert_eq!(left, ["killed", "socket"]),
-            false => assert_eq!(left, ["killed"]),
-        }
-    }
-}
-
-/// Many clients at once while fibers start and end: each gets a whole answer.
-// Proves: P15.
-#[test]
-fn many_ask_amid_a_storm() {
-    let directory = Directory::new();
-    let path = directory.at("socket");
-    let runtime = Runtime::builder()
-        .workers(4)
-        .inspect(&path)
-        .build()
-        .unwrap();
-    let stop = Arc::new(AtomicBool::new(false));
-    let theirs = Arc::clone(&stop);
-    let churn = runtime.spawn(move || {
-        while !theirs.load(Ordering::SeqCst) {
-            pirn::scope(|s| {
-                for _ in 0..50 {
-                    s.spawn(pirn::yield_now);
-                }
-            });
-        }
-    });
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                for _ in 0..scaled(50) {
-                    let lines = ask(&path, "snapshot 20");
-                    assert_eq!(lines[0]["kind"], "runtime");
-                    for fiber in of_kind(&lines, "fiber").iter().take(2) {
-                        let id = fiber["id"].as_str().unwrap();
-                        assert!(!ask(&path, &format!("fiber {id}")).is_empty());
-                    }
-                }
-            });
-        }
-    });
-    stop.store(true, Ordering::SeqCst);
-    churn.join().unwrap();
 }

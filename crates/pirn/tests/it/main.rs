@@ -130,6 +130,12 @@ mod hooks;
 /// Answers of a runtime on its socket, the allowed clients, and the end.
 #[cfg(unix)]
 mod inspect;
+/// The path of the socket, the allowed clients, and those that misbehave.
+#[cfg(unix)]
+mod inspect_access;
+/// Runtimes with a socket come and go.
+#[cfg(unix)]
+mod inspect_ends;
 /// Snapshots of many fibers: in pieces, each fiber once, and with omissions marked.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "promises that fibers may migrate")]
