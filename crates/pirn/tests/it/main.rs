@@ -110,6 +110,12 @@ mod files;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "has the system forget files and refuse calls")]
 mod files_queued;
+/// Reads of files, also of data in memory.
+#[cfg(unix)]
+mod files_reads;
+/// The threads on which file operations run.
+#[cfg(unix)]
+mod files_threads;
 /// Code without knowledge of fibers waits behind a channel, and is ended in time.
 mod foreign_code;
 #[expect(unsafe_code, reason = "lets fibers migrate")]
