@@ -69,6 +69,8 @@ mod by_hand;
 mod cancel;
 /// Values arrive once, in order, or are returned; the meaning of close and disconnect.
 mod channel;
+/// Broadcasts and watched values.
+mod channel_broadcast;
 /// Each value that is sent is received, counted, at all kinds of ends.
 mod channel_counts;
 /// How channels end, what each side sees, and where values go.
@@ -77,6 +79,8 @@ mod channel_ends;
 mod channel_kinds;
 /// Channels and selects compared with the simplest equivalent.
 mod channel_oracle;
+/// Results of ordered work come in the order of submission.
+mod channel_ordered;
 /// Channels under load: no value lost or doubled, with any capacity and any kinds of parties.
 mod channel_storm;
 /// The counters, and the equations between them.
