@@ -71,6 +71,8 @@ mod cancel;
 mod channel;
 /// Broadcasts and watched values.
 mod channel_broadcast;
+/// A bounded channel is closed by a call, or by the end of one side.
+mod channel_close;
 /// Each value that is sent is received, counted, at all kinds of ends.
 mod channel_counts;
 /// How channels end, what each side sees, and where values go.
