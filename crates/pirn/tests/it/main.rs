@@ -130,6 +130,8 @@ mod free;
 mod free_waits;
 /// Graphs of tasks that declare their reads and writes.
 mod graph;
+/// Panics, interrupts and shutdowns during the run of a graph.
+mod graph_ends;
 /// Random graphs compared with their definition.
 mod graph_random;
 /// Fibers that belong to a value.
