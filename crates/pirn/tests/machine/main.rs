@@ -72,6 +72,8 @@ mod sockets;
 mod spans;
 /// Each spawned fiber runs once, in the right place, and leaves nothing behind.
 mod spawn;
+/// Captures and results of fibers arrive intact, and are dropped once.
+mod spawn_values;
 /// Stacks: large enough, guarded, reused, bounded without harm.
 mod stacks;
 /// Waits during a panic: no fiber is starved, and none taken for another.
