@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pirn::sync::Barrier;
 
-use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
 
 /// No participant leaves a round before all have arrived, and one of them leads; in each round.
 #[test]
@@ -12,7 +12,7 @@ fn all_wait_for_all_and_one_leads() {
     const PARTIES: usize = 40;
     const ROUNDS: usize = 20;
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let barrier = Barrier::new(PARTIES);
             let (arrived, leaders) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let mut jobs = Jobs::new();
@@ -27,7 +27,7 @@ fn all_wait_for_all_and_one_leads() {
                     }
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert_eq!(leaders.into_inner(), ROUNDS);
         }
     }

@@ -8,13 +8,13 @@ use std::time::Duration;
 use pirn::blocking;
 use pirn::time::now;
 
-use crate::executor_kind::{CREWS, Jobs, alone, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, runtime};
 use crate::util::{compute_until, on_every_shape, scaled};
 
 /// The closure may borrow; its result is returned; it runs on a thread that is no worker.
 #[test]
 fn a_blocking_call_borrows_and_returns() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for i in 0..8 {
             jobs.add(move || {
@@ -28,7 +28,7 @@ fn a_blocking_call_borrows_and_returns() {
                 assert_eq!((result, &log[..]), (2, &[i, i + 1][..]));
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -79,7 +79,7 @@ fn more_calls_than_threads_take_turns() {
 /// A panic propagates to the caller.
 #[test]
 fn a_panic_comes_back() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for i in 0..4_u32 {
             jobs.add(move || {
@@ -88,7 +88,7 @@ fn a_panic_comes_back() {
                 assert_eq!(blocking(|| i), i);
             });
         }
-        jobs.run(crew, 1);
+        jobs.run(executor, 1);
     }
 }
 

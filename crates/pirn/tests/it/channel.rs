@@ -10,7 +10,7 @@ use pirn::channel::{
     bounded,
 };
 
-use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
 
 pub(crate) const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(60);
@@ -34,13 +34,13 @@ impl Drop for Counted {
 // Proves: I4.
 #[test]
 fn values_arrive_in_the_order_in_which_they_were_sent() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         for capacity in [0, 1, 2, 7] {
             let (tx, rx) = bounded(capacity);
             let mut jobs = Jobs::new();
             jobs.add(move || (0..1_000).for_each(|i| tx.send(i).unwrap()));
             jobs.add(move || assert!(rx.iter().eq(0..1_000)));
-            jobs.run(crew, 2);
+            jobs.run(executor, 2);
         }
     }
 }
@@ -77,7 +77,7 @@ fn a_rendezvous_channel_is_both_full_and_empty() {
 // Proves: I2.
 #[test]
 fn a_rendezvous_send_ends_only_with_its_transfer() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (tx, rx) = bounded(0);
         let received = AtomicBool::new(false);
         let mut jobs = Jobs::new();
@@ -92,14 +92,14 @@ fn a_rendezvous_send_ends_only_with_its_transfer() {
             received.store(true, Ordering::SeqCst);
             assert_eq!(rx.recv(), Ok(7));
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
 // Proves: I4.
 #[test]
 fn what_never_waits_meets_a_parked_partner() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (tx, rx) = bounded(0);
         let (back, answers) = bounded(0);
         let mut jobs = Jobs::new();
@@ -115,14 +115,14 @@ fn what_never_waits_meets_a_parked_partner() {
                 pirn::yield_now();
             }
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
 // Proves: I5, I19.
 #[test]
 fn time_limits_end_waits_not_before_their_time() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for capacity in [0, 1] {
             jobs.add(move || {
@@ -140,7 +140,7 @@ fn time_limits_end_waits_not_before_their_time() {
                 assert!(tx.try_send(2).is_ok() == (capacity == 1));
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -164,7 +164,7 @@ fn a_time_limit_does_not_hurry_what_can_be_done_at_once() {
 
 #[test]
 fn a_partner_that_comes_in_time_ends_a_limited_wait() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         for capacity in [0, 1] {
             let (tx, rx) = bounded(capacity);
             let mut jobs = Jobs::new();
@@ -172,7 +172,7 @@ fn a_partner_that_comes_in_time_ends_a_limited_wait() {
             jobs.add(move || {
                 (0..100).for_each(|i| assert_eq!(rx.recv_timeout(LONG), Ok(i)));
             });
-            jobs.run(crew, 2);
+            jobs.run(executor, 2);
         }
     }
 }

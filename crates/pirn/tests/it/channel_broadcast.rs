@@ -7,12 +7,12 @@ use std::time::Duration;
 use pirn::channel::{RecvError, SendError, after, broadcast, never, watch};
 
 use crate::channel_kinds::Counted;
-use crate::executor_kind::{CREWS, Jobs, alone};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone};
 
 // Proves: I21.
 #[test]
 fn a_broadcast_reaches_all_receivers() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (tx, first) = broadcast::channel(16);
         let mut jobs = Jobs::new();
         let all: Vec<_> = (0..4).map(|_| first.clone()).collect();
@@ -38,7 +38,7 @@ fn a_broadcast_reaches_all_receivers() {
         jobs.add(move || {
             (1..=10_000_u64).for_each(|i| assert_eq!(tx.send(i), Ok(4)));
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -134,7 +134,7 @@ fn a_watched_value_ends_with_its_last_sender() {
 // Proves: I3, I21.
 #[test]
 fn a_watched_value_is_the_latest() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (tx, rx) = watch::channel(0);
         let mut jobs = Jobs::new();
         for mut rx in [rx.clone(), rx.clone(), rx] {
@@ -152,7 +152,7 @@ fn a_watched_value_is_the_latest() {
             (1..=1_000).for_each(|i| tx.send(2 * i - 1).unwrap());
             tx.modify(|value| *value += 1);
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

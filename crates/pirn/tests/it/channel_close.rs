@@ -9,11 +9,11 @@ use pirn::channel::{
 };
 
 use crate::channel::{Counted, SHORT};
-use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
 
 #[test]
 fn exactly_one_caller_closes() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (tx, rx) = bounded::<()>(1);
         let closers = AtomicUsize::new(0);
         let closed = |it: bool| {
@@ -24,7 +24,7 @@ fn exactly_one_caller_closes() {
             jobs.add(|| closed(tx.close()));
             jobs.add(|| closed(rx.close()));
         }
-        jobs.run(crew, 4);
+        jobs.run(executor, 4);
         assert_eq!(closers.into_inner(), 1);
         assert!(tx.is_closed() && rx.is_closed());
     }
@@ -154,7 +154,7 @@ fn the_last_receiver_takes_the_buffer_with_it_and_frees_parked_senders() {
 // Proves: I13.
 #[test]
 fn the_last_sender_disconnects_receivers_after_the_buffer_is_empty() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (tx, rx) = bounded(4);
         let mut jobs = Jobs::new();
         for part in 0..4 {
@@ -167,6 +167,6 @@ fn the_last_sender_disconnects_receivers_after_the_buffer_is_empty() {
             values.sort_unstable();
             assert!(values.into_iter().eq(0..400));
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }

@@ -10,7 +10,7 @@ use pirn::channel::{RecvError, TryRecvError, TrySendError, bounded, unbounded};
 use pirn::runtime::Spread;
 use pirn::sync::Barrier;
 
-use crate::executor_kind::{CREWS, Crew, Jobs, runtime, until};
+use crate::executor_kind::{EXECUTOR_KINDS, ExecutorKind, Jobs, runtime, until};
 use crate::util::{LONG, scaled};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
@@ -21,7 +21,7 @@ const WORKERS: [usize; 4] = [1, 2, 4, 8];
 #[test]
 fn a_rendezvous_counts_the_same_on_both_sides() {
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let (tx, rx) = bounded(0);
             let (sent, received) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let sending = AtomicUsize::new(4);
@@ -40,7 +40,7 @@ fn a_rendezvous_counts_the_same_on_both_sides() {
                     received.fetch_add(rx.iter().count(), Ordering::SeqCst);
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert_eq!((sent.into_inner(), received.into_inner()), (800, 800));
             assert_eq!(tx.try_send(0), Err(TrySendError::Disconnected(0)));
             assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
@@ -54,10 +54,10 @@ fn a_rendezvous_counts_the_same_on_both_sides() {
 #[test]
 fn the_values_of_one_sender_stay_in_order() {
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for (senders, receivers) in [(1, 1), (1, 4), (4, 1), (4, 4)] {
                 for capacity in [Some(0), Some(1), Some(3), Some(64), None] {
-                    in_order(crew, workers, (senders, receivers), capacity);
+                    in_order(executor, workers, (senders, receivers), capacity);
                 }
             }
         }
@@ -65,7 +65,7 @@ fn the_values_of_one_sender_stay_in_order() {
 }
 
 fn in_order(
-    crew: Crew,
+    executor: ExecutorKind,
     workers: usize,
     (senders, receivers): (usize, usize),
     capacity: Option<usize>,
@@ -90,7 +90,7 @@ fn in_order(
         });
     }
     drop((tx, rx));
-    jobs.run(crew, workers);
+    jobs.run(executor, workers);
     assert_eq!(received.into_inner(), senders * EACH);
 }
 
@@ -105,7 +105,7 @@ fn one_place_wakes_the_sender_that_waits() {
         let mut jobs = Jobs::new();
         jobs.add(move || (0..values).for_each(|i| tx.send(i).unwrap()));
         jobs.add(move || assert!(rx.into_iter().eq(0..values)));
-        jobs.run(CREWS[round % 3], WORKERS[round % 4]);
+        jobs.run(EXECUTOR_KINDS[round % 3], WORKERS[round % 4]);
     }
 }
 
@@ -116,7 +116,7 @@ fn a_storm_of_senders_does_not_stall_at_a_slow_receiver() {
     const SENDERS: usize = 48;
     const EACH: usize = 40;
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for capacity in [0, 1, 4] {
                 let (tx, rx) = bounded(capacity);
                 let mut jobs = Jobs::new();
@@ -133,7 +133,7 @@ fn a_storm_of_senders_does_not_stall_at_a_slow_receiver() {
                     jobs.add(move || (0..EACH).for_each(|_| tx.send(sender).unwrap()));
                 }
                 drop(tx);
-                jobs.run(crew, workers);
+                jobs.run(executor, workers);
             }
         }
     }
@@ -145,7 +145,7 @@ fn a_storm_of_senders_does_not_stall_at_a_slow_receiver() {
 #[test]
 fn nothing_is_sent_after_a_close() {
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for capacity in [0, 1, 4] {
                 let (tx, rx) = bounded(capacity);
                 let closed = AtomicBool::new(false);
@@ -177,7 +177,7 @@ fn nothing_is_sent_after_a_close() {
                     assert!(rx.close());
                     closed.store(true, Ordering::SeqCst);
                 });
-                jobs.run(crew, workers);
+                jobs.run(executor, workers);
                 assert_eq!(sent.into_inner(), received.into_inner());
             }
         }
@@ -216,7 +216,7 @@ fn a_thread_and_a_fiber_pass_values_to_and_fro() {
 fn batches_arrive_exactly_once() {
     const EACH: usize = scaled(2_000);
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for capacity in [0, 1, 16] {
                 let (tx, rx) = bounded(capacity);
                 let seen: Vec<_> = (0..3 * EACH).map(|_| AtomicUsize::new(0)).collect();
@@ -246,7 +246,7 @@ fn batches_arrive_exactly_once() {
                     });
                 }
                 drop((tx, rx));
-                jobs.run(crew, workers);
+                jobs.run(executor, workers);
                 assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
             }
         }
@@ -308,7 +308,7 @@ fn shares(workers: usize, senders: usize, capacity: usize, values: usize) -> [us
     }
     drop((tx, rx));
     let builder = Runtime::builder().workers(workers).spread(Spread::Never);
-    jobs.run_on(&builder.build().unwrap(), Crew::Fibers);
+    jobs.run_on(&builder.build().unwrap(), ExecutorKind::Fibers);
     taken.map(AtomicUsize::into_inner)
 }
 
@@ -335,7 +335,7 @@ fn impatient_receivers_do_not_swallow_wakes() {
         }
         jobs.add(move || (0..2_000).for_each(|_| tx.send(()).unwrap()));
         drop(rx);
-        jobs.run(Crew::Fibers, workers);
+        jobs.run(ExecutorKind::Fibers, workers);
         assert_eq!(received.into_inner(), 2_000);
     }
 }

@@ -9,7 +9,7 @@ use pirn::channel::{
 };
 use pirn::select::Select;
 
-use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
 use crate::util::{Counted, Drops};
 
 /// Receivers that wait, and several closers at once: one close counts, and each receiver is
@@ -19,7 +19,7 @@ use crate::util::{Counted, Drops};
 fn closers_race_and_all_are_notified_once() {
     const RECEIVERS: usize = 24;
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for capacity in [0, 1] {
                 let (tx, rx) = bounded::<u8>(capacity);
                 let (waiting, told) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -45,7 +45,7 @@ fn closers_race_and_all_are_notified_once() {
                         closes.fetch_add(usize::from(closed), Ordering::SeqCst);
                     });
                 }
-                jobs.run(crew, workers);
+                jobs.run(executor, workers);
                 assert_eq!((closes.into_inner(), told.into_inner()), (1, RECEIVERS));
             }
         }

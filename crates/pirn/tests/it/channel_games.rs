@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use pirn::channel::bounded;
 
-use crate::executor_kind::{Crew, Jobs};
+use crate::executor_kind::{ExecutorKind, Jobs};
 
 pub(crate) const CAPACITIES: [usize; 6] = [0, 1, 2, 3, 8, 1_000];
 
@@ -37,7 +37,12 @@ pub(crate) fn scramble(job: usize, step: usize) -> usize {
 }
 
 /// A pipeline with stages that end because the previous one has ended.
-pub(crate) fn cascade(crew: Crew, workers: usize, capacity: usize, values: usize) {
+pub(crate) fn cascade(
+    executor: ExecutorKind,
+    workers: usize,
+    capacity: usize,
+    values: usize,
+) {
     const STAGES: usize = 6;
     let (first, mut rx) = bounded(capacity);
     let mut jobs = Jobs::new();
@@ -48,11 +53,16 @@ pub(crate) fn cascade(crew: Crew, workers: usize, capacity: usize, values: usize
         rx = next;
     }
     jobs.add(move || assert!(rx.into_iter().eq(STAGES..STAGES + values)));
-    jobs.run(crew, workers);
+    jobs.run(executor, workers);
 }
 
 /// Closes in the middle of traffic: each admitted value arrives, every other one is returned.
-pub(crate) fn close_amid(crew: Crew, workers: usize, capacity: usize, rounds: usize) {
+pub(crate) fn close_amid(
+    executor: ExecutorKind,
+    workers: usize,
+    capacity: usize,
+    rounds: usize,
+) {
     const SENDERS: usize = 3;
     const EACH: usize = 40;
     for round in 0..rounds {
@@ -84,13 +94,13 @@ pub(crate) fn close_amid(crew: Crew, workers: usize, capacity: usize, rounds: us
             });
         }
         drop(tx);
-        jobs.run(crew, workers);
+        jobs.run(executor, workers);
         assert_eq!(closes.into_inner(), 1);
         for value in 0..SENDERS * EACH {
             let (sent, arrived) = (admitted.has(value), seen.has(value));
             assert_eq!(
                 sent, arrived,
-                "value {value}, capacity {capacity}, {crew:?}"
+                "value {value}, capacity {capacity}, {executor:?}"
             );
         }
         assert!(rx.try_recv().is_err());

@@ -10,7 +10,7 @@ use pirn::channel::{
     never, oneshot, tick, unbounded,
 };
 
-use crate::executor_kind::{CREWS, Jobs, alone};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone};
 use crate::util::scaled;
 
 const SHORT: Duration = Duration::from_millis(20);
@@ -40,7 +40,7 @@ impl Drop for Counted {
 // Proves: I3.
 #[test]
 fn an_unbounded_channel_takes_in_everything_and_keeps_its_order() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (tx, rx) = unbounded();
         assert_eq!(
             (tx.capacity(), tx.is_full(), tx.is_empty()),
@@ -49,7 +49,7 @@ fn an_unbounded_channel_takes_in_everything_and_keeps_its_order() {
         let mut jobs = Jobs::new();
         jobs.add(move || (0..100_000).for_each(|i| tx.send(i).unwrap()));
         jobs.add(move || assert!(rx.iter().eq(0..100_000)));
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
     let (tx, rx) = unbounded();
     (0..1_000_000).for_each(|i| tx.send(i).unwrap());
@@ -84,7 +84,7 @@ fn forcing_displaces_the_oldest() {
 fn many_are_sent_and_received_together() {
     const ALL: usize = scaled(10_000);
     const BATCH: usize = ALL / 10;
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         for capacity in [0, 1, 3, 100] {
             let (tx, rx) = bounded(capacity);
             let mut jobs = Jobs::new();
@@ -102,7 +102,7 @@ fn many_are_sent_and_received_together() {
                 }
                 assert!(received.into_iter().eq(0..ALL));
             });
-            jobs.run(crew, 2);
+            jobs.run(executor, 2);
         }
     }
     let (tx, rx) = bounded(3);
@@ -149,7 +149,7 @@ fn a_weak_sender_keeps_nothing_open() {
 // Proves: I25.
 #[test]
 fn time_sends_once_again_and_again_or_never() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         jobs.add(|| {
             let start = Instant::now();
@@ -170,7 +170,7 @@ fn time_sends_once_again_and_again_or_never() {
             assert_eq!(rx.recv_timeout(SHORT), Err(RecvTimeoutError::Timeout));
             assert!(!rx.is_closed());
         });
-        jobs.run(crew, 1);
+        jobs.run(executor, 1);
     }
     let rx = after(Duration::MAX);
     assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
@@ -185,16 +185,16 @@ fn time_sends_once_again_and_again_or_never() {
 // Proves: I21.
 #[test]
 fn a_oneshot_carries_one_value() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         for _ in 0..500 {
             let (tx, rx) = oneshot::channel();
             let mut jobs = Jobs::new();
             jobs.add(move || tx.send(7).unwrap());
             jobs.add(move || assert_eq!(rx.recv(), Ok(7)));
-            if matches!(crew, crate::executor_kind::Crew::Fibers) {
-                jobs.run(crew, 2);
+            if matches!(executor, crate::executor_kind::ExecutorKind::Fibers) {
+                jobs.run(executor, 2);
             } else {
-                jobs.run(crew, 1);
+                jobs.run(executor, 1);
                 break;
             }
         }

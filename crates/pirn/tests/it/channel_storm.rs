@@ -6,13 +6,13 @@ use std::time::Duration;
 use pirn::channel::{Receiver, Sender, TryRecvError, bounded};
 
 use crate::channel_games::{CAPACITIES, Seen, cascade, close_amid, scramble};
-use crate::executor_kind::{CREWS, Crew, Jobs, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, ExecutorKind, Jobs, runtime};
 
 /// Four senders and four receivers that wait without limit.
 fn exactly_once(workers: usize) {
     const PARTIES: usize = 4;
     const EACH: usize = 3_500;
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         for capacity in CAPACITIES {
             let seen = Seen::new(PARTIES * EACH);
             let (tx, rx) = bounded(capacity);
@@ -34,8 +34,12 @@ fn exactly_once(workers: usize) {
                 }
             }
             drop((tx, rx));
-            jobs.run(crew, workers);
-            assert_eq!(seen.count(), PARTIES * EACH, "{crew:?} capacity {capacity}");
+            jobs.run(executor, workers);
+            assert_eq!(
+                seen.count(),
+                PARTIES * EACH,
+                "{executor:?} capacity {capacity}"
+            );
         }
     }
 }
@@ -118,7 +122,7 @@ fn recv_somehow(rx: &Receiver<usize>, how: usize) -> Option<usize> {
 fn limits(workers: usize) {
     const PARTIES: usize = 3;
     const EACH: usize = 5_000;
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         for capacity in CAPACITIES {
             let seen = Seen::new(PARTIES * EACH);
             let (tx, rx) = bounded(capacity);
@@ -140,8 +144,12 @@ fn limits(workers: usize) {
                 });
             }
             drop((tx, rx));
-            jobs.run(crew, workers);
-            assert_eq!(seen.count(), PARTIES * EACH, "{crew:?} capacity {capacity}");
+            jobs.run(executor, workers);
+            assert_eq!(
+                seen.count(),
+                PARTIES * EACH,
+                "{executor:?} capacity {capacity}"
+            );
         }
     }
 }
@@ -172,9 +180,9 @@ fn waits_that_run_out_lose_nothing_on_8_workers() {
 #[test]
 fn close_cascades_through_pipelines() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for capacity in CAPACITIES {
-                cascade(crew, workers, capacity, 800);
+                cascade(executor, workers, capacity, 800);
             }
         }
     }
@@ -184,9 +192,9 @@ fn close_cascades_through_pipelines() {
 #[test]
 fn a_close_amid_traffic_splits_it_cleanly() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for capacity in CAPACITIES {
-                close_amid(crew, workers, capacity, 50);
+                close_amid(executor, workers, capacity, 50);
             }
         }
     }
@@ -278,7 +286,7 @@ fn recv_any_way(rx: &Receiver<usize>, how: usize, mut take: impl FnMut(usize)) -
 
 /// Values take every way from many senders to many receivers: each receiver sees those of one
 /// sender in order, all arrive once, and the capacity is never exceeded.
-fn order_in_a_crowd(crew: Crew, workers: usize, capacity: usize) {
+fn order_in_a_crowd(executor: ExecutorKind, workers: usize, capacity: usize) {
     const PARTIES: usize = 3;
     const EACH: usize = 6_000;
     let seen = Seen::new(PARTIES * EACH);
@@ -309,7 +317,7 @@ fn order_in_a_crowd(crew: Crew, workers: usize, capacity: usize) {
         });
     }
     drop((tx, rx));
-    jobs.run(crew, workers);
+    jobs.run(executor, workers);
     assert_eq!(seen.count(), PARTIES * EACH);
 }
 
@@ -317,9 +325,9 @@ fn order_in_a_crowd(crew: Crew, workers: usize, capacity: usize) {
 #[test]
 fn a_crowd_keeps_each_senders_order() {
     for workers in [1, 2, 4] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for capacity in [1, 2, 100, 1_000] {
-                order_in_a_crowd(crew, workers, capacity);
+                order_in_a_crowd(executor, workers, capacity);
             }
         }
     }
@@ -351,5 +359,5 @@ fn what_is_there_is_never_overlooked() {
             assert!(!rx.is_empty() || rx.is_closed());
         }
     });
-    jobs.run(Crew::Threads, 1);
+    jobs.run(ExecutorKind::Threads, 1);
 }

@@ -13,7 +13,7 @@ use pirn::time::{Elapsed, now, sleep, sleep_until, timeout};
 use pirn::wait::{self, Ticket, Waitable};
 use pirn::{Interrupt, JoinHandle};
 
-use crate::executor_kind::{CREWS, Jobs, alone, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, runtime};
 use crate::util::LONG;
 
 const SHORT: Duration = Duration::from_millis(3);
@@ -166,7 +166,7 @@ impl Waitable for Never {
 // Proves: F-X-free (free), N9.
 #[test]
 fn every_wait_ends_at_the_deadline() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for &(name, call) in CALLS {
             jobs.add(move || {
@@ -180,7 +180,7 @@ fn every_wait_ends_at_the_deadline() {
                 assert_eq!(check(), Ok(()), "{name} left a deadline behind");
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -288,7 +288,7 @@ fn a_timeout_distinguishes_its_own_deadline() {
 /// the wait, and the one around it if both are equal.
 #[test]
 fn a_calls_own_limit_is_distinguished_from_a_deadline() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         jobs.add(|| {
             let (_tx, rx) = channel::bounded::<u8>(1);
@@ -304,7 +304,7 @@ fn a_calls_own_limit_is_distinguished_from_a_deadline() {
             // However late the sleeper runs, its own limit has expired first.
             assert_eq!(with_deadline(far(), || sleep(SHORT / 3)), Ok(()));
         });
-        jobs.run(crew, 1);
+        jobs.run(executor, 1);
     }
     // With virtual time no fiber is late, so the two may be arbitrarily close.
     pirn::runtime::test(|_| {
@@ -402,7 +402,7 @@ fn a_loop_of_interrupted_calls_gives_way() {
 #[test]
 fn a_deadline_that_no_wait_meets_does_not_count() {
     let compute = || while now() < deadline().unwrap() {};
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         jobs.add(move || {
             assert_eq!(timeout(SHORT, || (compute(), 5).1), Ok(5));
@@ -411,7 +411,7 @@ fn a_deadline_that_no_wait_meets_does_not_count() {
             assert!(timeout(SHORT, || (compute(), check().is_err()).1).is_err());
             assert!(timeout(SHORT, || (compute(), checkpoint().is_err()).1).is_err());
         });
-        jobs.run(crew, 1);
+        jobs.run(executor, 1);
     }
 }
 

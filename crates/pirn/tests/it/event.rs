@@ -7,7 +7,7 @@ use pirn::Interrupt;
 use pirn::sync::{Event, Mutex};
 use pirn::time::now;
 
-use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
 
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(20);
@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_secs(20);
 #[test]
 fn a_manual_event_lets_all_resume() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let event = Event::manual();
             let happened = AtomicUsize::new(0);
             let mut jobs = Jobs::new();
@@ -35,7 +35,7 @@ fn a_manual_event_lets_all_resume() {
                 happened.fetch_add(1, Ordering::Relaxed);
                 event.set();
             });
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             // Until it is reset.
             event.set();
             assert_eq!(event.wait(), Ok(()));
@@ -116,7 +116,7 @@ fn an_automatic_event_lets_one_go_on_and_the_longest_first() {
 #[test]
 fn automatic_events_pass_a_turn_to_and_fro() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let (ping, pong) = (Event::auto(), Event::auto());
             let turns = AtomicUsize::new(0);
             let mut jobs = Jobs::new();
@@ -132,7 +132,7 @@ fn automatic_events_pass_a_turn_to_and_fro() {
                 });
             }
             ping.set();
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
         }
     }
 }

@@ -6,14 +6,18 @@ use pirn::Runtime;
 
 /// Which kind of executor runs the jobs.
 #[derive(Debug, Copy, Clone)]
-pub(crate) enum Crew {
+pub(crate) enum ExecutorKind {
     Fibers,
     Threads,
     /// Every other job on a thread.
     Mixed,
 }
 
-pub(crate) const CREWS: [Crew; 3] = [Crew::Fibers, Crew::Threads, Crew::Mixed];
+pub(crate) const EXECUTOR_KINDS: [ExecutorKind; 3] = [
+    ExecutorKind::Fibers,
+    ExecutorKind::Threads,
+    ExecutorKind::Mixed,
+];
 
 pub(crate) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
@@ -30,8 +34,8 @@ impl<'a> Jobs<'a> {
     }
 
     /// Runs all jobs on a runtime of their own; returns when all have ended.
-    pub(crate) fn run(self, crew: Crew, workers: usize) {
-        self.run_on(&runtime(workers), crew);
+    pub(crate) fn run(self, executor: ExecutorKind, workers: usize) {
+        self.run_on(&runtime(workers), executor);
     }
 
     /// Like [`run`](Self::run), on this runtime.
@@ -39,14 +43,16 @@ impl<'a> Jobs<'a> {
         clippy::disallowed_methods,
         reason = "the threads that fibers mix with"
     )]
-    pub(crate) fn run_on(self, runtime: &Runtime, crew: Crew) {
+    pub(crate) fn run_on(self, runtime: &Runtime, executor: ExecutorKind) {
         std::thread::scope(|threads| {
             let mut fibers = Vec::new();
             for (index, job) in self.0.into_iter().enumerate() {
-                match crew {
-                    Crew::Fibers => fibers.push(job),
-                    Crew::Mixed if index % 2 == 0 => fibers.push(job),
-                    Crew::Threads | Crew::Mixed => drop(threads.spawn(job)),
+                match executor {
+                    ExecutorKind::Fibers => fibers.push(job),
+                    ExecutorKind::Mixed if index % 2 == 0 => fibers.push(job),
+                    ExecutorKind::Threads | ExecutorKind::Mixed => {
+                        drop(threads.spawn(job))
+                    }
                 }
             }
             runtime.scope(|scope| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::executor_kind::{CREWS, Jobs, alone, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, runtime};
 use crate::util::{Counted, Drops, on_every_shape, scaled};
 
 pirn::fiber_local! {
@@ -21,7 +21,7 @@ pirn::fiber_local! {
 // Proves: K13.
 #[test]
 fn each_has_its_own() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for i in 0..16 {
             jobs.add(move || {
@@ -38,7 +38,7 @@ fn each_has_its_own() {
                 assert_eq!(NUMBER.get(), 0);
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

@@ -14,7 +14,7 @@ use pirn::fs::{self, File, OpenOptions};
 use pirn::time::now;
 use pirn::wait::Reason;
 
-use crate::executor_kind::{CREWS, Jobs, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
 use crate::util::{Directory, eventually};
 
 /// A named pipe: each open waits for an open of the other side.
@@ -33,14 +33,14 @@ fn interrupt_in<T>(result: io::Result<T>) -> Option<Interrupt> {
 // Proves: N5-X-files.
 #[test]
 fn paths_are_treated_as_by_std() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let directory = Directory::new();
         let mut jobs = Jobs::new();
         for n in 0..4 {
             let base = directory.at(&format!("{n}"));
             jobs.add(move || paths_in(&base).unwrap());
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         assert!(directory.names().is_empty());
     }
 }
@@ -84,14 +84,14 @@ fn paths_in(base: &Path) -> io::Result<()> {
 // Proves: N5-X-files.
 #[test]
 fn an_open_file_has_one_position() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let directory = Directory::new();
         let mut jobs = Jobs::new();
         for n in 0..4 {
             let path = directory.at(&format!("{n}"));
             jobs.add(move || positions_in(&path).unwrap());
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -192,7 +192,7 @@ fn a_full_disk_is_reported() {
 // Proves: N5-X-called.
 #[test]
 fn an_interrupted_call_has_done_nothing() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let directory = Directory::new();
         let mut jobs = Jobs::new();
         for n in 0..4 {
@@ -219,7 +219,7 @@ fn an_interrupted_call_has_done_nothing() {
                 assert!(!fs::exists(&other).unwrap());
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

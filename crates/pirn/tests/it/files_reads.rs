@@ -8,7 +8,7 @@ use std::path::Path;
 use pirn::Interrupt;
 use pirn::fs::{self, File};
 
-use crate::executor_kind::{CREWS, Jobs, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
 use crate::unmeasured::unmeasured;
 use crate::util::Directory;
 
@@ -52,13 +52,13 @@ fn reads_of_every_size_are_right() {
     let directory = Directory::new();
     let path = directory.at("file");
     system::write(&path, &right).unwrap();
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for size in [0, 1, 4096, 65_535, 65_536, 65_537, LEN, LEN + 1] {
             let (path, right) = (&path, &right);
             jobs.add(move || reads_of(path, right, size).unwrap());
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

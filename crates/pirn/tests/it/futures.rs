@@ -16,7 +16,7 @@ use pirn::scope::TaskGroup;
 use pirn::sync::{Barrier, Condvar, Event, Mutex, Once, RwLock, Semaphore, WaitGroup};
 use pirn::{Interrupt, Runtime, cancel, time};
 
-use crate::executor_kind::{CREWS, Jobs, alone, for_ever, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, for_ever, runtime};
 use crate::futures_rig::{Gate, give_way};
 use crate::util::{Drops, eventually, on_every_shape, scaled};
 
@@ -46,7 +46,7 @@ fn a_future_yields_where_it_is_waited_for() {
 // Proves: S1.
 #[test]
 fn wakes_come_from_anywhere() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         for workers in [1, 2, 4] {
             let gates: Vec<_> = (0..scaled(200)).map(|_| Gate::default()).collect();
             let mut jobs = Jobs::new();
@@ -57,7 +57,7 @@ fn wakes_come_from_anywhere() {
                 });
                 jobs.add(move || gate.open());
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
         }
     }
 }

@@ -16,7 +16,7 @@ use pirn::future::{block_on, wait};
 use pirn::net::{TcpStream, UnixStream};
 use pirn::{Interrupt, scope};
 
-use crate::executor_kind::{CREWS, Crew, Jobs, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, ExecutorKind, Jobs, runtime};
 use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
 use crate::sockets_util::connection;
 use crate::util::{eventually, on_every_shape, scaled};
@@ -70,17 +70,19 @@ fn polled_streams_carry_everything() {
             }
         });
     });
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for seed in 0..6 {
             let (one, other) = UnixStream::pair().unwrap();
             jobs.add(move || assert!(block_on(echo(one)).unwrap() > 0));
-            jobs.add(move || match crew {
-                Crew::Threads => block_on_thread(converse(&other, seed, 20)),
-                Crew::Fibers | Crew::Mixed => block_on(converse(&other, seed, 20)),
+            jobs.add(move || match executor {
+                ExecutorKind::Threads => block_on_thread(converse(&other, seed, 20)),
+                ExecutorKind::Fibers | ExecutorKind::Mixed => {
+                    block_on(converse(&other, seed, 20))
+                }
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

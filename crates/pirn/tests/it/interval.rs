@@ -7,7 +7,7 @@ use pirn::cancel::with_deadline;
 use pirn::runtime::test;
 use pirn::time::{Interval, MissedTick, interval, now, sleep};
 
-use crate::executor_kind::{CREWS, Jobs};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs};
 
 const PERIOD: Duration = Duration::from_millis(10);
 
@@ -84,7 +84,7 @@ fn an_interrupted_tick_is_not_lost() {
 /// Against the real clock, on fibers and threads: never early, and the rhythm holds.
 #[test]
 fn ticks_are_not_early() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for _ in 0..4 {
             jobs.add(|| {
@@ -97,7 +97,7 @@ fn ticks_are_not_early() {
                 }
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

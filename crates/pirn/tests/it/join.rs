@@ -10,7 +10,7 @@ use pirn::spawn::JoinError;
 use pirn::sync::WaitGroup;
 use pirn::{Interrupt, JoinHandle};
 
-use crate::executor_kind::{Crew, Jobs, alone, runtime, until};
+use crate::executor_kind::{ExecutorKind, Jobs, alone, runtime, until};
 use crate::util::{Drops, LONG, on_every_shape, processor_time, scaled};
 
 /// Many fibers wait for one handle; all see the end.
@@ -241,7 +241,7 @@ fn waiting_for_a_finished_fiber_is_no_interruption_point() {
 // Proves: H-5.
 #[test]
 fn a_join_with_a_limit_gives_the_handle_back() {
-    for crew in [Crew::Fibers, Crew::Threads] {
+    for executor in [ExecutorKind::Fibers, ExecutorKind::Threads] {
         let other = runtime(1);
         let mut jobs = Jobs::new();
         jobs.add(|| {
@@ -253,7 +253,7 @@ fn a_join_with_a_limit_gives_the_handle_back() {
             drop(tx);
             assert!(fiber.join_timeout(LONG).unwrap().unwrap());
         });
-        jobs.run(crew, 1);
+        jobs.run(executor, 1);
     }
 }
 

@@ -8,7 +8,7 @@ use pirn::Interrupt;
 use pirn::sync::Mutex;
 use pirn::wait::{park_on, unpark_all, unpark_one};
 
-use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
 
 /// A mutex of one word: 0 free, 1 held, 2 held and there may be waiters.
 struct WordLock {
@@ -51,7 +51,7 @@ impl WordLock {
 #[test]
 fn a_mutex_of_one_word() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let lock = WordLock {
                 word: AtomicU32::new(0),
                 value: UnsafeCell::new(0),
@@ -70,7 +70,7 @@ fn a_mutex_of_one_word() {
                     }
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert_eq!(lock.value.into_inner(), 4_000);
         }
     }

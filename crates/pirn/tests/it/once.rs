@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pirn::sync::{LazyLock, Once, OnceLock};
 
-use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
 
 /// Not atomic: every caller that returns sees the writes.
 #[test]
 fn it_is_done_once_for_all_callers() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let once = Once::new();
             let (ran, back) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let mut jobs = Jobs::new();
@@ -32,7 +32,7 @@ fn it_is_done_once_for_all_callers() {
                     assert_eq!(ran.load(Ordering::Relaxed), 1);
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             once.wait();
         }
     }
@@ -42,7 +42,7 @@ fn it_is_done_once_for_all_callers() {
 #[test]
 fn a_panic_leaves_it_to_the_next() {
     for workers in [1, 2] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let once = Once::new();
             let (attempts, inside) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let mut jobs = Jobs::new();
@@ -64,7 +64,7 @@ fn a_panic_leaves_it_to_the_next() {
                     assert_eq!(attempts.load(Ordering::SeqCst), 4);
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert_eq!(attempts.into_inner(), 4);
         }
     }
@@ -86,7 +86,7 @@ fn a_panic_without_waiters_leaves_it_undone() {
 #[test]
 fn a_cell_holds_the_first_value() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let cell = OnceLock::new();
             let made = AtomicUsize::new(0);
             let mut jobs = Jobs::new();
@@ -103,7 +103,7 @@ fn a_cell_holds_the_first_value() {
                 });
                 jobs.add(move || assert!(cell.wait().parse::<usize>().unwrap() < 8));
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert_eq!(made.into_inner(), 1);
         }
     }
@@ -162,12 +162,12 @@ fn a_lazy_value_is_made_by_its_first_user() {
         format!("made {}", MADE.fetch_add(1, Ordering::SeqCst))
     });
     assert_eq!(format!("{LAZY:?}"), "LazyLock(<not made yet>)");
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for _ in 0..8 {
             jobs.add(|| assert_eq!(LAZY.as_str(), "made 0"));
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
     assert_eq!(format!("{LAZY:?}"), "LazyLock(\"made 0\")");
     assert_eq!(*LazyLock::<u32>::default(), 0);
@@ -175,7 +175,7 @@ fn a_lazy_value_is_made_by_its_first_user() {
 
 #[test]
 fn a_lazy_value_that_cannot_be_made_panics_for_all() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let attempts = AtomicUsize::new(0);
         let lazy: LazyLock<u32, _> = LazyLock::new(|| {
             pirn::yield_now();
@@ -189,7 +189,7 @@ fn a_lazy_value_that_cannot_be_made_panics_for_all() {
                 assert!(asked.is_err());
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         assert!(catch_unwind(AssertUnwindSafe(|| *lazy)).is_err());
         assert_eq!(attempts.load(Ordering::SeqCst), 1);
     }

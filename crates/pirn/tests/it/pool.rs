@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pirn::sync::Pool;
 
-use crate::executor_kind::{CREWS, Jobs};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs};
 
 // Proves: I18.
 #[test]
 fn never_more_things_than_places() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (made, out) = (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0));
         let counter = Arc::clone(&made);
         let pool = Pool::new(3, move || counter.fetch_add(1, Ordering::SeqCst));
@@ -26,7 +26,7 @@ fn never_more_things_than_places() {
                 }
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         let made = made.load(Ordering::SeqCst);
         assert!((1..=3).contains(&made), "{made} made");
         assert_eq!(pool.idle(), made);

@@ -12,7 +12,7 @@ use pirn::time::timeout;
 use pirn::wait::Reason;
 use pirn::{Interrupt, fs};
 
-use crate::executor_kind::{CREWS, Jobs, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
 use crate::util::{Directory, eventually, on_every_shape, scaled};
 
 fn shell(script: &str) -> Command {
@@ -32,7 +32,7 @@ fn endless() -> Child {
 // Proves: N7-X-child.
 #[test]
 fn children_end_with_codes_and_signals() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for code in 0..4 {
             jobs.add(move || {
@@ -45,7 +45,7 @@ fn children_end_with_codes_and_signals() {
                 assert_eq!((killed.code(), killed.signal()), (None, Some(15)));
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -96,7 +96,7 @@ fn a_command_has_its_settings() {
 // Proves: N7-X-child.
 #[test]
 fn a_program_that_is_not_there() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         jobs.add(|| {
             let error = Command::new("pirn-has-no-such-program")
@@ -106,7 +106,7 @@ fn a_program_that_is_not_there() {
             let error = shell("true").current_dir("/nowhere").status().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::NotFound);
         });
-        jobs.run(crew, 1);
+        jobs.run(executor, 1);
     }
 }
 
@@ -144,7 +144,7 @@ fn a_child_talks_through_pipes() {
 // Proves: N7-X-pipes.
 #[test]
 fn full_pipes_stop_no_fiber() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for _ in 0..2 {
             jobs.add(|| {
@@ -162,7 +162,7 @@ fn full_pipes_stop_no_fiber() {
                 assert_eq!((output.stdout.len(), output.stderr.len()), (0, 400_000));
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -229,7 +229,7 @@ fn a_hundred_children_at_once() {
 #[test]
 fn waits_for_a_child_are_limited() {
     const SHORT: Duration = Duration::from_millis(5);
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for _ in 0..4 {
             jobs.add(|| {
@@ -252,7 +252,7 @@ fn waits_for_a_child_are_limited() {
                 child.kill().unwrap();
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

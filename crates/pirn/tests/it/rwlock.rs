@@ -8,7 +8,7 @@ use pirn::Interrupt;
 use pirn::sync::{Mutex, RwLock, RwLockWriteGuard};
 use pirn::time::now;
 
-use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
 
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(20);
@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_secs(20);
 #[test]
 fn readers_share_and_a_writer_is_alone() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let lock = RwLock::new(0);
             let (reading, writing) = (AtomicUsize::new(0), AtomicBool::new(false));
             let mut jobs = Jobs::new();
@@ -43,7 +43,7 @@ fn readers_share_and_a_writer_is_alone() {
                     }
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert_eq!(lock.into_inner(), 400);
         }
     }
@@ -51,7 +51,7 @@ fn readers_share_and_a_writer_is_alone() {
 
 #[test]
 fn readers_are_inside_together() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let lock = RwLock::new(());
         let inside = AtomicUsize::new(0);
         let mut jobs = Jobs::new();
@@ -62,7 +62,7 @@ fn readers_are_inside_together() {
                 until(&inside, 4);
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -171,7 +171,7 @@ fn no_later_reader_overtakes_a_waiting_writer() {
 #[test]
 fn a_waiting_writer_comes_before_every_later_reader() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let lock = RwLock::new(0);
             let (held, arrived) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let mut jobs = Jobs::new();
@@ -198,7 +198,7 @@ fn a_waiting_writer_comes_before_every_later_reader() {
                     assert_eq!(*lock.read(), 1, "overtook a writer");
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
         }
     }
 }
@@ -208,7 +208,7 @@ fn a_waiting_writer_comes_before_every_later_reader() {
 #[test]
 fn readers_that_relieve_each_other_do_not_starve_a_writer() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let lock = RwLock::new(false);
             let (inside, rounds) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let mut jobs = Jobs::new();
@@ -236,7 +236,7 @@ fn readers_that_relieve_each_other_do_not_starve_a_writer() {
                 rounds.fetch_add(1, Ordering::SeqCst);
                 *lock.write() = true;
             });
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
         }
     }
 }
@@ -246,7 +246,7 @@ fn readers_that_relieve_each_other_do_not_starve_a_writer() {
 #[test]
 fn a_writer_out_of_time_lets_those_behind_it_go_on() {
     for workers in [1, 2] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let lock = RwLock::new(());
             let (held, passed) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let mut jobs = Jobs::new();
@@ -275,7 +275,7 @@ fn a_writer_out_of_time_lets_those_behind_it_go_on() {
                     assert!(guard.is_some(), "waits for a writer that has left");
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert!(lock.try_write().is_some());
         }
     }
@@ -318,7 +318,7 @@ fn a_cancelled_writer_lets_those_behind_it_go_on() {
 
 #[test]
 fn limits_end_waits_for_a_writer() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let lock = RwLock::new(());
         let (held, tried) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut jobs = Jobs::new();
@@ -339,7 +339,7 @@ fn limits_end_waits_for_a_writer() {
                 tried.fetch_add(1, Ordering::SeqCst);
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         assert!(lock.try_write().is_some());
     }
 }

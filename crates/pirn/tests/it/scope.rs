@@ -9,7 +9,7 @@ use pirn::spawn::{Builder, JoinError, Rejected};
 use pirn::time::now;
 use pirn::{Interrupt, channel};
 
-use crate::executor_kind::{Crew, Jobs, alone, runtime, until};
+use crate::executor_kind::{ExecutorKind, Jobs, alone, runtime, until};
 use crate::util::{Drops, LONG, on_every_shape, scaled};
 
 /// Children borrow from the frame that spawns them, mutably too, one each.
@@ -274,7 +274,7 @@ fn waiting_inside_the_body() {
 /// `wait_timeout` returns whether all have ended, and waits no longer than asked.
 #[test]
 fn waiting_with_a_limit() {
-    for crew in [Crew::Fibers, Crew::Threads] {
+    for executor in [ExecutorKind::Fibers, ExecutorKind::Threads] {
         let other = runtime(1);
         let mut jobs = Jobs::new();
         jobs.add(|| {
@@ -292,7 +292,7 @@ fn waiting_with_a_limit() {
                 assert_eq!(s.len(), 0);
             });
         });
-        jobs.run(crew, 1);
+        jobs.run(executor, 1);
     }
 }
 

@@ -11,7 +11,7 @@ use pirn::channel::{
 use pirn::select::Select;
 use pirn::wait::{Ticket, Waitable, case};
 
-use crate::executor_kind::{CREWS, Jobs};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs};
 
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(60);
@@ -127,7 +127,7 @@ fn arms_are_those_of_a_match() {
 
 #[test]
 fn a_parked_select_is_completed_by_its_peer() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (a, from_a) = bounded(0);
         let (to_b, b) = bounded(0);
         let open = (a.clone(), b.clone());
@@ -144,7 +144,7 @@ fn a_parked_select_is_completed_by_its_peer() {
         });
         jobs.add(move || (0..1_000).for_each(|_| a.send(1).unwrap()));
         jobs.add(move || assert_eq!(b.iter().take(1_000).sum::<i32>(), 1_000));
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         drop(open);
     }
 }
@@ -152,7 +152,7 @@ fn a_parked_select_is_completed_by_its_peer() {
 // Proves: J1.
 #[test]
 fn a_select_on_both_ends_of_a_rendezvous_meets_its_like() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (tx, rx) = bounded(0);
         let (done, finished) = unbounded();
         let mut jobs = Jobs::new();
@@ -171,7 +171,7 @@ fn a_select_on_both_ends_of_a_rendezvous_meets_its_like() {
             });
         }
         drop((tx, rx, done));
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         let (sent, received) = finished.iter().fold((0, 0), |sum, one: (i32, i32)| {
             (sum.0 + one.0, sum.1 + one.1)
         });
@@ -183,7 +183,7 @@ fn a_select_on_both_ends_of_a_rendezvous_meets_its_like() {
 // Proves: J5.
 #[test]
 fn time_ends_a_select() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         jobs.add(|| {
             let rx = never::<()>();
@@ -206,7 +206,7 @@ fn time_ends_a_select() {
                 }
             }
         });
-        jobs.run(crew, 1);
+        jobs.run(executor, 1);
     }
 }
 

@@ -14,7 +14,7 @@ use pirn::select::{Select, parked};
 use pirn::time;
 use pirn::wait::{Ticket, Waitable, case, on};
 
-use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
 use crate::util::{LONG, scaled};
 
 /// Of two cases that are always possible, each wins about half of the time; under
@@ -91,7 +91,7 @@ fn a_case_that_lost_waits_no_more() {
 // Proves: J4.
 #[test]
 fn a_select_leaves_the_token_alone() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         jobs.add(|| {
             let rx = never::<()>();
@@ -109,7 +109,7 @@ fn a_select_leaves_the_token_alone() {
             assert_eq!(select.try_wait(), Some(0), "the token is there");
             assert_eq!(select.try_wait(), None, "and has been used");
         });
-        jobs.run(crew, 1);
+        jobs.run(executor, 1);
     }
 }
 
@@ -229,7 +229,7 @@ fn a_waitable_that_waits_decides_nothing() {
         sender.join().unwrap();
     };
     let ways: [fn(); 3] = [handed, expired, chosen];
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for way in ways {
             jobs.add(move || {
@@ -252,7 +252,7 @@ fn a_waitable_that_waits_decides_nothing() {
                 drop(open);
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -260,11 +260,11 @@ fn a_waitable_that_waits_decides_nothing() {
 // Proves: G1, J5.
 #[test]
 fn everything_fits_into_one_select() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         for turn in 0..11 {
             let mut jobs = Jobs::new();
             jobs.add(move || assert_eq!(one_of_all(turn), turn));
-            jobs.run(crew, 2);
+            jobs.run(executor, 2);
         }
     }
 }

@@ -9,7 +9,7 @@ use pirn::Interrupt;
 use pirn::sync::{AcquireError, Mutex, Semaphore};
 use pirn::time::now;
 
-use crate::executor_kind::{CREWS, Crew, Jobs, alone, until};
+use crate::executor_kind::{EXECUTOR_KINDS, ExecutorKind, Jobs, alone, until};
 use crate::util::scaled;
 
 const SHORT: Duration = Duration::from_millis(20);
@@ -19,7 +19,7 @@ const MOST: usize = isize::MAX as usize;
 #[test]
 fn no_more_are_inside_than_there_are_permits() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let semaphore = Semaphore::new(3);
             let inside = AtomicUsize::new(0);
             let mut jobs = Jobs::new();
@@ -36,7 +36,7 @@ fn no_more_are_inside_than_there_are_permits() {
                     }
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert_eq!(semaphore.available(), 3);
         }
     }
@@ -89,7 +89,7 @@ fn a_large_request_is_not_starved_by_small_ones() {
 #[test]
 fn a_stream_of_small_requests_lets_a_large_one_through() {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let semaphore = Semaphore::new(2);
             let (begun, over) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let mut jobs = Jobs::new();
@@ -112,7 +112,7 @@ fn a_stream_of_small_requests_lets_a_large_one_through() {
                 drop(semaphore.acquire(2).unwrap());
                 over.fetch_add(1, Ordering::SeqCst);
             });
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
         }
     }
 }
@@ -121,7 +121,7 @@ fn a_stream_of_small_requests_lets_a_large_one_through() {
 #[test]
 fn the_first_that_gives_up_lets_those_behind_resume() {
     for workers in [1, 2] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let semaphore = Semaphore::new(3);
             let (held, passed) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let mut jobs = Jobs::new();
@@ -151,7 +151,7 @@ fn the_first_that_gives_up_lets_those_behind_resume() {
                     assert!(permit.is_some(), "waits behind one that has left");
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert_eq!(semaphore.available(), 3);
         }
     }
@@ -193,7 +193,7 @@ fn the_first_that_is_cancelled_lets_those_behind_resume() {
 
 #[test]
 fn closing_ends_every_wait_and_keeps_what_is_out() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let semaphore = Semaphore::new(2);
         let waiting = AtomicUsize::new(0);
         let permit = semaphore.acquire(1).unwrap();
@@ -213,7 +213,7 @@ fn closing_ends_every_wait_and_keeps_what_is_out() {
             semaphore.close();
             semaphore.close();
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         assert!(semaphore.is_closed() && semaphore.try_acquire(0).is_none());
         assert_eq!(semaphore.available(), 1);
         drop(permit);
@@ -243,7 +243,7 @@ fn permits_that_come_during_a_close_are_kept() {
             until(&waiting, WAITERS);
             semaphore.close();
         });
-        jobs.run(Crew::Fibers, 2);
+        jobs.run(ExecutorKind::Fibers, 2);
         assert_eq!(semaphore.available(), WAITERS);
     }
 }
@@ -283,7 +283,7 @@ fn permits_can_be_added_and_forgotten() {
 
 #[test]
 fn owned_permits_go_where_they_like() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let semaphore = Arc::new(Semaphore::new(2));
         let mut jobs = Jobs::new();
         for _ in 0..8 {
@@ -300,7 +300,7 @@ fn owned_permits_go_where_they_like() {
                 drop(permit);
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         semaphore.acquire_owned(1).unwrap().forget();
         assert_eq!(semaphore.available(), 1);
         assert_eq!(Arc::strong_count(&semaphore), 1);

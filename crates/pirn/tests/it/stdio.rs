@@ -10,7 +10,7 @@ use pirn::process::{Child, Command, Stdio};
 use pirn::time::timeout;
 use pirn::{Interrupt, fs};
 
-use crate::executor_kind::{CREWS, Jobs, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
 use crate::util::{Directory, eventually, on_every_shape, scaled};
 
 const PART: &str = "PIRN_STDIO_PART";
@@ -191,7 +191,7 @@ fn both_directions_are_copied() {
 // Proves: N5-X-copy.
 #[test]
 fn threads_copy_in_both_directions() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (client, a) = UnixStream::pair().unwrap();
         let (b, server) = UnixStream::pair().unwrap();
         let mut jobs = Jobs::new();
@@ -209,7 +209,7 @@ fn threads_copy_in_both_directions() {
             assert_eq!(request, "hello");
             (&server).write_all(b"world!").unwrap();
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

@@ -8,14 +8,14 @@ use pirn::Interrupt;
 use pirn::sync::{Condvar, Mutex, WaitGroup};
 use pirn::time::now;
 
-use crate::executor_kind::{CREWS, Jobs, alone, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
 
 const SHORT: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_mutex_lets_one_in_at_a_time() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mutex = Mutex::new(0);
         let inside = AtomicBool::new(false);
         let mut jobs = Jobs::new();
@@ -30,7 +30,7 @@ fn a_mutex_lets_one_in_at_a_time() {
                 }
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         assert_eq!(mutex.into_inner(), 1_600);
     }
 }
@@ -58,7 +58,7 @@ fn what_shows_a_mutex_does_not_wait_for_it() {
 
 #[test]
 fn locking_with_a_limit_gives_up_and_leaves_no_trace() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mutex = Mutex::new(());
         let (held, tried) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut jobs = Jobs::new();
@@ -79,7 +79,7 @@ fn locking_with_a_limit_gives_up_and_leaves_no_trace() {
                 tried.fetch_add(1, Ordering::SeqCst);
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         assert!(mutex.try_lock().is_some());
     }
 }
@@ -203,7 +203,7 @@ fn notify_one_wakes_one_and_the_longest_first() {
 #[test]
 fn notify_all_wakes_all_that_wait_and_no_later_ones() {
     const WAITERS: usize = 100;
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (state, changed) = (Mutex::new((0, false)), Condvar::new());
         let mut jobs = Jobs::new();
         for _ in 0..WAITERS {
@@ -221,7 +221,7 @@ fn notify_all_wakes_all_that_wait_and_no_later_ones() {
             state.lock().1 = true;
             changed.notify_all();
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         let (guard, waited) = changed.wait_timeout(state.lock(), SHORT);
         assert!(waited.timed_out());
         drop(guard);
@@ -230,7 +230,7 @@ fn notify_all_wakes_all_that_wait_and_no_later_ones() {
 
 #[test]
 fn a_limited_wait_returns_how_it_ended_and_holds_the_lock() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (ready, changed) = (Mutex::new(false), Condvar::new());
         let mut jobs = Jobs::new();
         jobs.add(|| {
@@ -251,7 +251,7 @@ fn a_limited_wait_returns_how_it_ended_and_holds_the_lock() {
             *ready.lock() = true;
             changed.notify_one();
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -280,7 +280,7 @@ fn an_interrupted_wait_comes_back_with_the_lock() {
 
 #[test]
 fn a_wait_group_waits_for_what_was_announced() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let group = WaitGroup::new();
         let done = AtomicUsize::new(0);
         let mut jobs = Jobs::new();
@@ -295,7 +295,7 @@ fn a_wait_group_waits_for_what_was_announced() {
                 assert_eq!(done.load(Ordering::SeqCst), 20);
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         // Over, and ready for another round.
         group.wait().unwrap();
         group.add(1);
@@ -306,7 +306,7 @@ fn a_wait_group_waits_for_what_was_announced() {
 
 #[test]
 fn a_wait_group_waits_for_its_other_handles() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let group = WaitGroup::new();
         let done = AtomicUsize::new(0);
         let mut jobs = Jobs::new();
@@ -324,7 +324,7 @@ fn a_wait_group_waits_for_its_other_handles() {
             });
         }
         jobs.add(move || group.wait().unwrap());
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use pirn::sync::{Condvar, Mutex, WaitGroup};
 
-use crate::executor_kind::{CREWS, Crew, Jobs};
+use crate::executor_kind::{EXECUTOR_KINDS, ExecutorKind, Jobs};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
 /// Counts without atomics under the lock, which is acquired in every way.
-fn count(crew: Crew, workers: usize, jobs_each: usize, rounds: u64) {
+fn count(executor: ExecutorKind, workers: usize, jobs_each: usize, rounds: u64) {
     let total = Mutex::new(0);
     let taken = AtomicU64::new(0);
     let mut jobs = Jobs::new();
@@ -37,15 +37,15 @@ fn count(crew: Crew, workers: usize, jobs_each: usize, rounds: u64) {
             taken.fetch_add(mine, Ordering::SeqCst);
         });
     }
-    jobs.run(crew, workers);
+    jobs.run(executor, workers);
     assert_eq!(total.into_inner(), taken.into_inner());
 }
 
 #[test]
 fn a_mutex_counts_exactly() {
     for workers in WORKERS {
-        for crew in CREWS {
-            count(crew, workers, 8, 15_000);
+        for executor in EXECUTOR_KINDS {
+            count(executor, workers, 8, 15_000);
         }
     }
 }
@@ -53,12 +53,12 @@ fn a_mutex_counts_exactly() {
 #[test]
 fn a_thousand_fibers_share_a_mutex() {
     for workers in WORKERS {
-        count(Crew::Fibers, workers, 1_000, 300);
+        count(ExecutorKind::Fibers, workers, 1_000, 300);
     }
 }
 
 /// A bounded queue made of a mutex and two condition variables: a lost notification stops it.
-fn pass_through(crew: Crew, workers: usize, room: usize, values: u64) {
+fn pass_through(executor: ExecutorKind, workers: usize, room: usize, values: u64) {
     const PARTIES: u64 = 3;
     let queue = Mutex::new(VecDeque::new());
     let (filled, emptied) = (Condvar::new(), Condvar::new());
@@ -83,7 +83,7 @@ fn pass_through(crew: Crew, workers: usize, room: usize, values: u64) {
             }
         });
     }
-    jobs.run(crew, workers);
+    jobs.run(executor, workers);
     assert_eq!(sum.into_inner(), PARTIES * values * (values + 1) / 2);
     assert!(queue.into_inner().is_empty());
 }
@@ -91,9 +91,9 @@ fn pass_through(crew: Crew, workers: usize, room: usize, values: u64) {
 #[test]
 fn condition_variables_lose_no_notification() {
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for room in [1, 2, 16] {
-                pass_through(crew, workers, room, 5_000);
+                pass_through(executor, workers, room, 5_000);
             }
         }
     }
@@ -105,7 +105,7 @@ fn condition_variables_lose_no_notification() {
 fn no_notification_falls_between_unlocking_and_waiting() {
     const ROUNDS: usize = 3_000;
     let patience = Duration::from_secs(20);
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let (waiting, changed) = (Mutex::new(false), Condvar::new());
         let over = AtomicBool::new(false);
         let mut jobs = Jobs::new();
@@ -145,7 +145,7 @@ fn no_notification_falls_between_unlocking_and_waiting() {
                 pirn::yield_now();
             }
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -155,7 +155,7 @@ fn notify_all_releases_whole_generations() {
     const PARTIES: usize = 8;
     const ROUNDS: u64 = 1_500;
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let (state, turned) = (Mutex::new((0, 0_u64)), Condvar::new());
             let mut jobs = Jobs::new();
             for _ in 0..PARTIES {
@@ -173,7 +173,7 @@ fn notify_all_releases_whole_generations() {
                     }
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert_eq!(state.into_inner(), (0, ROUNDS));
         }
     }
@@ -185,7 +185,7 @@ fn wait_groups_end_every_round() {
     const PARTIES: usize = 6;
     const ROUNDS: usize = 300;
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for _ in 0..ROUNDS / 100 {
                 let groups: Vec<WaitGroup> = (0..100).map(|_| WaitGroup::new()).collect();
                 let done: Vec<AtomicUsize> =
@@ -202,7 +202,7 @@ fn wait_groups_end_every_round() {
                         }
                     });
                 }
-                jobs.run(crew, workers);
+                jobs.run(executor, workers);
             }
         }
     }

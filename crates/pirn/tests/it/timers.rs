@@ -8,14 +8,14 @@ use pirn::spawn::park_timeout;
 use pirn::time::{now, sleep, sleep_until};
 use pirn::{Interrupt, channel};
 
-use crate::executor_kind::{CREWS, Jobs, alone, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, runtime};
 use crate::figures::within;
 use crate::util::{LONG, SLACK, compute_until, on_every_shape, processor_time, scaled};
 
 /// A sleep takes as long as requested, on fibers and on threads.
 #[test]
 fn a_sleep_takes_its_time() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for i in 0..20 {
             jobs.add(move || {
@@ -29,7 +29,7 @@ fn a_sleep_takes_its_time() {
                 assert!(now() >= at);
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

@@ -8,12 +8,12 @@ use std::time::Duration;
 use pirn::sync::{Event, Mutex, OnceLock, RwLock, RwLockWriteGuard, Semaphore};
 use pirn::wait::{park_on, unpark_one};
 
-use crate::executor_kind::{CREWS, Crew, Jobs};
+use crate::executor_kind::{EXECUTOR_KINDS, ExecutorKind, Jobs};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
 /// Two numbers that are equal except during a write; the lock is acquired in every way.
-fn read_and_write(crew: Crew, workers: usize, jobs_each: usize, rounds: u64) {
+fn read_and_write(executor: ExecutorKind, workers: usize, jobs_each: usize, rounds: u64) {
     let lock = RwLock::new([0_u64; 2]);
     let written = AtomicU64::new(0);
     let mut jobs = Jobs::new();
@@ -59,7 +59,7 @@ fn read_and_write(crew: Crew, workers: usize, jobs_each: usize, rounds: u64) {
             written.fetch_add(mine, Ordering::SeqCst);
         });
     }
-    jobs.run(crew, workers);
+    jobs.run(executor, workers);
     assert!(lock.try_write().is_some(), "somebody is left");
     assert_eq!(lock.into_inner(), [written.into_inner(); 2]);
 }
@@ -67,8 +67,8 @@ fn read_and_write(crew: Crew, workers: usize, jobs_each: usize, rounds: u64) {
 #[test]
 fn a_rwlock_keeps_its_value_whole() {
     for workers in WORKERS {
-        for crew in CREWS {
-            read_and_write(crew, workers, 8, 4_000);
+        for executor in EXECUTOR_KINDS {
+            read_and_write(executor, workers, 8, 4_000);
         }
     }
 }
@@ -76,12 +76,17 @@ fn a_rwlock_keeps_its_value_whole() {
 #[test]
 fn a_thousand_fibers_share_a_rwlock() {
     for workers in WORKERS {
-        read_and_write(Crew::Fibers, workers, 1_000, 100);
+        read_and_write(ExecutorKind::Fibers, workers, 1_000, 100);
     }
 }
 
 /// Requests of every size for five permits, some of which give up.
-fn take_and_give(crew: Crew, workers: usize, jobs_each: usize, rounds: usize) {
+fn take_and_give(
+    executor: ExecutorKind,
+    workers: usize,
+    jobs_each: usize,
+    rounds: usize,
+) {
     const PERMITS: usize = 5;
     let semaphore = Semaphore::new(PERMITS);
     let out = AtomicUsize::new(0);
@@ -108,7 +113,7 @@ fn take_and_give(crew: Crew, workers: usize, jobs_each: usize, rounds: usize) {
             }
         });
     }
-    jobs.run(crew, workers);
+    jobs.run(executor, workers);
     assert_eq!(semaphore.available(), PERMITS);
     assert!(semaphore.try_acquire(PERMITS).is_some(), "somebody is left");
 }
@@ -116,8 +121,8 @@ fn take_and_give(crew: Crew, workers: usize, jobs_each: usize, rounds: usize) {
 #[test]
 fn a_semaphore_counts_exactly() {
     for workers in WORKERS {
-        for crew in CREWS {
-            take_and_give(crew, workers, 8, 4_000);
+        for executor in EXECUTOR_KINDS {
+            take_and_give(executor, workers, 8, 4_000);
         }
     }
 }
@@ -125,7 +130,7 @@ fn a_semaphore_counts_exactly() {
 #[test]
 fn a_thousand_fibers_share_a_semaphore() {
     for workers in WORKERS {
-        take_and_give(Crew::Fibers, workers, 1_000, 100);
+        take_and_give(ExecutorKind::Fibers, workers, 1_000, 100);
     }
 }
 
@@ -136,7 +141,7 @@ fn semaphores_bound_a_queue() {
     const PARTIES: u64 = 3;
     const VALUES: u64 = 2_000;
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for room in [1, 4] {
                 let queue = Mutex::new(VecDeque::new());
                 let (free, filled) = (Semaphore::new(room), Semaphore::new(0));
@@ -159,7 +164,7 @@ fn semaphores_bound_a_queue() {
                         }
                     });
                 }
-                jobs.run(crew, workers);
+                jobs.run(executor, workers);
                 assert_eq!(sum.into_inner(), PARTIES * VALUES * (VALUES + 1) / 2);
             }
         }
@@ -170,7 +175,7 @@ fn semaphores_bound_a_queue() {
 fn cells_are_written_once_each() {
     const CELLS: usize = 1_000;
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let cells: Vec<OnceLock<usize>> =
                 (0..CELLS).map(|_| OnceLock::new()).collect();
             let made = AtomicUsize::new(0);
@@ -190,7 +195,7 @@ fn cells_are_written_once_each() {
                     }
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert_eq!(made.into_inner(), CELLS);
         }
     }
@@ -201,7 +206,7 @@ fn cells_are_written_once_each() {
 fn automatic_events_are_had_once_each() {
     const SETS: usize = 4_000;
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let (event, taken) = (Event::auto(), Event::auto());
             let had = AtomicUsize::new(0);
             let mut jobs = Jobs::new();
@@ -223,7 +228,7 @@ fn automatic_events_are_had_once_each() {
                     taken.wait().unwrap();
                 }
             });
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert_eq!(had.into_inner(), SETS);
         }
     }
@@ -233,7 +238,7 @@ fn automatic_events_are_had_once_each() {
 #[test]
 fn words_are_locked_by_key() {
     for workers in WORKERS {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             let words: Vec<(AtomicU32, AtomicUsize)> =
                 (0..64).map(|_| Default::default()).collect();
             let mut jobs = Jobs::new();
@@ -256,7 +261,7 @@ fn words_are_locked_by_key() {
                     }
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             let sum: usize = words.iter().map(|(_, n)| n.load(Ordering::Relaxed)).sum();
             assert_eq!(sum, 8 * 4_000);
         }

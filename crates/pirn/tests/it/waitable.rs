@@ -9,7 +9,7 @@ use pirn::select::Select;
 use pirn::wait::{Ticket, Waitable, case, on};
 use pirn::{Interrupt, channel};
 
-use crate::executor_kind::{CREWS, Jobs, alone, runtime, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, runtime, until};
 use crate::util::{LONG, eventually, on_every_shape, scaled};
 
 /// A flag that stays set: the simplest waitable.
@@ -128,7 +128,7 @@ impl Waitable for Hoard {
 // Proves: G1.
 #[test]
 fn an_event_of_ones_own() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let event = Event::default();
         let arrived = AtomicUsize::new(0);
         let mut jobs = Jobs::new();
@@ -143,7 +143,7 @@ fn an_event_of_ones_own() {
             until(&arrived, 8);
             event.set();
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         assert_eq!(event.waiting(), 0);
     }
 }
@@ -153,7 +153,7 @@ fn an_event_of_ones_own() {
 #[test]
 fn permits_of_ones_own() {
     let each = scaled(2_000);
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let permits = Permits::default();
         let taken = AtomicUsize::new(0);
         let mut jobs = Jobs::new();
@@ -166,7 +166,7 @@ fn permits_of_ones_own() {
             });
             jobs.add(|| (0..each).for_each(|_| permits.add()));
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         assert_eq!(taken.into_inner(), 4 * each);
         assert!(permits.try_complete().is_none());
     }
@@ -246,7 +246,7 @@ fn a_ticket_of_an_ended_fiber_is_worthless() {
 #[test]
 fn two_wakers_one_waiter() {
     let rounds = scaled(10_000);
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let hoard = Hoard::default();
         let round = AtomicUsize::new(0);
         // The waker that claims a round completes it; no waker wakes before that.
@@ -289,7 +289,7 @@ fn two_wakers_one_waiter() {
                 }
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         assert_eq!(
             hoard.tickets.lock().unwrap().len(),
             rounds,
@@ -382,7 +382,7 @@ fn wait_that_clings() -> Ticket {
 #[test]
 fn a_waitable_that_panics_in_unpublish() {
     const NAP: Duration = Duration::from_micros(200);
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for _ in 0..2 {
             jobs.add(|| {
@@ -395,7 +395,7 @@ fn a_waitable_that_panics_in_unpublish() {
                 }
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

@@ -8,7 +8,7 @@ use pirn::spawn::{Fiber, park_interruptible, park_timeout};
 use pirn::time::now;
 use pirn::{Interrupt, channel, park};
 
-use crate::executor_kind::{CREWS, Jobs, alone, runtime, until};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, runtime, until};
 use crate::util::{LONG, on_every_shape, scaled};
 
 const SHORT: Duration = Duration::from_millis(10);
@@ -17,7 +17,7 @@ const SHORT: Duration = Duration::from_millis(10);
 // Proves: F7.
 #[test]
 fn an_earlier_token_is_consumed_and_tokens_do_not_add_up() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for _ in 0..2 {
             jobs.add(|| {
@@ -32,7 +32,7 @@ fn an_earlier_token_is_consumed_and_tokens_do_not_add_up() {
                 assert!(now() - start >= SHORT, "there was a second token");
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -78,7 +78,7 @@ fn unparking_a_finished_fiber_does_nothing() {
 // Proves: F7.
 #[test]
 fn a_park_with_a_limit() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for _ in 0..2 {
             jobs.add(|| {
@@ -94,7 +94,7 @@ fn a_park_with_a_limit() {
                 park_timeout(Duration::MAX);
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -102,7 +102,7 @@ fn a_park_with_a_limit() {
 // Proves: F7.
 #[test]
 fn other_waits_leave_the_token_alone() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         for _ in 0..2 {
             jobs.add(|| {
@@ -122,7 +122,7 @@ fn other_waits_leave_the_token_alone() {
                 assert!(now() - start < LONG / 2);
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 
@@ -208,7 +208,7 @@ fn a_thread_parks_and_a_fiber_unparks_it() {
 #[test]
 fn turns_are_handed_back_and_forth() {
     let rounds = scaled(10_000);
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let turn = AtomicUsize::new(0);
         let (to_first, from_second) = channel::bounded::<Fiber>(1);
         let (to_second, from_first) = channel::bounded::<Fiber>(1);
@@ -230,7 +230,7 @@ fn turns_are_handed_back_and_forth() {
             to_first.send(pirn::current()).unwrap();
             play(1, from_first.recv().unwrap());
         });
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
         assert_eq!(turn.into_inner(), 2 * rounds);
     }
 }

@@ -14,7 +14,7 @@ use pirn::net::{
 use pirn::{Interrupt, scope};
 use socket2::SockRef;
 
-use crate::executor_kind::{CREWS, Jobs, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
 use crate::sockets_util::{at_once, connection, converse, echo, listener};
 use crate::util::{Directory, LONG, eventually, on_every_shape, scaled, sockets};
 
@@ -52,7 +52,7 @@ fn everything_comes_back() {
 // Proves: N5-X-std.
 #[test]
 fn fibers_and_threads_in_any_mix() {
-    for crew in CREWS {
+    for executor in EXECUTOR_KINDS {
         let listener = listener();
         let address = listener.local_addr().unwrap();
         let mut jobs = Jobs::new();
@@ -69,7 +69,7 @@ fn fibers_and_threads_in_any_mix() {
                 converse(&stream, seed, 10);
             });
         }
-        jobs.run(crew, 2);
+        jobs.run(executor, 2);
     }
 }
 

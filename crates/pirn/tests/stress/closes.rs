@@ -1,14 +1,14 @@
 //! Channels that close while values pass through them.
 
 use crate::channel_games::{CAPACITIES, cascade, close_amid};
-use crate::executor_kind::{CREWS, Crew};
+use crate::executor_kind::{EXECUTOR_KINDS, ExecutorKind};
 use crate::util::scaled;
 
-fn with_all(storm: impl Fn(Crew, usize, usize)) {
+fn with_all(storm: impl Fn(ExecutorKind, usize, usize)) {
     for workers in [1, 2, 4, 8] {
-        for crew in CREWS {
+        for executor in EXECUTOR_KINDS {
             for capacity in CAPACITIES {
-                storm(crew, workers, capacity);
+                storm(executor, workers, capacity);
             }
         }
     }
@@ -19,8 +19,8 @@ fn with_all(storm: impl Fn(Crew, usize, usize)) {
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn closes_amid_traffic() {
-    with_all(|crew, workers, capacity| {
-        close_amid(crew, workers, capacity, scaled(120));
+    with_all(|executor, workers, capacity| {
+        close_amid(executor, workers, capacity, scaled(120));
     });
 }
 
@@ -29,7 +29,7 @@ fn closes_amid_traffic() {
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn closes_cascade() {
-    with_all(|crew, workers, capacity| {
-        cascade(crew, workers, capacity, scaled(2_000));
+    with_all(|executor, workers, capacity| {
+        cascade(executor, workers, capacity, scaled(2_000));
     });
 }

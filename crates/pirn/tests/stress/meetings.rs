@@ -7,7 +7,7 @@ use std::time::Duration;
 use pirn::spawn::{Fiber, park_timeout};
 use pirn::{channel, park};
 
-use crate::executor_kind::{CREWS, Jobs, runtime};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
 use crate::util::{on_every_shape, scaled};
 
 const MILLION: usize = 1_000_000;
@@ -16,7 +16,11 @@ const MILLION: usize = 1_000_000;
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn turns_by_the_token() {
-    for (crew, rounds) in CREWS.into_iter().zip([MILLION, MILLION / 10, MILLION / 10]) {
+    for (executor, rounds) in
+        EXECUTOR_KINDS
+            .into_iter()
+            .zip([MILLION, MILLION / 10, MILLION / 10])
+    {
         let rounds = scaled(rounds) / 4;
         for workers in [1, 2, 4, 8] {
             let turns: Vec<AtomicUsize> = (0..4).map(|_| AtomicUsize::new(0)).collect();
@@ -33,7 +37,7 @@ fn turns_by_the_token() {
                     play(turn, 1, rounds / 2, &from_first.recv().unwrap());
                 });
             }
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             assert!(
                 turns
                     .iter()

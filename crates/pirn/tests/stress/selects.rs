@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pirn::channel::{self, Receiver, Sender, bounded};
 
-use crate::executor_kind::{CREWS, Jobs};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs};
 use crate::util::scaled;
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
@@ -17,7 +17,7 @@ const WORKERS: [usize; 4] = [1, 2, 4, 8];
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn a_ring_of_selects_in_both_directions() {
-    for (crew, part) in CREWS.into_iter().zip([1, 20, 20]) {
+    for (executor, part) in EXECUTOR_KINDS.into_iter().zip([1, 20, 20]) {
         for workers in WORKERS {
             let rounds = scaled(1_000_000) / 16 / 4 / part;
             let channels: Vec<_> = (0..16).map(|_| bounded::<usize>(0)).collect();
@@ -34,7 +34,7 @@ fn a_ring_of_selects_in_both_directions() {
                 });
             }
             drop(channels);
-            jobs.run(crew, workers);
+            jobs.run(executor, workers);
             let [sent, received] = [0, 1].map(|i| balance[i].load(Ordering::SeqCst));
             assert_eq!(sent, received);
             assert!(sent >= 16 * rounds / 2, "{sent} of {}", 16 * rounds / 2);
@@ -76,18 +76,18 @@ fn ring_member(
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn selects_move_everything_exactly_once() {
-    for (crew, part) in CREWS.into_iter().zip([1, 10, 10]) {
+    for (executor, part) in EXECUTOR_KINDS.into_iter().zip([1, 10, 10]) {
         for workers in WORKERS {
             for capacity in [Some(0), Some(1), Some(2), Some(8), None] {
                 let n = scaled(200_000) / part / 4;
-                exactly_once(crew, workers, capacity, n);
+                exactly_once(executor, workers, capacity, n);
             }
         }
     }
 }
 
 fn exactly_once(
-    crew: crate::executor_kind::Crew,
+    executor: crate::executor_kind::ExecutorKind,
     workers: usize,
     capacity: Option<usize>,
     n: usize,
@@ -114,7 +114,7 @@ fn exactly_once(
         jobs.add(move || drain(&from_a, &from_b, &seen));
     }
     drop((a, b, from_a, from_b));
-    jobs.run(crew, workers);
+    jobs.run(executor, workers);
     assert!(seen.iter().all(|seen| seen.load(Ordering::Relaxed) == 1));
 }
 
@@ -142,7 +142,7 @@ fn drain(a: &Receiver<usize>, b: &Receiver<usize>, seen: &[AtomicUsize]) {
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn selects_that_run_out_of_time() {
-    for (crew, part) in CREWS.into_iter().zip([1, 4, 4]) {
+    for (executor, part) in EXECUTOR_KINDS.into_iter().zip([1, 4, 4]) {
         for workers in WORKERS {
             for capacity in [0, 1] {
                 let n = scaled(40_000) / part / 4;
@@ -168,7 +168,7 @@ fn selects_that_run_out_of_time() {
                     });
                 }
                 drop((tx, rx));
-                jobs.run(crew, workers);
+                jobs.run(executor, workers);
                 assert_eq!(sum.load(Ordering::Relaxed), 4 * n * (n + 1) / 2);
             }
         }
@@ -193,7 +193,7 @@ fn insist(tx: &Sender<usize>, value: usize) {
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn closers_meet_a_crowd() {
-    for (crew, part) in CREWS.into_iter().zip([1, 10, 10]) {
+    for (executor, part) in EXECUTOR_KINDS.into_iter().zip([1, 10, 10]) {
         for workers in WORKERS {
             for round in 0..scaled(400) / part {
                 let (tx, rx) = bounded::<usize>(round % 2);
@@ -221,7 +221,7 @@ fn closers_meet_a_crowd() {
                         closes.fetch_add(usize::from(tx.close()), Ordering::SeqCst);
                     });
                 }
-                jobs.run(crew, workers);
+                jobs.run(executor, workers);
                 let counts = (closes.into_inner(), told.into_inner());
                 assert_eq!(counts, (1, 16));
             }
