@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pirn::channel::{RecvError, SendError, after, broadcast, never, watch};
+use pirn::channel::{RecvError, SendError, broadcast, never, watch};
 
 use crate::channel_kinds::Counted;
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone};

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use pirn::channel::{Receiver, RecvError, SendError, after, bounded, ordered};
+use pirn::channel::{Receiver, RecvError, SendError, bounded, ordered};
 
 use crate::channel_kinds::Counted;
 use crate::executor_kind::alone;

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pirn::diag::State;
-use pirn::runtime::Builder;
 use pirn::sync::{Event, Mutex, Semaphore};
 use pirn::{Runtime, channel, spawn};
 use serde_json::Value;

@@ -8,10 +8,10 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Instant;
 
-use pirn::{Runtime, spawn};
+use pirn::Runtime;
 use serde_json::Value;
 
-use crate::inspect::{Ends, ask, ask_all, crowd, of_kind, raw, text};
+use crate::inspect::{Ends, ask, ask_all, crowd, of_kind, raw};
 use crate::unmeasured::unmeasured;
 use crate::util::{Directory, LONG, apart_unprivileged, scaled};
 

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use pirn::Runtime;
 use pirn::runtime::Builder;
-use pirn::{Runtime, spawn};
 
-use crate::inspect::{ask, of_kind, text};
+use crate::inspect::{ask, of_kind};
 use crate::util::{Directory, LONG, apart, eventually, scaled};
 
 /// However a runtime ends, its socket is removed, and connected clients see the end.

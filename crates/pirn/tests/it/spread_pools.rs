@@ -12,7 +12,7 @@ use pirn::channel::{self, Receiver};
 use pirn::dispatcher::Dispatcher;
 use pirn::scope::TaskGroup;
 use pirn::sync::Condvar;
-use pirn::{Runtime, sleep, spawn};
+use pirn::{Runtime, spawn};
 
 use crate::executor_kind::runtime;
 use crate::spread::{Seen, take};
