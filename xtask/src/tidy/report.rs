@@ -6,9 +6,9 @@ use syn::{Attribute, Item};
 
 use super::rings::{production, rings};
 use super::tree::{LIBRARY, Tree};
+use super::{attributes, checkers, docs, public, unsafe_list};
 use crate::repo;
 use crate::source::Source;
-use super::{attributes, checkers, docs, public, unsafe_list};
 use crate::tally::Tally;
 
 /// A figure: what it counts, and its value.

@@ -2,7 +2,10 @@
 
 use super::report::report;
 use super::tree::{Finding, Tree};
-use super::{budget, checkers, comments, docs, facade, guide, layers, public, reasons, unsafe_list, words};
+use super::{
+    budget, checkers, comments, docs, facade, guide, layers, public, reasons,
+    unsafe_list, words,
+};
 use crate::options::Options;
 use crate::tally::Tally;
 use crate::{features, repo};

@@ -51,7 +51,7 @@ impl<'a> Jobs<'a> {
                     ExecutorKind::Fibers => fibers.push(job),
                     ExecutorKind::Mixed if index % 2 == 0 => fibers.push(job),
                     ExecutorKind::Threads | ExecutorKind::Mixed => {
-                        drop(threads.spawn(job))
+                        drop(threads.spawn(job));
                     }
                 }
             }

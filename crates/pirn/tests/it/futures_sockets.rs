@@ -78,7 +78,7 @@ fn polled_streams_carry_everything() {
             jobs.add(move || match executor {
                 ExecutorKind::Threads => block_on_thread(converse(&other, seed, 20)),
                 ExecutorKind::Fibers | ExecutorKind::Mixed => {
-                    block_on(converse(&other, seed, 20))
+                    block_on(converse(&other, seed, 20));
                 }
             });
         }

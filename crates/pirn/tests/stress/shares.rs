@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::env;
 use std::fmt;
 use std::hint::black_box;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

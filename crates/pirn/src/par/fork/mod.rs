@@ -1,4 +1,4 @@
-//! Joins: the list that a join pushes to, its halves, and the job that is its second half.
+//! Joins: the list that a join pushes to, its steps, and the job, its second half.
 
 mod halves;
 mod task;
