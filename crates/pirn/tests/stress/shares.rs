@@ -498,7 +498,8 @@ fn alone_servers_use_all_processors() {
     const RUNS: usize = 20;
     let (mut within, mut shared, mut all) = (0, 0, 0);
     for workers in [2, 4, 8] {
-        for (connections, rounds) in [(64, 5), (1_000, 1)] {
+        // Long enough that one late wake-up is no tenth of a run.
+        for (connections, rounds) in [(64, 20), (1_000, 2)] {
             for how in [Serves::Spawn, Serves::Scope, Serves::Group] {
                 for arrival in [Arrival::Idle, Arrival::Load, Arrival::Burst] {
                     let kind = format!(
