@@ -15,5 +15,5 @@ pub(crate) use snapshot::{begin_walk, snapshot};
 pub(crate) use walk::{LeftOut, Walked, describe_all, walk};
 pub(crate) use worker_info::{ThreadState, WorkerGlance, glance};
 
-#[cfg(all(test, not(any(loom, shuttle))))]
+#[cfg(all(test, not(pirn_modelled)))]
 mod tests;

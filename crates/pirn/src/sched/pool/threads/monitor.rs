@@ -87,7 +87,7 @@ impl Notes {
     }
 }
 
-#[cfg(all(test, loom))]
+#[cfg(all(test, pirn_parts))]
 impl Monitor {
     pub(in crate::sched) fn attending() -> Monitor {
         Monitor::at(Pace::Attending)
