@@ -97,7 +97,8 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     // list is never there.
     let before = unsafe { local.set_jobs(&worker.remote().jobs) };
     if let Some(shared_queues) = worker.shared_queues {
-        shared_queues.bind(Arc::as_ptr(&worker.pool).cast(), index);
+        // SAFETY: CM2: the worker holds this reference.
+        unsafe { shared_queues.bind(Arc::as_ptr(&worker.pool).cast(), index) };
         local.set_free(true);
     }
     worker.set_state(WorkerState::Active);
