@@ -93,7 +93,9 @@ impl Remote {
     /// for long. `None` if the worker has dispatched since then: it answers.
     pub(crate) fn stands_since(&self) -> Option<u64> {
         let stands = self.notes.stands_at();
-        let lasts = stands != 0 && stands == self.dispatched() && self.runs();
+        // First: a worker counts a dispatch before it stores the fiber.
+        let runs = self.runs();
+        let lasts = stands != 0 && runs && stands == self.dispatched();
         lasts.then(|| self.notes.stands_since())
     }
 
