@@ -73,7 +73,7 @@ pub(crate) unsafe fn visit(
         home: Context::empty(),
         f,
     };
-    sanitizer::prepare_guest(&mut visit.context.side, &stack);
+    sanitizer::prepare_visit(&mut visit.context.side, &stack);
     let visit = &raw mut visit;
     // SAFETY: the visit stays in this frame until it is over.
     let home = unsafe { &raw mut (*visit).home };

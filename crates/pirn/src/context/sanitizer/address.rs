@@ -145,7 +145,7 @@ pub(in crate::context) unsafe fn arrive(here: *mut Side) {
 }
 
 /// Prepares `side` for a context that visits the frames on `stack`.
-pub(in crate::context) fn prepare_guest(side: &mut Side, stack: &Range<usize>) {
+pub(in crate::context) fn prepare_visit(side: &mut Side, stack: &Range<usize>) {
     side.bottom = ptr::with_exposed_provenance(stack.start);
     side.size = stack.len();
 }

@@ -54,7 +54,7 @@ pub(in crate::context) unsafe fn arrive(_here: *mut Side) {}
 /// Prepares the side data of a context that visits the frames on `_stack`.
 #[allow(dead_code, reason = "the corosensei backend has no visits")]
 #[inline(always)]
-pub(in crate::context) fn prepare_guest(_side: &mut Side, _stack: &Range<usize>) {}
+pub(in crate::context) fn prepare_visit(_side: &mut Side, _stack: &Range<usize>) {}
 
 /// Called when a visitor has left the free part `_stack` of a stack.
 #[allow(dead_code, reason = "the corosensei backend has no visits")]

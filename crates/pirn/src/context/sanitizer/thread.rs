@@ -125,7 +125,7 @@ pub(in crate::context) unsafe fn arrive(here: *mut Side) {
 
 /// Prepares `side` for a context that visits the frames on `_stack`: its calls do not count
 /// as calls of the visited fiber.
-pub(in crate::context) fn prepare_guest(side: &mut Side, _stack: &Range<usize>) {
+pub(in crate::context) fn prepare_visit(side: &mut Side, _stack: &Range<usize>) {
     // SAFETY: the call only creates a handle, which the visited side destroys (TS2).
     side.fiber = unsafe { __tsan_create_fiber(0) };
 }
