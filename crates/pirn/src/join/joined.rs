@@ -109,7 +109,7 @@ impl<F: FnOnce() -> T, T> Fresh<F, T> {
     /// handle.
     ///
     /// # Errors
-    /// The closure, if the fiber was not queued.
+    /// The closure, if the fiber was not queued. `queue` returns the fiber only if no other code has it.
     #[inline(always)]
     pub(crate) fn publish(
         self,
@@ -130,7 +130,7 @@ impl<F: FnOnce() -> T, T> Fresh<F, T> {
         // H2: in no queue.
         local::destroy(fiber.header());
         for _ in 0..2 {
-            // SAFETY: the runtime's reference and the handle's; there is no other one.
+            // SAFETY: the runtime's reference and the handle's.
             unsafe { Header::release(fiber) };
         }
         f

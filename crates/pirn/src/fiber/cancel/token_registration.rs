@@ -1,6 +1,7 @@
 //! Registrations: how a fiber that runs code under a token is notified of its cancellation.
 //!
 //! Owns: entering and leaving regions, and the check whether the running code has been cancelled,
+//! which registers the fiber. Does not own: the records (`scope`), or the tables (`token`).
 //!
 //! The order of leaving: 1. the fiber is deregistered, so that REVOKED is no longer set because
 //! of it; 2. the header points to the region outside, without the mark `NO_LIMITS`; 3. REVOKED is
