@@ -76,7 +76,8 @@ pub(crate) struct Join {
     /// Odd while the fiber waits for a stack (`stackless`).
     pub(crate) stackless: u32,
     pub(crate) waiters: WaitQueue<StackOwner>,
-    /// The token of the outermost part of the fiber's code that has one (RG4 in `cancel::scope`).
+    /// The token of the outermost part of the fiber's code that has one
+    /// (RG4 in `fiber::cancel::scope`).
     pub(crate) own: Option<Arc<Node>>,
 }
 

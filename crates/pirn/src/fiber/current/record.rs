@@ -42,7 +42,7 @@ pub(crate) struct Local {
     unusual: Cell<u8>,
     /// The timers of the party that polls here (`wait::poll_timers`); null if none polls.
     poll_timers: Cell<*const ()>,
-    /// This worker's stack for polls, while no poll uses it (`wait::poll_stack`).
+    /// This worker's stack for polls, while no poll uses it (`wait::poll::poll_stack`).
     spare: Cell<Option<Stack>>,
     clock: Clock,
     /// This thread's random numbers; none before the first.
