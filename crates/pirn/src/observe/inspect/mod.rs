@@ -2,7 +2,7 @@
 //!
 //! Owns: the thread that answers, the requests, and the format of the answers, which is described
 //! in `docs/inspect-format.md`. Does not own: the socket and its permissions (`sys::local`), nor
-//! the data (`report::snapshot`, `report::worker_info`, `Metrics`).
+//! the data (`observe::report::snapshot`, `observe::report::worker_info`, `Metrics`).
 
 mod answer;
 mod inspector;

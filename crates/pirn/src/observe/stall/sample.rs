@@ -31,7 +31,7 @@ pub(super) fn frames(sample: &Sample) -> Option<Backtrace> {
 /// that is on that stack.
 fn end_of_stack(address: usize) -> Option<usize> {
     let stack = context::stack_at(address)?;
-    // SAFETY: H1; a stack that is in use belongs to a fiber (`settle`, `wait::poll_stack`).
+    // SAFETY: H1; a stack that is in use belongs to a fiber (`settle`, `wait::poll::poll_stack`).
     let owner = unsafe { stack.owner.cast::<Header>().as_ref() }?;
     // Frames of a poll continue on another stack, which is not copied.
     (!owner.flags.is_on_poll_stack()).then_some(stack.end)
