@@ -2,9 +2,9 @@
 //! more, for fibers that others wait for.
 //!
 //! Owns: which stack a fiber gets, and the wait of a fiber without one. Does not own: the pool of
-//! stacks (`context::pool`), the list of fibers that wait (`sched::pool::stack_waiters`), the loan
-//! of the stack for one poll (`wait::poll_stack`), nor which fibers may get a stack beyond
-//! `max_stacks` (`fiber::stackless`, `wait::stack_borrow`).
+//! stacks (`context::stacks::pool`), the list of fibers that wait (`sched::pool::stack_waiters`),
+//! the loan of the stack for one poll (`wait::poll::poll_stack`), nor which fibers may get a stack
+//! beyond `max_stacks` (`fiber::stackless`, `wait::parking::stack_borrow`).
 //!
 //! The stack for polls is one of the pool's, and counts as one at hand. So there is none where
 //! stacks are so few that workers keep none, and a worker that gives up the stacks it keeps gives
