@@ -1,5 +1,5 @@
-/* Sleep, wake and the monitor: no fiber that another worker could run waits for ever while
- * a worker has nothing to do.
+/* Sleep, wake and the monitor: no fiber that another worker could run waits indefinitely
+ * while a worker has nothing to run.
  *
  *   spin -a models/idle.pml && gcc -O2 -o pan pan.c && ./pan -m2000000 -f -a -N served
  *
@@ -16,33 +16,34 @@
  * check: broken ltl quiet BUG=7
  * check: broken ltl served BUG=8 SPAWNS=3 TIMERS=0
  *
- * By hand, for it takes 12.5 million states, 1.5 GB and two minutes: three workers,
+ * By hand, since it takes 12.5 million states, 1.5 GB and two minutes: three workers,
  * -DNW=3 -DSPAWNS=0 -DFOREIGN=2 -DTIMERS=0, claim served: no error.
  *
- * What is modelled: `sched::pool::idle` (searchers, sleepers, claims), a worker's rest (search,
- * announce, look again, sleep), the surplus rule at spawn, and the monitor. Fibers are
- * counted, not named. A fiber that a worker starts may spawn some, and then ends at once or
- * never: never ending is what makes its worker's queue depend on others. A `next` slot may
- * be robbed only if the monitor has called it aged; a ring at any time; the injector by all.
- * A ring has one slot, what is too much goes to the injector. Whether a queue is a surplus
- * depends on run times, so here it is anybody's guess. That the monitor also looks at the
- * injector is left out: a safety net, which must never be needed. Time passes as ticks of
- * the monitor, and as the short timeout of who leaves young work (longer than a claim takes).
- * The checker assumes sequential consistency; that the orderings give as much is what the
- * loom models show.
+ * The model contains `sched::pool::idle` (searchers, sleepers, claims), the way of a worker
+ * to sleep (search, announce, check again, sleep), the surplus rule at a spawn, and the
+ * monitor. Fibers are counted, not named. A fiber that a worker starts may spawn some. Then
+ * it ends at once or never; if it never ends, its worker's queue depends on the other
+ * workers. A thief may take from a `next` slot only if the monitor has marked it as aged,
+ * and from a ring at any time. Every worker may take from the injector. A ring has one slot;
+ * the excess goes to the injector. Whether a queue is a surplus depends on run times, so
+ * here both answers are possible. The monitor's check of the injector is left out: it is a
+ * safety net that must never be needed. Time passes as ticks of the monitor, and as the
+ * short timeout of a worker that leaves young work (longer than a claim takes). The checker
+ * assumes sequential consistency. The loom models show that the orderings provide it where
+ * it matters.
  *
- * served: never do a fiber wait (in the injector, or behind a fiber that never ends) and a
- *         worker have nothing to run, for ever.
- * quiet:  once all sleep and nothing waits, the monitor stops.
+ * served: it never happens that a fiber waits indefinitely (in the injector, or behind a
+ *         fiber that never ends) while a worker has nothing to run.
+ * quiet:  once all workers sleep and no fiber waits, the monitor stops.
  *
- * BUG=1: who goes to sleep while others are awake does not see to the monitor
- * BUG=2: the monitor stops without a second look
- * BUG=3: who spawns less than a surplus does not see to the monitor
- * BUG=4: the last searcher that finds work wakes nobody
- * BUG=5: a worker does not look again after it has announced its sleep
- * BUG=6: a ring that overflows into the injector wakes nobody
+ * BUG=1: a worker that goes to sleep while others are awake does not notify the monitor
+ * BUG=2: the monitor stops without a second check
+ * BUG=3: a worker that spawns less than a surplus does not notify the monitor
+ * BUG=4: the last searcher that finds work wakes no worker
+ * BUG=5: a worker does not check again after it has announced its sleep
+ * BUG=6: a ring that overflows into the injector wakes no worker
  * BUG=7: the monitor never stops
- * BUG=8: who sees work when it looks again may still not search, if enough do
+ * BUG=8: a worker that finds work in its second check may not search if enough others do
  */
 
 #ifndef NW
@@ -66,19 +67,19 @@ bool token[NW];     /* parker tokens */
 byte searching;
 byte claiming;      /* claims in progress */
 bit slot[NW];       /* a fresh fiber in `next` */
-bit ring[NW];       /* and one in the ring */
-bool fresh_slot[NW], fresh_ring[NW];  /* changed since the monitor looked */
-bool aged[NW];      /* the monitor's word on the slot */
+bit ring[NW];       /* a fresh fiber in the ring */
+bool fresh_slot[NW], fresh_ring[NW];  /* changed since the monitor's last check */
+bool aged[NW];      /* the monitor's mark on the slot */
 byte inj;
-bool running[NW];   /* a fiber is on it */
-bool endless[NW];   /* and it never ends */
+bool running[NW];   /* the worker runs a fiber */
+bool endless[NW];   /* and that fiber never ends */
 byte budget = SPAWNS;
 byte outside = FOREIGN;
 byte timers = TIMERS;
-bool stopped;       /* the monitor's word; else it looks again by itself */
-bool mtoken;        /* its parker's token */
+bool stopped;       /* the monitor sleeps until it is woken; else it checks again by itself */
+bool mtoken;        /* the token of its parker */
 
-/* Claims and wakes a sleeper; `any` even though somebody searches. */
+/* Claims and wakes a sleeper; with `any` also while a worker searches. */
 inline claim(any, i) {
 	claiming++;
 	do
@@ -103,7 +104,7 @@ inline claim(any, i) {
 		:: else -> i = 0
 		fi
 	   };
-	   /* gone by then: leave again, and if the last, look again */
+	   /* the sleeper is gone: undo the count; the last one to do so checks again */
 	   atomic {
 		searching--;
 		if
@@ -179,7 +180,7 @@ end_stopped:
 on:
 			stopped = false
 		:: else ->
-			/* Attending or dozing: a matter of how soon, and both end by themselves. */
+			/* Attending or dozing: they differ in length, and both end by themselves. */
 			atomic { yes = false; mtoken = false }
 		fi
 	od
@@ -239,7 +240,7 @@ announce:
 	fi;
 #endif
 #if BUG != 5
-	/* look again */
+	/* check again */
 	atomic {
 		yes = (inj > 0);
 		do
@@ -285,7 +286,7 @@ serve:
 #if BUG != 4
 		if
 		:: yes ->
-			/* more may be there: the injector, or perhaps a surplus in some ring */
+			/* there may be more: in the injector, or a surplus in some ring */
 			atomic {
 				yes = (inj > 0);
 				do
@@ -307,7 +308,7 @@ serve:
 	/* the fiber may spawn some */
 	do
 	:: atomic {
-		/* into the slot; what stood there goes to the ring, or is too much */
+		/* into the slot; its former fiber goes to the ring, or to the injector */
 			budget > 0 -> budget--;
 			if
 			:: !slot[me]
@@ -324,7 +325,7 @@ serve:
 #endif
 		:: else
 		fi;
-		/* no sleeper; or one, and this is a surplus; or it is not */
+		/* no sleeper; or a sleeper and a surplus here; or a sleeper and no surplus */
 		atomic {
 			do
 			:: i < NW -> yes = yes || asleep[i]; i++
