@@ -56,10 +56,10 @@ pub(crate) struct Config {
     pub(crate) io_uring: bool,
     /// Called with panics that no joiner takes.
     pub(crate) on_panic: Option<Witness>,
-    /// What the user has provided for the code that runs here; the pool only keeps it.
+    /// A value of the user's for the code that runs here; the pool only keeps it.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) watch: Watch,
-    /// What observes the pool (`sched::observer`); the pool only keeps it.
+    /// The observers of the pool (`sched::observer`); the pool only keeps them.
     pub(crate) observers: Box<dyn Any + Send + Sync>,
 }
 

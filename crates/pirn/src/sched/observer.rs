@@ -41,7 +41,7 @@ pub(crate) trait Observer: Any + Send + Sync {
     }
 }
 
-/// What the monitor's thread calls.
+/// A function that the monitor's thread calls.
 pub(crate) type Look = Box<dyn FnMut(&Pool)>;
 
 /// The observers of one pool. It keeps them with its configuration, as a value of unknown type.

@@ -33,7 +33,7 @@ use crate::sched::pool::threads::decisions::ScaleReason;
 use crate::sched::pool::threads::duty::Duty;
 use crate::sched::worker::run::Worker;
 
-/// What the fibers of a line use their thread for.
+/// The use that the fibers of a line make of their thread.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[repr(u32)]
 pub(in crate::sched) enum ThreadUse {

@@ -47,7 +47,7 @@ pub(in crate::sched) const LONG: Duration = Duration::from_millis(100);
 /// gains nothing from an earlier start: both compute for equally long, and the first ends later.
 pub(super) const SOON: Duration = Duration::from_millis(2);
 
-/// What one look of the monitor has shown of all workers together.
+/// The findings of one look of the monitor, for all workers together.
 #[derive(Debug, Clone)]
 pub(in crate::sched) struct Evidence {
     /// Fresh fibers that others could take.

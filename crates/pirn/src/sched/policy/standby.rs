@@ -1,5 +1,5 @@
-//! Workers apart: those that a pool has beside its members, while members are stuck, and those that
-//! it no longer needs.
+//! Standby workers, also called workers *apart*: those that a pool has beside its members while
+//! members are stuck, and those that it no longer needs.
 //!
 //! Owns: how a worker follows its duty. Does not own: the word (`sched::pool::threads::duty`),
 //! which worker is activated or retired, and why (`scale`), nor their threads (`threads`).
@@ -10,7 +10,7 @@
 //! | duty | a member | apart |
 //! |---|---|---|
 //! | `Active` | takes fresh fibers | takes fresh fibers while there are any |
-//! | `Draining` | leaves the members | takes nothing new, hands on what is fresh |
+//! | `Draining` | leaves the members | takes nothing new, hands on its fresh fibers |
 //! | `Dead` | has no thread | has no thread, or one that ends |
 //!
 //! ```text
@@ -18,7 +18,7 @@
 //!   Dead ───────────────▶ Active ────────────────────────────────▶ Draining
 //!     ▲                     ▲                  activated               │ │
 //!     │                     └──────────────────────────────────────────┘ │
-//!     └──── nothing has started here that lives, for KEEP long ──────────┘
+//!     └──── no fiber that has started here lives, for KEEP ──────────────┘
 //! ```
 //!
 //! Every change but the worker's own from `Active` to `Draining` is made under the lock of
@@ -28,8 +28,8 @@
 //! on its way to sleep.
 //!
 //! LIVENESS: nothing relies on a worker apart: no publisher counts it among the searchers or
-//! sleepers. Fibers in its ring can be stolen; what it hands on is published like anything from
-//! outside. After a worker was activated, the monitor looks again later (`sysmon`).
+//! sleepers. Fibers in its ring can be stolen. The fibers that it hands on are published like any
+//! from outside. After a worker was activated, the monitor looks again later (`sysmon`).
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ impl Worker {
         }
     }
 
-    /// Runs when a worker apart has nothing to run.
+    /// Rests, on a worker apart that has nothing to run.
     pub(in crate::sched) fn rest_apart(&self) {
         if !self.role.is_draining() {
             // The injector too: it may have been activated since its last look there.
@@ -159,7 +159,7 @@ impl Worker {
         }
     }
 
-    /// Sets where this worker's fibers spawn to: to all workers, if it takes nothing itself.
+    /// Sets the target of spawns on this worker: the injector, if the worker takes nothing itself.
     pub(in crate::sched) fn set_forwards_fresh(&self) {
         let shared = self.pool.scheduler() == Scheduler::SingleQueue;
         self.role.set_forwards_fresh(
@@ -167,7 +167,7 @@ impl Worker {
         );
     }
 
-    /// The running fiber is about to block this thread: fresh fibers go to other workers.
+    /// Hands fresh fibers to other workers, since the running fiber is about to block this thread.
     pub(in crate::sched) fn begin_in_place(&self) {
         self.remote().thread.begin_in_place();
         self.set_forwards_fresh();
@@ -175,7 +175,7 @@ impl Worker {
         self.pool.stand_in();
     }
 
-    /// Ends what `begin_in_place` began.
+    /// Ends the blocking that `begin_in_place` began.
     pub(in crate::sched) fn end_in_place(&self) {
         self.remote().thread.end_in_place();
         self.set_forwards_fresh();

@@ -125,7 +125,7 @@ impl Pool {
     }
 }
 
-/// What one look saw of one worker.
+/// The state of one worker at one look.
 #[derive(Default, Clone, Copy, PartialEq)]
 pub(in crate::sched) struct Look {
     next: usize,
@@ -152,7 +152,7 @@ pub(in crate::sched) struct Look {
     pub(in crate::sched) unaware: u64,
 }
 
-/// What the looks have found out about the present run of one fiber.
+/// The findings of all looks on the present run of one fiber.
 #[derive(Default, Clone, Copy, PartialEq)]
 struct Run {
     /// It was recorded as one that holds the thread (`lines`).

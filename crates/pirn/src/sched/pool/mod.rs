@@ -1,4 +1,4 @@
-//! What the workers of one runtime share.
+//! The data that the workers of one runtime share.
 
 pub(super) mod arrivals;
 pub(crate) mod counters;

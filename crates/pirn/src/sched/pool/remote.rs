@@ -1,4 +1,4 @@
-//! What other threads see of each worker, and the row of all of them.
+//! The part of each worker that other threads access, and the row of all these parts.
 //!
 //! A place in the row is filled when its worker is first needed, and stays where it is as long as
 //! the pool lives. A worker's thread may end and another take its place later: the counters
@@ -35,7 +35,7 @@ pub(in crate::sched) const ASLEEP: u32 = 1;
 /// It sleeps until some deadline.
 pub(in crate::sched) const TIMED: u32 = 2;
 
-/// What other threads see of one worker.
+/// The part of one worker that other threads access.
 pub(crate) struct Remote {
     pub(in crate::sched) ring: Ring<FiberHead>,
     /// The jobs of the fiber that runs here.
@@ -73,7 +73,7 @@ pub(in crate::sched) struct Remotes {
     places: Box<[OnceLock<Box<Remote>>]>,
     /// The number of filled places; these are the first ones.
     filled: AtomicUsize,
-    /// What the workers are watched for.
+    /// The conditions that the workers are watched for.
     watch: Watch,
     /// Fibers may migrate.
     free: bool,

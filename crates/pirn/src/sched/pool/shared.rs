@@ -49,7 +49,7 @@ pub(crate) struct Pool {
     outer: Outer,
 }
 
-/// What a pool calls that knows it.
+/// The upper modules that a pool calls.
 struct Outer {
     policy: &'static dyn Policy,
     at_end: Option<AtEnd>,
@@ -60,7 +60,7 @@ struct Outer {
 /// The report on a pool at its end.
 pub(crate) type AtEnd = Box<dyn Fn(&Pool) + Send + Sync>;
 
-/// What a pool and its workers ask of the code that decides about threads. All of it is rare.
+/// The requests of a pool and its workers to the code that decides about threads. All are rare.
 pub(in crate::sched) trait Policy: Send + Sync {
     /// Starts the thread of a member that has none. The caller has claimed the member, to wake it.
     fn launch(&self, pool: &Arc<Pool>, worker: usize);

@@ -1,7 +1,7 @@
-//! What observers read of a pool and its workers, from any thread.
+//! The view that observers have of a pool and its workers, from any thread.
 //!
 //! Owns: readings of the words that workers keep for others. Does not own: the words (`remote`), or
-//! what a reading means (`observe`). A reading asks no worker, and changes nothing but the order of
+//! the meaning of a reading (`observe`). A reading asks no worker, and changes nothing but the order of
 //! a list ([`Remote::rotate_started`]).
 
 use std::ptr;

@@ -60,7 +60,7 @@ struct Queue<T> {
 /// Which of the spilled fibers to take; the ones that arrived are a queue in any case.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// What has waited longest.
+    /// The fibers that have waited longest.
     Oldest,
     /// The same; those that spilled are first.
     OldestSpilled,

@@ -1,4 +1,4 @@
-//! What a worker does when nothing is queued for it: search, spin, sleep.
+//! The steps of a worker that has no queued fiber: search, spin, sleep.
 //!
 //! Owns: this worker's side of the sleep protocol (`idle` has the other side and the proof) and the
 //! stealing sweep.

@@ -3,7 +3,7 @@
 
 use crate::shim::atomic::{AtomicU32, Ordering};
 
-/// What a worker is meant to do.
+/// The role that a worker is to have.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[repr(u32)]
 pub(in crate::sched) enum Duty {

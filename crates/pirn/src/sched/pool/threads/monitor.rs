@@ -1,4 +1,4 @@
-//! The monitor, as the workers see it: a word that says how soon it looks again, and its parker.
+//! The workers' side of the monitor: a word that says how soon it looks again, and its parker.
 //!
 //! Owns: how a worker makes the monitor look. Does not own: when it looks by itself, nor what it
 //! looks for (`sched::policy::sysmon`, with the proof that it is not missed).
@@ -29,13 +29,14 @@ pub(in crate::sched) struct Monitor {
     parker: Parker,
 }
 
-/// What the monitor has noted of one worker.
+/// The monitor's notes on one worker.
 pub(in crate::sched) struct Notes {
     /// The value that was found unchanged in `next`: free for thieves to take.
     aged: AtomicUsize,
     /// The worker has run one fiber for so long that nothing is placed here.
     stuck: AtomicBool,
-    /// Since when the worker has run one fiber, and the number of that dispatch, if that is long.
+    /// If the worker has run one fiber for long: the time at which it began, and the number of that
+    /// dispatch.
     stands_since: AtomicU64,
     stands_at: AtomicU64,
 }
@@ -70,7 +71,7 @@ impl Notes {
         self.stuck.store(stuck, Ordering::Relaxed);
     }
 
-    /// Records that the worker has run one fiber since then, in the dispatch with this number.
+    /// Records that the worker has run one fiber since `since`, in the dispatch with this number.
     pub(in crate::sched) fn set_stand(&self, since: u64, dispatch: u64) {
         self.stands_since.store(since, Ordering::Relaxed);
         self.stands_at.store(dispatch, Ordering::Release);
@@ -81,7 +82,7 @@ impl Notes {
         self.stands_at.load(Ordering::Acquire)
     }
 
-    /// Returns when the fiber began to run that was dispatched then.
+    /// Returns when the fiber of that dispatch began to run.
     pub(in crate::sched) fn stands_since(&self) -> u64 {
         self.stands_since.load(Ordering::Relaxed)
     }
@@ -133,7 +134,7 @@ impl Monitor {
         }
     }
 
-    /// A worker has woken up: starts the monitor if it has stopped, so that it sees stalls.
+    /// Starts the monitor if it has stopped, so that it sees stalls; for a worker that wakes up.
     ///
     /// LIVENESS: as for [`resume`](Monitor::resume); a monitor that lingers looks by itself.
     #[inline]

@@ -1,7 +1,7 @@
-//! What a worker knows of the joins of others, and of its own: when it asked for jobs, and how many
-//! of its own were not taken.
+//! A worker's record of joins: when it asked other workers for jobs, and how many of its own jobs
+//! were not taken.
 //!
-//! Does not own: what follows (`heartbeat`).
+//! Does not own: the decisions that follow from it (`heartbeat`).
 
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ use crate::sched::worker::records::steal_payoff::StealPayoff;
 /// come.
 const KEPT: u32 = 2;
 
-/// What a worker knows of the joins of others, and of its own.
+/// A worker's record of the joins of other workers, and of its own.
 pub(in crate::sched) struct Joins {
     /// When this worker last asked others for their jobs, as `base::clock` counts.
     asked: Cell<u64>,

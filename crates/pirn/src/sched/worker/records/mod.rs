@@ -1,4 +1,5 @@
-//! What the parts of a worker's loop keep between two of their steps. None of it knows the worker.
+//! The state that the parts of a worker's loop keep from step to step. No record refers to the
+//! worker.
 
 pub(in crate::sched) mod intervals;
 pub(in crate::sched) mod joins;
