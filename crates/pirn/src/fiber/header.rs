@@ -120,7 +120,7 @@ pub(crate) struct Header {
     pub(crate) spans: Spans,
 }
 
-/// The stack of a fiber, and its place there.
+/// The stack of a fiber, and the place on it where the fiber resumes.
 #[repr(C)]
 struct Machine {
     /// Where the fiber resumes; meaningless while it runs. Owner.
@@ -129,7 +129,7 @@ struct Machine {
     stack: UnsafeCell<Option<Stack>>,
 }
 
-/// What the spawner has set.
+/// The fields that the spawner sets.
 #[repr(C)]
 struct Spawn {
     on_end: Cell<Option<EndHook>>,
@@ -147,12 +147,13 @@ struct Code {
     locals: Cell<Option<NonNull<Locals>>>,
     /// The scope in force. The spawner, then the owner.
     region: Cell<CurrentScope>,
-    /// What the fiber waits for: a `wait::wait_info::Notice` in the frame that waits, else null.
+    /// The notice of the current wait: a `wait::wait_info::Notice` in the frame that waits. Null if
+    /// there is none.
     /// Written by the owner, and read by it and by its worker.
     notice: Cell<*const ()>,
 }
 
-/// What is behind the header: the payload's class, and its content.
+/// The class and the content of the payload, which is behind the header.
 #[repr(C)]
 struct Payload {
     class: u8,

@@ -77,11 +77,11 @@ pub(crate) struct Epoch(u64);
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Code(u16);
 
-/// What may end the next wait, besides a claim: the bits at their positions in the word.
+/// The events that may end the next wait, besides a claim: bits at their positions in the word.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Accepts(u64);
 
-/// What a waker must do after its attempt to claim.
+/// The duty of a waker after its attempt to claim.
 #[must_use]
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Claim {
