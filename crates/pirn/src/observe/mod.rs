@@ -1,4 +1,4 @@
-//! What a runtime reports: the snapshots of its counters and of its fibers, the trace of its events,
+//! The reports of a runtime: snapshots of its counters and of its fibers, the trace of its events,
 //! the report at its end, the answers to other processes, stalls and deadlocks.
 //!
 //! Owns: [`Metrics`], the trace file, the report at the end, the [`Inspector`], the observers of a

@@ -111,7 +111,7 @@ fn start() {
     thread_registry::attend();
 }
 
-/// What a look at all pools shows.
+/// The findings of one look at all pools.
 #[derive(Debug, PartialEq, Eq)]
 struct Look {
     /// The number of switches to fibers, in all.

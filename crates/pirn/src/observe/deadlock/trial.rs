@@ -62,7 +62,7 @@ pub(crate) struct Trial {
     verdict: OnceLock<String>,
 }
 
-/// What the last look of the watch saw. Times are in nanoseconds of the real clock.
+/// The state at the last look of the watch. Times are in nanoseconds of the real clock.
 #[derive(Default)]
 struct Progress {
     /// Dispatches of the worker.

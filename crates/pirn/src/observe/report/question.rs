@@ -1,4 +1,4 @@
-//! What is asked of the workers of a pool, and what they answer.
+//! The questions to the workers of a pool, and their answers.
 
 use std::time::Duration;
 
