@@ -15,7 +15,7 @@
 
 use std::collections::HashMap;
 
-/// What one fiber waits for, if another fiber must do it.
+/// The wait of one fiber for another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Link {
     /// The fiber's number.

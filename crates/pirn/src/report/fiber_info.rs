@@ -253,7 +253,7 @@ pub(crate) fn reason(fiber: FiberPtr) -> Option<Reason> {
     unsafe { wait_info::read(header) }.map(|seen| seen.reason)
 }
 
-/// What a fiber waits for.
+/// The wait of a fiber.
 #[derive(Debug, Copy, Clone)]
 pub(crate) struct Waiting {
     pub(crate) reason: Reason,
