@@ -75,7 +75,7 @@ pub(crate) struct End {
     pub(crate) early: bool,
 }
 
-/// What ended a wait.
+/// The end of a wait.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum How {
     /// A waker, with the code of its case.
