@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `worker` | one thread that runs fibers: its loop, where it finds and puts fibers, its sleep; `records` know no worker |
 //! | `queue` | the queues of fibers that may run; they know no worker |
-//! | `pool` | what the workers of one runtime share; it knows no worker and no policy |
+//! | `pool` | data that the workers of one runtime share; it knows no worker and no policy |
 //! | `placement` | the worker on which a fresh fiber starts |
 //! | `policy` | decisions about threads, made beside the loop |
 //! | `io` | operations of the system that fibers wait for; they know no worker |

@@ -1,8 +1,8 @@
 //! The view that observers have of a pool and its workers, from any thread.
 //!
 //! Owns: readings of the words that workers keep for others. Does not own: the words (`remote`), or
-//! the meaning of a reading (`observe`). A reading asks no worker, and changes nothing but the order of
-//! a list ([`Remote::rotate_started`]).
+//! the meaning of a reading (`observe`). A reading asks no worker, and changes nothing but the
+//! order of a list ([`Remote::rotate_started`]).
 
 use std::ptr;
 

@@ -11,8 +11,8 @@
 //! of the ring, and a queue to all others. The owner continues with what it spawned last, so that a
 //! tree of fibers is walked depth first and only few of its nodes have a stack at a time. Thieves
 //! take the subtrees nearest to the root (as in Cilk; Blumofe and Leiserson, 1999). For either end,
-//! a shard answers from the two in turn. The oldest do not starve: a worker takes one of them every
-//! few rounds (`sched::worker::next_fiber`).
+//! a shard answers from the two in turn. The oldest fibers do not starve: a worker takes one of
+//! them every few rounds (`sched::worker::next_fiber`).
 //!
 //! Owns: the shards. Does not own: the wake. A thread that has pushed then calls
 //! [`Idle::claim_sleeper`](crate::sched::pool::idle::Idle::claim_sleeper). The fence there orders

@@ -104,7 +104,7 @@ impl Worker {
         if injector.is_empty() || self.is_taken() {
             return None;
         }
-        // The oldest of what spilled must not starve under what spills on top of it.
+        // The oldest spilled fiber must not starve under fibers that spill on top of it.
         let end = match self.maintenance.is_oldest_due(now) {
             true => End::OldestSpilled,
             false => End::Newest,

@@ -1,4 +1,4 @@
-//! A worker's own view of what the pool wants of it: its duty, the phase, the requests.
+//! A worker's own copy of the pool's orders to it: its duty, the phase, the requests.
 //!
 //! Does not own: the changes of a duty (`sched::policy::standby`).
 

@@ -1,4 +1,4 @@
-//! A worker's record of its search for work of others, and of what spinning has been worth.
+//! A worker's record of its search for work of others, and of the worth of spinning.
 //!
 //! Does not own: the search and the sleep (`park`).
 
