@@ -1,4 +1,4 @@
-//! Hungry fibers: fresh ones that found no stack, and the waiters that may borrow one for them.
+//! Stackless fibers: fresh ones that found no stack, and the waiters that may borrow one for them.
 
 #[expect(unsafe_code, reason = "calls what an end hook says")]
 mod marks;
