@@ -1,15 +1,15 @@
-//! Alarms: wakers for a caller that polls a future itself.
+//! Poll wakers: wakers for a caller that polls a future itself.
 //!
 //! Owns: the link between a `Waker` and a party that parks between polls. Does not own: polling
 //! (`future`), nor futures that wait in a queue (`future_waiter`).
 //!
-//! An alarm exists as long as a waker of it does. It refers to the party only while that is parked,
-//! by a waiter in the party's own frame, like any primitive.
+//! A `PollWaker` exists as long as a waker of it does. It refers to the party only while that is
+//! parked, by a waiter in the party's own frame, like any primitive.
 //!
-//! LIVENESS: no wake is lost. Ringing and waiting both take the lock. If the ring comes first, it
+//! LIVENESS: no wake is lost. A wake and a wait both take the lock. If the wake comes first, it
 //! finds no waiter and sets `rung`, and the wait consumes that instead of parking. If the wait
-//! comes first, the ring finds the waiter and claims it. A waiter that is still linked after its
-//! wait has ended otherwise cannot be claimed: then the ring sets `rung` too.
+//! comes first, the wake finds the waiter and claims it. A waiter that is still linked after its
+//! wait has ended otherwise cannot be claimed: then the wake sets `rung` too.
 
 use std::mem;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::wait::spec::Spec;
 pub(crate) struct PollWaker(Lock<State>);
 
 struct State {
-    /// Set by a ring that no wait has consumed yet.
+    /// Set by a wake that no wait has consumed yet.
     rung: bool,
     /// The party, while it waits.
     waiting: WaitQueue<()>,
@@ -41,7 +41,7 @@ impl PollWaker {
         }))
     }
 
-    /// Waits until a ring since the last wait.
+    /// Waits for a wake; returns at once if one has come since the last wait.
     ///
     /// # Errors
     /// The interrupt that has ended the wait, if `spec` accepts any.
