@@ -1,7 +1,7 @@
 //! Beats: when pending jobs (`fiber::jobs`) become fibers, and when a fiber that joins
 //! yields.
 //!
-//! Owns: what a worker does when a join checks the requests. Does not own: the list of
+//! Owns: the work of a worker when a join checks the requests. Does not own: the list of
 //! jobs and its words (`fiber::jobs`), nor how a job becomes a fiber (`par::fork::task`).
 //!
 //! After M. Rainey, U. Acar and others, "Heartbeat scheduling: provable efficiency for
@@ -219,8 +219,8 @@ impl Worker {
             || self.timer_is_due()
     }
 
-    /// A job that was promoted here was not taken before its join returned to it. Other
-    /// workers may want the next one, which may be longer.
+    /// Records a job that was promoted here, and not taken before its join returned to
+    /// it. Other workers may want the next one, which may be longer.
     fn has_kept_a_job(&self) {
         if self.joins.may_keep()
             && self.pool.workers() > 1
@@ -233,9 +233,9 @@ impl Worker {
         }
     }
 
-    /// A job of another worker that began at `began` is done, and its joiner does not
-    /// know yet. The joiner may join again at once, and is to find that this worker would
-    /// take another job.
+    /// Records a job of another worker that began at `began` and is done, before its
+    /// joiner learns of it. The joiner may join again at once. It must find then that
+    /// this worker takes another job.
     fn has_done_a_job(&self, began: u64) {
         let now = clock::now();
         self.joins.payoff.add(began, now);
