@@ -5,7 +5,8 @@
 //! description of a fiber (`report::fiber_info`).
 //!
 //! 1. Each round asks every worker with fibers left for a piece. The worker describes fibers for at
-//!    most a quarter of a millisecond (`describe`), and continues with its work; the next round asks for the next piece.
+//!    most a quarter of a millisecond (`describe`), and continues with its work. The next round
+//!    asks for the next piece.
 //! 2. A worker keeps no position between two pieces. It takes fibers from the front of its list of
 //!    started ones and appends them at the back. The list had `left` fibers when the walk began, so
 //!    after as many steps each of these that still lives has been visited.
