@@ -4,8 +4,9 @@
 //! Owns: which waits may do so. Does not own: how such a fiber is identified (`fiber::stackless`),
 //! nor its stack and its start (`sched::worker::stacks`).
 //!
-//! A wait with a deadline lends nothing: when it expired, the waiter would continue, and the stack
-//! would remain in use beyond the bound. A wait that is already interrupted does not lend either.
+//! A wait with a deadline borrows no stack: when it expired, the waiter would continue, and the
+//! stack would remain in use beyond the bound. A wait that is already interrupted borrows none
+//! either.
 
 use super::spec::Spec;
 use crate::fiber::stackless::{BorrowTarget, StackOwner};
