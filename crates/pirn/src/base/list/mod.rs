@@ -7,8 +7,8 @@
 //! | [`Fifo`] | fiber headers, type-stable | one [`Link`] | the owner of the queue that the node is in |
 //! | [`List`] | waiters on a stack | two, in [`Links`] | the holder of the list's lock |
 //!
-//! Owns the links and nothing else of a node; a [`Node`] adds them to a value. Does not decide which
-//! queue a node is in.
+//! Owns the links and nothing else of a node; a [`Node`] adds them to a value. Does not decide
+//! which queue a node is in.
 
 mod double;
 mod fifo;
