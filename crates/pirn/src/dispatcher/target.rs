@@ -1,8 +1,8 @@
 //! [`Dispatcher`]: a set of workers that fibers are sent to.
 //!
-//! Owns: moving a closure to another set of workers, within the dispatcher's bounds (`active_limit`,
-//! `queue_bound`). Does not own: the pools (`pools`), nor how a pool runs its fibers
-//! (`sched`).
+//! Owns: moving a closure to another set of workers, within the dispatcher's bounds
+//! (`active_limit`, `queue_bound`). Does not own: the pools (`pools`), nor how a pool runs its
+//! fibers (`sched`).
 //!
 //! Invariants:
 //! * DI1. A fiber's closure that was wrapped by [`Dispatcher::wrap`] is published by
