@@ -223,8 +223,8 @@ impl Observer for Snapshots {
         let (question, want, number) = {
             let book = self.book.lock();
             let want = book.wants.get(index).copied().flatten();
-            // A request that was made since the worker has read the number is seen by this look, and
-            // makes the worker look again.
+            // A request that was made since the worker has read the number is seen by this look,
+            // and makes the worker look again.
             let has_answered = book.answers.iter().any(|a| a.worker == index);
             let is_asked = book.question != Question::Piece || want.is_some();
             if !book.open || has_answered || !is_asked {
