@@ -88,8 +88,8 @@ impl Log {
     }
 
     fn leave_out(&self) {
-        // ORDERING: a count alone; the thread sees it by the entry below, or after it has taken one from
-        // a full queue.
+        // ORDERING: a count alone; the thread sees it by the entry below, or after it has taken one
+        // from a full queue.
         if self.left_out.fetch_add(1, Ordering::Relaxed) == 0 {
             // If the queue is full, the thread does not wait.
             let _ = self.queue.try_send(Entry::LeftOut);

@@ -12,7 +12,8 @@ use std::time::Duration;
 use peers::{Program, connect};
 use pirn_programs::Server;
 
-/// Computes for each connection, without a wait at which it could be interrupted, on the only worker.
+/// Computes for each connection, without a wait at which it could be interrupted, on the only
+/// worker.
 #[test]
 #[ignore = "the program that another test starts"]
 fn computing_server() {

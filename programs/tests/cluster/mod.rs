@@ -1,9 +1,9 @@
 //! A PostgreSQL server for one test: on a socket in a directory of its own, accessible to all users
 //! that can reach it, and ended with the test.
 //!
-//! The server refuses to run as the superuser, so there it runs as `nobody`. It is started by a shell that
-//! reads its input to the end before it ends the server: so the server ends with the test that
-//! holds the other end of the pipe, also when the test is killed.
+//! The server refuses to run as the superuser, so there it runs as `nobody`. It is started by a
+//! shell that reads its input to the end before it ends the server: so the server ends with the
+//! test that holds the other end of the pipe, also when the test is killed.
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;

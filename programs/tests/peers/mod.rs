@@ -166,7 +166,8 @@ impl Drop for Program {
     }
 }
 
-/// Returns the peer `program` of a Debian package; `None`, for a test that is skipped, if it is missing.
+/// Returns the peer `program` of a Debian package; `None`, for a test that is skipped, if it is
+/// missing.
 ///
 /// # Panics
 /// If it is missing and `PIRN_TOOLS` is `required`.

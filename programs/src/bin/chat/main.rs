@@ -36,8 +36,8 @@ struct Args {
     /// Seconds that the handshake may take
     #[arg(long, default_value = "10", value_parser = seconds)]
     handshake: Duration,
-    /// An origin with pages that may speak here: its scheme, `://` and its host, or `*` for any; may be
-    /// given many times [default: the host that is asked]
+    /// An origin with pages that may speak here: its scheme, `://` and its host, or `*` for any;
+    /// may be given many times [default: the host that is asked]
     #[arg(long)]
     origin: Vec<String>,
     /// How many connections there are at once; others wait to be accepted

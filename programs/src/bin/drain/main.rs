@@ -1,9 +1,9 @@
 //! Runs a command for each line of input, a bounded number at once, and never loses an accepted
 //! line.
 //!
-//! Lines come from standard input, or with `--listen` from any number of connections. Each is numbered
-//! and answered twice: `accepted 3` when it is certain to be run; `ended 3 exit status: 0` (or
-//! `failed 3 …`, if the command cannot be started) afterwards.
+//! Lines come from standard input, or with `--listen` from any number of connections. Each is
+//! numbered and answered twice: `accepted 3` when it is certain to be run; `ended 3 exit status: 0`
+//! (or `failed 3 …`, if the command cannot be started) afterwards.
 //!
 //! * `pool`: the workers, and the queue in front of them.
 //! * `source`: one source of lines, from its first line to the last answer.

@@ -1,7 +1,7 @@
 //! Patterns of names, as `KEYS`, `SCAN` and `CONFIG GET` of Redis match them.
 //!
-//! `*` stands for any bytes, `?` for one byte, `[a-z]` for one of a set, `[^a-z]` for one outside of
-//! it, and a backslash takes the next byte as it is.
+//! `*` stands for any bytes, `?` for one byte, `[a-z]` for one of a set, `[^a-z]` for one outside
+//! of it, and a backslash takes the next byte as it is.
 
 /// Returns true if `text` matches `pattern`.
 ///

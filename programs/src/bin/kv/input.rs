@@ -1,11 +1,11 @@
 //! Received bytes, split into requests as Redis splits them.
 //!
-//! A request is an array of strings (`*2\r\n$3\r\nGET\r\n$1\r\nk\r\n`) or a line of words, which may be
-//! quoted. Requests are taken out of one buffer, one after the other. Only the words of a line are
-//! copied, and the start of a large string, which is received into memory of its own.
+//! A request is an array of strings (`*2\r\n$3\r\nGET\r\n$1\r\nk\r\n`) or a line of words, which
+//! may be quoted. Requests are taken out of one buffer, one after the other. Only the words of a
+//! line are copied, and the start of a large string, which is received into memory of its own.
 //!
-//! The part of a request that has come is not parsed again with each byte that follows: `args`, `read`
-//! and `searched` are of the request that begins at `start`.
+//! The part of a request that has come is not parsed again with each byte that follows: `args`,
+//! `read` and `searched` are of the request that begins at `start`.
 
 use std::io::{self, Read};
 use std::mem;

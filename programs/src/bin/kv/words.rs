@@ -1,8 +1,8 @@
 //! A line split into words, with quotes as Redis reads them.
 //!
-//! Between double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\xhh` stand for one byte, and a backslash
-//! escapes any other byte; between single quotes only `\'` is an escape. A word ends where its
-//! quotes do.
+//! Between double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\xhh` stand for one byte, and a
+//! backslash escapes any other byte; between single quotes only `\'` is an escape. A word ends
+//! where its quotes do.
 
 use crate::request::Place;
 

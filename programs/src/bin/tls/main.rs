@@ -5,8 +5,8 @@
 //! sockets that park their fiber.
 //!
 //! * `identity`: certificates and keys, made or read.
-//! * `server`: a fiber for each connection, and one stream object for both directions, since an echo
-//!   reads and writes in turns.
+//! * `server`: a fiber for each connection, and one stream object for both directions, since an
+//!   echo reads and writes in turns.
 //! * `client`: two fibers, since both directions run at once; they share a `duplex`.
 
 mod client;

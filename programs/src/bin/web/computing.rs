@@ -45,9 +45,9 @@ impl Computing {
         }
     }
 
-    /// Runs `compute` on a fiber of its own as soon as the limit allows. Dropping the future cancels the
-    /// fiber. Its permit is released when the computation ends or, if it has not started, when its
-    /// turn comes: until then it takes memory.
+    /// Runs `compute` on a fiber of its own as soon as the limit allows. Dropping the future
+    /// cancels the fiber. Its permit is released when the computation ends or, if it has not
+    /// started, when its turn comes: until then it takes memory.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         compute: impl FnOnce() -> T + Send + 'static,

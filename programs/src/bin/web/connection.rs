@@ -25,7 +25,8 @@ pub(crate) struct Limits {
     pub(crate) body: Duration,
 }
 
-/// Answers one client until it leaves or is too slow; at a shutdown, until its requests are answered.
+/// Answers one client until it leaves or is too slow; at a shutdown, until its requests are
+/// answered.
 pub(crate) fn serve(
     stream: TcpStream,
     routes: Router,

@@ -32,7 +32,8 @@ struct Args {
     /// Where to listen; port 0 stands for one that is free
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: String,
-    /// Seconds that a client has for the head of a request, from its connection or the last answer on
+    /// Seconds that a client has for the head of a request, from its connection or the last answer
+    /// on
     #[arg(long, default_value = "30", value_parser = seconds)]
     patience: Duration,
     /// Seconds that a client has to send the body of a request, and to read an answer

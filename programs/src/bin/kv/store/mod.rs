@@ -1,8 +1,8 @@
 //! Keys, their values and their expiry.
 //!
-//! A key belongs to one of 64 tables by its hash, each behind a lock that is held for as long as one
-//! command works on one key. A command on several keys, and a transaction, first lock all shards
-//! that they need, in ascending order, and hold them to the end: [`Keys::hold`].
+//! A key belongs to one of 64 tables by its hash, each behind a lock that is held for as long as
+//! one command works on one key. A command on several keys, and a transaction, first lock all
+//! shards that they need, in ascending order, and hold them to the end: [`Keys::hold`].
 //!
 //! No lock is held while a large value is copied, sent or freed: such values are shared.
 //!
