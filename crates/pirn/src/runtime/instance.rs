@@ -24,9 +24,10 @@ use crate::wait;
 /// they wait for may never happen. If one of its own fibers drops it, it cancels all of them and
 /// does not wait.
 ///
-/// A runtime [without workers](super::Builder::workers) is driven by its drop, on the thread that has
-/// driven it, or on any thread if none has. On another thread the drop waits until the bound thread
-/// drives, or ends. A bound thread that ends first cancels the fibers that have started there.
+/// A runtime [without workers](super::Builder::workers) is driven by its drop, on the thread that
+/// has driven it, or on any thread if none has. On another thread the drop waits until the bound
+/// thread drives, or ends. A bound thread that ends first cancels the fibers that have started
+/// there.
 ///
 /// # Blocking
 /// The drop waits without a time limit: indefinitely, if a fiber never ends, or waits for the
