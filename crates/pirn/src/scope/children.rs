@@ -6,8 +6,9 @@
 //!
 //! Invariants:
 //! * SC2. A child accesses nothing of the scope after it has released the lock in
-//!   [`Children::ended`]: the parent may be gone by then. The wake of the parent is taken along, and
-//!   needs only the parent's header. So the child cancels, if it must, before it is counted off.
+//!   [`Children::ended`]: the parent may be gone by then. The wake of the parent is taken along,
+//!   and needs only the parent's header. So the child cancels, if it must, before it is counted
+//!   off.
 
 // Does not own: how a child reaches this (`scoped`), and the lifetimes that make all this safe to
 // use (`open`).

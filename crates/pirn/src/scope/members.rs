@@ -1,8 +1,8 @@
 //! The fibers of one group: the number that are alive, those that have ended, and the waiters.
 //!
 //! Invariants:
-//! * GR1. A fiber of the group holds one reference to [`Shared`], from before it is published to the
-//!   end of its end hook. It is stored in the hook's data.
+//! * GR1. A fiber of the group holds one reference to [`Shared`], from before it is published to
+//!   the end of its end hook. It is stored in the hook's data.
 //! * GR2. A fiber in `ended` is finished, and its outcome belongs to the group: its handle was
 //!   forgotten, and its reference is the group's.
 //! * GR3. All fibers of a [`Members`] have its result type. If results are only counted, the type
