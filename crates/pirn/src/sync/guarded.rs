@@ -4,9 +4,9 @@
 //! `shared_turns`), nor the public locks (`mutex`, `rwlock`).
 //!
 //! # Invariants
-//! * GD1. An [`Exclusive`] exists iff its owner has the turn to write, a [`Shared`] iff its owner has
-//!   a turn to read. By TN1 and RT1 an `Exclusive` is alone. The value is reached only through a
-//!   guard (or through `&mut Guarded`), and written only through an `Exclusive`.
+//! * GD1. An [`Exclusive`] exists iff its owner has the turn to write, a [`Shared`] iff its owner
+//!   has a turn to read. By TN1 and RT1 an `Exclusive` is alone. The value is reached only through
+//!   a guard (or through `&mut Guarded`), and written only through an `Exclusive`.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;

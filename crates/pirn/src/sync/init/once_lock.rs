@@ -5,7 +5,8 @@
 //! # Invariants
 //! * OL1. The value is written by the caller that runs the closure of `once` (ON1), or through
 //!   `&mut OnceLock`. It is present as soon as `once` is done, and is not written again while the
-//!   cell is shared. So no two callers write at a time, and the cell of `std` never blocks a thread.
+//!   cell is shared. So no two callers write at a time, and the cell of `std` never blocks a
+//!   thread.
 
 use std::fmt;
 use std::mem;
