@@ -159,8 +159,8 @@ fn started(scheduler: Scheduler) -> Runtime {
     runtime
 }
 
-/// Runs `part` in a process of its own, which allocates for nothing else; one such process at a time. `name`
-/// is the name of the calling test.
+/// Runs `part` in a process of its own, which allocates for nothing else; one such process at a
+/// time. `name` is the name of the calling test.
 fn apart(name: &str, part: fn()) {
     static ONE: Mutex<()> = Mutex::new(());
     if std::env::var_os(PART).is_some_and(|is| is == name) {
@@ -316,7 +316,8 @@ fn alone_the_steady_state_makes_no_memory_calls() {
     assert!(asked.is_empty(), "{asked:#?}");
 }
 
-/// A wait for a future allocates once, with any number of polls; a receive that has to wait reuses a header.
+/// A wait for a future allocates once, with any number of polls; a receive that has to wait reuses
+/// a header.
 // Proves: S1-price.
 #[test]
 fn alone_a_wait_for_a_future_allocates_once() {
@@ -393,8 +394,8 @@ fn runs_of_a_graph_allocate_nothing() {
     }
 }
 
-/// A fiber that has promoted a job may enter any number of tokens: it keeps no memory of the ones that it
-/// has left.
+/// A fiber that has promoted a job may enter any number of tokens: it keeps no memory of the ones
+/// that it has left.
 // Proves: O9-cost.
 #[test]
 fn alone_tokens_that_were_left_cost_no_memory() {
@@ -422,8 +423,8 @@ fn tokens_that_were_left_cost_no_memory() {
     });
 }
 
-/// A thousand writers with slow readers wait: their pending data is copied nowhere, however long the
-/// wait, and memory taken for waiting is returned.
+/// A thousand writers with slow readers wait: their pending data is copied nowhere, however long
+/// the wait, and memory taken for waiting is returned.
 // Proves: N5-X-slow.
 #[test]
 fn alone_slow_readers_cost_no_memory() {

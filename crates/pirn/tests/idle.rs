@@ -83,8 +83,9 @@ fn watch(builder: Builder, workers: usize, length: Duration) {
         assert!(start.elapsed() < Duration::from_secs(60), "they start");
         std::thread::sleep(Duration::from_millis(1));
     }
-    // The workers have stopped spinning by then. The deadlock detector has checked twice without seeing any
-    // progress, a second apart, which wakes the workers; after that the monitor stays awake for a second.
+    // The workers have stopped spinning by then. The deadlock detector has checked twice without
+    // seeing any progress, a second apart, which wakes the workers; after that the monitor stays
+    // awake for a second.
     std::thread::sleep(Duration::from_secs(8));
     // On a busy machine the monitor parks later: three checks.
     let look = |_| {
@@ -167,8 +168,8 @@ fn a_watched_process_stays_idle() {
     });
 }
 
-/// A fiber that blocks its thread in the first half of a join cannot be asked for the second one: the monitor
-/// checks it now and then, not at every beat.
+/// A fiber that blocks its thread in the first half of a join cannot be asked for the second one:
+/// the monitor checks it now and then, not at every beat.
 // Proves: E5.
 #[test]
 fn a_joiner_that_blocks_is_left_alone() {

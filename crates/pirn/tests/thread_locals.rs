@@ -74,8 +74,8 @@ fn look_around_a_yield(round: usize) -> usize {
         + usize::from(known != 0 && known != after.3)
 }
 
-/// Hazard 1, 3. A million suspensions of fibers of which a hundred were started by another worker: each
-/// thread-local has the same value before and after.
+/// Hazard 1, 3. A million suspensions of fibers of which a hundred were started by another worker:
+/// each thread-local has the same value before and after.
 // Proves: F17.
 #[test]
 fn thread_locals_stay_on_their_thread() {

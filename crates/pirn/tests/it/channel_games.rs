@@ -1,5 +1,5 @@
-//! Traffic on channels that ends in the middle, for storms short and long. Every value is numbered, and every number
-//! is counted where it arrives.
+//! Traffic on channels that ends in the middle, for storms short and long. Every value is numbered,
+//! and every number is counted where it arrives.
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 

@@ -125,8 +125,8 @@ fn runs_are_timed_by_samples() {
     assert!(longest >= average, "{longest:?} at most");
 }
 
-/// A worker that spawns while another one sleeps checks whether its queue is worth a wake, and counts the
-/// result each time: not, for one short fiber; worth it, for many.
+/// A worker that spawns while another one sleeps checks whether its queue is worth a wake, and
+/// counts the result each time: not, for one short fiber; worth it, for many.
 // Proves: P9.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "threads take too long to fall asleep there")]

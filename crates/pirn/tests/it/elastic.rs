@@ -427,8 +427,8 @@ fn a_warm_runtime_has_its_threads() {
     assert_eq!(cold.ever(), 1);
 }
 
-/// Pinned workers may use one processor each, a different one while there are enough; other workers all
-/// processors of the process.
+/// Pinned workers may use one processor each, a different one while there are enough; other workers
+/// all processors of the process.
 // Proves: E17.
 #[test]
 #[cfg(target_os = "linux")]

@@ -116,7 +116,8 @@ fn two_that_wake_each_other_do_not_shut_out_a_third() {
     });
 }
 
-/// A fiber from outside starts soon though its worker never runs out of fibers: 99 of 100 within 5 ms.
+/// A fiber from outside starts soon though its worker never runs out of fibers: 99 of 100 within 5
+/// ms.
 // Proves: D-2.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -354,8 +355,8 @@ fn later_streaks(jobs: &[usize]) -> Vec<usize> {
     runs.skip(1).collect()
 }
 
-/// Fibers of a pool that take jobs from a locked queue, all of which are ready, take turns: the first
-/// one is measured, and the others yield after a few jobs.
+/// Fibers of a pool that take jobs from a locked queue, all of which are ready, take turns: the
+/// first one is measured, and the others yield after a few jobs.
 #[test]
 fn fibers_with_jobs_from_a_locked_queue_take_turns() {
     const FIBERS: usize = 8;

@@ -1,5 +1,5 @@
-//! The promised figures, on workers that sleep, compute or are full: how soon a fiber starts, resumes, ends.
-//! Each test runs alone on the machine.
+//! The promised figures, on workers that sleep, compute or are full: how soon a fiber starts,
+//! resumes, ends. Each test runs alone on the machine.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
@@ -46,8 +46,8 @@ impl Call {
     }
 }
 
-/// Of 32 fibers from outside the one that starts first blocks its thread for a second: the 31 others,
-/// some of which its worker has fetched, run within 20 ms.
+/// Of 32 fibers from outside the one that starts first blocks its thread for a second: the 31
+/// others, some of which its worker has fetched, run within 20 ms.
 // Proves: B10.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -111,8 +111,8 @@ fn alone_work_spreads_to_every_worker_soon() {
     within("work on 64 workers", now() - start, ms(250));
 }
 
-/// The first fiber of a runtime starts within 500 µs of its spawn, a burst of 50 within a millisecond: the median
-/// of 20 new runtimes.
+/// The first fiber of a runtime starts within 500 µs of its spawn, a burst of 50 within a
+/// millisecond: the median of 20 new runtimes.
 // Proves: E13.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -137,7 +137,8 @@ fn alone_a_cold_runtime_starts_soon() {
     within("the last of 50", percentile(&mut bursts, 50), ms(1));
 }
 
-/// A stuck worker, with a fiber behind it, is detected within 5 ms: by then that fiber starts elsewhere.
+/// A stuck worker, with a fiber behind it, is detected within 5 ms: by then that fiber starts
+/// elsewhere.
 // Proves: E5.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -196,8 +197,9 @@ fn alone_a_thousand_cancelled_receivers_end_soon() {
     }
 }
 
-/// A hundred thousand sleeps of random length, up to two seconds, on two workers: 99 of 100 are late by
-/// less than 2 ms. They are spawned over ten seconds, so that the test measures the timers and not the load.
+/// A hundred thousand sleeps of random length, up to two seconds, on two workers: 99 of 100 are
+/// late by less than 2 ms. They are spawned over ten seconds, so that the test measures the timers
+/// and not the load.
 // Proves: N1.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -285,8 +287,8 @@ fn alone_an_idle_runtime_answers_at_once() {
     within("an answer", percentile(&mut waits, 50), limit);
 }
 
-/// Eight threads send to eight through one channel: the slowest of ten rounds takes less than three times
-/// as long as the fastest.
+/// Eight threads send to eight through one channel: the slowest of ten rounds takes less than three
+/// times as long as the fastest.
 // Proves: Q5.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]

@@ -1,5 +1,5 @@
-//! The promised figures, on workers with blocked threads: how soon other threads replace them, and for how
-//! long. Each test runs alone on the machine.
+//! The promised figures, on workers with blocked threads: how soon other threads replace them, and
+//! for how long. Each test runs alone on the machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -23,8 +23,8 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// A thousand fibers that are woken while the thread they have waited on is blocked, for a second, have
-/// all run within 50 ms; with every worker blocked as well.
+/// A thousand fibers that are woken while the thread they have waited on is blocked, for a second,
+/// have all run within 50 ms; with every worker blocked as well.
 // Proves: B11.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -69,8 +69,8 @@ fn alone_a_thousand_woken_behind_stuck_workers_run_soon() {
 /// How often a timer wakes a fiber.
 const BEAT: Duration = ms(10);
 
-/// Runs four fibers that a timer wakes, on a runtime where fibers may migrate, for a second beside the load
-/// that `disturb` starts. Returns the percentage of beats that were on time.
+/// Runs four fibers that a timer wakes, on a runtime where fibers may migrate, for a second beside
+/// the load that `disturb` starts. Returns the percentage of beats that were on time.
 fn beats(
     disturb: impl FnOnce(&Runtime, &Arc<AtomicBool>) -> Vec<JoinHandle<()>>,
 ) -> u128 {
@@ -171,8 +171,8 @@ fn alone_threads_of_a_wave_go_soon() {
     }
 }
 
-/// Sixty-four calls of 100 ms on the dispatcher for I/O have ended within 250 ms, and a fiber of a runtime that is
-/// idle meanwhile starts within 5 ms.
+/// Sixty-four calls of 100 ms on the dispatcher for I/O have ended within 250 ms, and a fiber of a
+/// runtime that is idle meanwhile starts within 5 ms.
 // Proves: L2.
 #[test]
 fn alone_blocking_calls_run_side_by_side() {

@@ -242,7 +242,8 @@ fn forbid() {
     });
 }
 
-/// Concurrent reads at a shared position return consecutive bytes, also if only a part of them is cached.
+/// Concurrent reads at a shared position return consecutive bytes, also if only a part of them is
+/// cached.
 // Proves: N5-X-cached.
 #[test]
 fn a_read_is_one_piece_though_others_move_the_position() {

@@ -144,8 +144,8 @@ fn what_is_in_memory_is_read_in_place() {
     });
 }
 
-/// A fiber that reads cached data in a loop does not starve the others of its worker, and its cancellation is
-/// reported.
+/// A fiber that reads cached data in a loop does not starve the others of its worker, and its
+/// cancellation is reported.
 // Proves: N5-X-cached.
 #[test]
 fn a_fiber_that_only_reads_gives_way() {

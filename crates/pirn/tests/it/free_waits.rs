@@ -48,8 +48,8 @@ fn a_fiber_that_unwinds_stays_on_its_thread() {
             })
             .collect();
         let over = Arc::new(AtomicBool::new(false));
-        // They compute, so those behind them wait. They sleep, so their workers have nothing to do now
-        // and then, and take any fiber that waits elsewhere.
+        // They compute, so those behind them wait. They sleep, so their workers have nothing to do
+        // now and then, and take any fiber that waits elsewhere.
         let others: Vec<_> = (0..3 * fibers)
             .map(|_| {
                 let over = Arc::clone(&over);

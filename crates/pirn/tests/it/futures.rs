@@ -102,8 +102,8 @@ fn a_waker_outlives_its_wait() {
     keep.waker().expect("it has been polled").wake();
 }
 
-/// An interrupted wait drops its future, on the waiting fiber; a wait that is interrupted before has not
-/// polled it.
+/// An interrupted wait drops its future, on the waiting fiber; a wait that is interrupted before
+/// has not polled it.
 // Proves: S2.
 #[test]
 fn an_interrupt_drops_the_future() {
@@ -187,8 +187,8 @@ fn refused(what: &str, call: impl FnOnce()) {
     assert!(advised, "{what} inside a poll");
 }
 
-/// Inside a poll a call that would have to wait panics on a fiber, with advice. It leaves no state behind,
-/// and the fiber can wait as usual.
+/// Inside a poll a call that would have to wait panics on a fiber, with advice. It leaves no state
+/// behind, and the fiber can wait as usual.
 // Proves: N5-X-cached, S3.
 #[test]
 fn a_wait_inside_a_poll_panics() {

@@ -207,8 +207,8 @@ impl Drop for Receives<'_> {
     }
 }
 
-/// A fiber that has to wait during a poll since it unwinds keeps the stack that it is on: others poll on
-/// another one meanwhile.
+/// A fiber that has to wait during a poll since it unwinds keeps the stack that it is on: others
+/// poll on another one meanwhile.
 // Proves: S3-aside.
 #[test]
 fn a_fiber_that_leaves_amid_a_poll_takes_the_stack_along() {
@@ -254,8 +254,8 @@ impl Drop for Sleeps {
     }
 }
 
-/// A poll that has caught such a panic continues, and may wait, and resume on another thread where migration
-/// is allowed: the stack moves with it.
+/// A poll that has caught such a panic continues, and may wait, and resume on another thread where
+/// migration is allowed: the stack moves with it.
 // Proves: S3-aside.
 #[test]
 fn a_poll_that_waits_after_a_panic() {
@@ -327,7 +327,8 @@ fn the_starved_get_the_stack_for_polls() {
     }
 }
 
-/// Two runtimes that one thread drives in turn have a stack for polls each, which is released with them.
+/// Two runtimes that one thread drives in turn have a stack for polls each, which is released with
+/// them.
 // Proves: S3-aside.
 #[test]
 fn runtimes_driven_by_hand_have_one_each() {

@@ -140,8 +140,8 @@ fn a_restless_future_sees_its_sleeps_end() {
     });
 }
 
-/// Sleeps end inside a foreign executor that runs inside a poll of ours: on a thread, where that only takes
-/// time.
+/// Sleeps end inside a foreign executor that runs inside a poll of ours: on a thread, where that
+/// only takes time.
 // Proves: N1-X-futures.
 #[test]
 fn a_nested_executor_sleeps() {

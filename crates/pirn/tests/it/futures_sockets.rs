@@ -232,7 +232,8 @@ fn a_waker_that_panics_harms_no_other() {
     assert_eq!(panics.0.load(Ordering::SeqCst), 1);
 }
 
-/// A waker that would have to wait does not block the worker that calls it: it panics, as inside a poll.
+/// A waker that would have to wait does not block the worker that calls it: it panics, as inside a
+/// poll.
 // Proves: N5-X-polled.
 #[test]
 fn a_waker_that_waits_holds_up_no_other() {

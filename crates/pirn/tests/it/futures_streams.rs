@@ -57,8 +57,8 @@ fn a_stream_ends_with_its_channel() {
     });
 }
 
-/// A dropped stream returns a value that was handed over to it, and closes the channel if it was the last
-/// receiver.
+/// A dropped stream returns a value that was handed over to it, and closes the channel if it was
+/// the last receiver.
 // Proves: S13.
 #[test]
 fn a_dropped_stream_gives_back() {
@@ -154,8 +154,8 @@ fn time_wakes_streams() {
     block_on_thread(moments());
 }
 
-/// A broadcast receiver as a stream of its futures: each time that it has fallen behind it reports how much
-/// it has missed, and continues with the remaining values, to the end of the channel.
+/// A broadcast receiver as a stream of its futures: each time that it has fallen behind it reports
+/// how much it has missed, and continues with the remaining values, to the end of the channel.
 // Proves: S13.
 #[test]
 fn a_stream_of_a_broadcast_goes_on_after_it_has_lagged() {

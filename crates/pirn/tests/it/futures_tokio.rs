@@ -55,8 +55,8 @@ async fn ask(server: SocketAddr, byte: u8, times: usize) -> usize {
     answers
 }
 
-/// Many fibers communicate over tokio's sockets at once; those without an answer end by their own time limit,
-/// or are cancelled.
+/// Many fibers communicate over tokio's sockets at once; those without an answer end by their own
+/// time limit, or are cancelled.
 // Proves: S10.
 #[test]
 fn many_fibers_use_tokios_sockets() {
@@ -165,8 +165,8 @@ fn a_wait_inside_the_context_panics() {
     });
 }
 
-/// Tasks of tokio's send to fibers, receive from them, and wait for their ends; a time limit of tokio's loses
-/// nothing.
+/// Tasks of tokio's send to fibers, receive from them, and wait for their ends; a time limit of
+/// tokio's loses nothing.
 // Proves: S11.
 #[test]
 fn tasks_await_fibers() {
@@ -200,8 +200,8 @@ fn tasks_await_fibers() {
     assert_eq!(tokio.block_on(fiber).unwrap(), "done");
 }
 
-/// Futures that are always ready make progress, though foreign code polls them on a fiber, without yields
-/// between polls.
+/// Futures that are always ready make progress, though foreign code polls them on a fiber, without
+/// yields between polls.
 // Proves: S10.
 #[test]
 fn ready_futures_under_another_driver() {

@@ -38,8 +38,8 @@ fn slow_server(connections: usize) -> (net::SocketAddr, thread::JoinHandle<()>) 
     (address, server)
 }
 
-/// Data that a thread sends through a socket a moment later arrives within an hour, and takes no virtual
-/// time: for a reading fiber, and for a future.
+/// Data that a thread sends through a socket a moment later arrives within an hour, and takes no
+/// virtual time: for a reading fiber, and for a future.
 // Proves: P13-X-outside.
 #[test]
 fn answers_of_threads_come_in_time() {

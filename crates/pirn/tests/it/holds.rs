@@ -1,11 +1,12 @@
 //! Stops threads for a moment between any two instructions.
 //!
-//! A thread of its own sends one of them a signal at a random moment; the handler sleeps for a random time.
-//! So the others run while one is stopped in the middle of a protocol, or returns from a system call with
-//! `EINTR`. The models do the same at each access to memory, but with stand-ins for the system.
+//! A thread of its own sends one of them a signal at a random moment; the handler sleeps for a
+//! random time. So the others run while one is stopped in the middle of a protocol, or returns from
+//! a system call with `EINTR`. The models do the same at each access to memory, but with stand-ins
+//! for the system.
 //!
-//! A signal also ends a sleep that a wake should have ended. So there is at most one for each call of
-//! [`Held::allow`]: code after the hold gets no such help.
+//! A signal also ends a sleep that a wake should have ended. So there is at most one for each call
+//! of [`Held::allow`]: code after the hold gets no such help.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -63,9 +64,11 @@ impl Held {
                 return;
             };
             let before = ENDED.load(Ordering::Relaxed);
-            // SAFETY: the thread lives: it leaves the list, under its lock, before it ends. The handler is installed.
+            // SAFETY: the thread lives: it leaves the list, under its lock, before it ends. The
+            // handler is installed.
             unsafe { libc::pthread_kill(*one, signal()) };
-            // No second signal before the end of this one: a thread that always has one pending executes nothing else.
+            // No second signal before the end of this one: a thread that always has one pending
+            // executes nothing else.
             while ENDED.load(Ordering::Relaxed) == before {
                 thread::sleep(Duration::from_micros(10));
             }

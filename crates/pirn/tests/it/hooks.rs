@@ -86,8 +86,8 @@ impl Drop for Last {
     }
 }
 
-/// Both hooks run once on the thread of each worker, before its first fiber and after its last, and find its number
-/// at the end of the thread's name.
+/// Both hooks run once on the thread of each worker, before its first fiber and after its last, and
+/// find its number at the end of the thread's name.
 // Proves: E16.
 #[test]
 fn each_worker_calls_both_hooks() {

@@ -81,8 +81,8 @@ fn refused(path: &Path) -> io::Error {
     error
 }
 
-/// An unusable path is an error of `build` that names it; the socket of a dead process is replaced, that
-/// of a living one is not.
+/// An unusable path is an error of `build` that names it; the socket of a dead process is replaced,
+/// that of a living one is not.
 // Proves: P15.
 #[test]
 fn what_is_at_the_path() {

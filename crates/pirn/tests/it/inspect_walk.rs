@@ -42,7 +42,8 @@ fn number(line: &Value, field: &str) -> u64 {
     line[field].as_u64().unwrap_or(0)
 }
 
-/// A snapshot of all of many fibers delays the others on their worker by a fraction of its own time.
+/// A snapshot of all of many fibers delays the others on their worker by a fraction of its own
+/// time.
 // Proves: P15.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -272,8 +273,8 @@ fn each_fiber_is_described_once() {
     }
 }
 
-/// P15. Where fibers may migrate, the thread of a worker may end before the fibers that have started on it. They are
-/// listed all the same.
+/// P15. Where fibers may migrate, the thread of a worker may end before the fibers that have
+/// started on it. They are listed all the same.
 #[test]
 fn fibers_of_a_worker_without_a_thread_are_listed() {
     const FIBERS: usize = 600;

@@ -119,8 +119,8 @@ fn loans_do_not_add_up() {
     }
 }
 
-/// An interrupted waiter continues beside the fiber that it waited for. That one has a stack beyond the
-/// bound, which no later fiber of its worker inherits.
+/// An interrupted waiter continues beside the fiber that it waited for. That one has a stack beyond
+/// the bound, which no later fiber of its worker inherits.
 // Proves: O10.
 #[test]
 fn a_stack_beyond_the_bound_is_not_inherited() {

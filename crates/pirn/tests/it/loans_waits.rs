@@ -193,8 +193,8 @@ fn the_second_waiter_borrows_if_the_first_may_not() {
     assert_eq!(second.join().unwrap(), Ok(()));
 }
 
-/// A waiter for the next one of a group to end lends nothing while a fiber of the group runs: that one may
-/// end first. The same for a waiter for room in the group.
+/// A waiter for the next one of a group to end lends nothing while a fiber of the group runs: that
+/// one may end first. The same for a waiter for room in the group.
 #[test]
 fn a_waiter_for_the_next_end_borrows_if_none_runs() {
     for waits_for_room in [false, true] {
@@ -264,8 +264,8 @@ fn a_waiter_for_the_next_end_borrows_after_the_last_one_that_ran() {
     assert_eq!(waiters.map(|waiter| waiter.join().unwrap()), [true; 2]);
 }
 
-/// A waiter that could not lend is asked again. The first fiber without a stack belongs to another runtime,
-/// so only the second one can borrow.
+/// A waiter that could not lend is asked again. The first fiber without a stack belongs to another
+/// runtime, so only the second one can borrow.
 #[test]
 fn a_waiter_that_was_asked_in_vain_is_asked_again() {
     let (own, other) = (

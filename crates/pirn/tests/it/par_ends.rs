@@ -1,5 +1,5 @@
-//! Joins, loops and sorts on a runtime that ends: started work runs to its end, with both halves, and may
-//! wait for the other half as usual.
+//! Joins, loops and sorts on a runtime that ends: started work runs to its end, with both halves,
+//! and may wait for the other half as usual.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

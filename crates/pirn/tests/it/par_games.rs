@@ -1,5 +1,5 @@
-//! Games of fork-join, for storms short and long: trees of joins drawn by a seed, halves that wait for each other,
-//! and runtimes that end in the middle of both.
+//! Games of fork-join, for storms short and long: trees of joins drawn by a seed, halves that wait
+//! for each other, and runtimes that end in the middle of both.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -18,7 +18,8 @@ use crate::util::{Dice, Drops, LONG, SLACK, eventually, resident, shaped};
 /// The result of a node: the leaves below it, or the number of the leaf with the propagated panic.
 type Sum = Result<usize, usize>;
 
-/// A tree of joins. Its nodes are numbered from the root, 1, on; those below node n are 2n and 2n + 1.
+/// A tree of joins. Its nodes are numbered from the root, 1, on; those below node n are 2n and 2n +
+/// 1.
 pub(crate) struct Tree {
     seed: u64,
     depth: u32,
@@ -168,8 +169,8 @@ impl Tree {
         1
     }
 
-    /// The required result of a node: as if the halves were called one after the other, and neither prevented
-    /// the other.
+    /// The required result of a node: as if the halves were called one after the other, and neither
+    /// prevented the other.
     fn expected(&self, node: usize) -> Sum {
         if self.is_leaf(node) {
             return match self.leaf(node) {
@@ -289,8 +290,8 @@ pub(crate) fn join_in_flat_memory(runtime: &Runtime, joins: usize) {
     assert!(grown < SLACK as usize * (8 << 20), "grew by {grown} bytes");
 }
 
-/// A runtime is shut down while its fibers join, loop and sort, and wait for each other in uninterruptible
-/// ways: all work is completed, and nothing is lost.
+/// A runtime is shut down while its fibers join, loop and sort, and wait for each other in
+/// uninterruptible ways: all work is completed, and nothing is lost.
 pub(crate) fn end_amid(workers: usize, scheduler: Scheduler, seed: usize) {
     const FIBERS: usize = 5;
     let runtime = shaped(workers, scheduler);

@@ -173,8 +173,8 @@ fn others_get_their_turn() {
     });
 }
 
-/// An idle worker has requested work before the next join begins, also if short ones ran before: a first half
-/// without joins of its own does not delay the second one.
+/// An idle worker has requested work before the next join begins, also if short ones ran before: a
+/// first half without joins of its own does not delay the second one.
 // Proves: O9-join.
 #[test]
 fn halves_without_joins_are_offered() {
@@ -281,8 +281,8 @@ fn a_lock_may_be_held_across_a_join() {
     });
 }
 
-/// A lock of `std` that is held across a join blocks the waiter's whole thread, which may be the thread of
-/// the holder: no fiber proceeds, and the blocked one is named.
+/// A lock of `std` that is held across a join blocks the waiter's whole thread, which may be the
+/// thread of the holder: no fiber proceeds, and the blocked one is named.
 // Settled: a fiber that may migrate may resume elsewhere.
 // Proves: O9-join.
 #[cfg(not(pirn_free))]

@@ -1,5 +1,5 @@
-//! Regions of the code of a join: surrounding ones apply to both halves, on any worker and with any layout of
-//! their frames; one entered by a half applies to that half only.
+//! Regions of the code of a join: surrounding ones apply to both halves, on any worker and with any
+//! layout of their frames; one entered by a half applies to that half only.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -151,8 +151,8 @@ fn a_cancelled_caller_gets_both_halves() {
     });
 }
 
-/// A token that a waker has created on an ended fiber is dropped with it, and joins where it is dropped: the
-/// next fiber in the same memory is not cancelled with the ended one.
+/// A token that a waker has created on an ended fiber is dropped with it, and joins where it is
+/// dropped: the next fiber in the same memory is not cancelled with the ended one.
 // Proves: O9-region.
 #[test]
 fn what_joins_after_a_fibers_end_cancels_no_other() {
@@ -196,8 +196,8 @@ fn what_joins_after_a_fibers_end_cancels_no_other() {
     }
 }
 
-/// A clone of an inherited value waits while a half becomes a fiber, after the caller has registered for a
-/// wake: the clone's wait must not use that registration.
+/// A clone of an inherited value waits while a half becomes a fiber, after the caller has
+/// registered for a wake: the clone's wait must not use that registration.
 // Proves: O9-region.
 #[test]
 fn clones_wait_for_themselves() {
@@ -255,8 +255,8 @@ fn clones_wait_for_themselves() {
     }
 }
 
-/// A `RefCell` that is mutably borrowed has no copy. So it makes no difference whether a half inside the
-/// borrow becomes a fiber: it runs, and panics if it uses the value.
+/// A `RefCell` that is mutably borrowed has no copy. So it makes no difference whether a half
+/// inside the borrow becomes a fiber: it runs, and panics if it uses the value.
 // Proves: O9-region.
 #[test]
 fn halves_inside_a_borrow_run_alike() {
@@ -376,8 +376,8 @@ fn halves_without_a_stack() {
     }
 }
 
-/// A kept token that a fiber has entered and left no longer reports on that fiber, with or without promoted
-/// jobs.
+/// A kept token that a fiber has entered and left no longer reports on that fiber, with or without
+/// promoted jobs.
 // Proves: O9-region.
 #[test]
 fn a_token_that_was_left_is_the_fibers_no_more() {

@@ -272,8 +272,8 @@ fn a_grain_is_not_cut() {
     assert!(runs.iter().all(|n| *n >= 40), "{runs:?}");
 }
 
-/// A user's run that claims more items than it has panics; one that claims fewer yields as many results as
-/// claimed.
+/// A user's run that claims more items than it has panics; one that claims fewer yields as many
+/// results as claimed.
 // Proves: O9.
 #[test]
 fn a_run_that_lies_does_no_harm() {

@@ -1,4 +1,5 @@
-//! Trees of joins in which halves panic, wait, are shielded and cancelled; the long versions are in `tests/stress`.
+//! Trees of joins in which halves panic, wait, are shielded and cancelled; the long versions are in
+//! `tests/stress`.
 
 use crate::cancel_fuzz::again_and_again;
 use crate::par_games::{Tree, cancel_amid, join_in_flat_memory, wait_for_each_other};

@@ -306,8 +306,8 @@ fn talk(rounds: u64) -> Talk {
     }
 }
 
-/// Fibers from outside are fetched in fair shares: no worker does more than twice its part, or less than
-/// half.
+/// Fibers from outside are fetched in fair shares: no worker does more than twice its part, or less
+/// than half.
 // Proves: B9.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]

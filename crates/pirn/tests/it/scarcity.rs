@@ -77,8 +77,8 @@ fn a_worker_without_a_thread() {
                 .on_thread_start(move || _ = starts.fetch_add(1, Ordering::SeqCst))
                 .build()
                 .unwrap();
-            // The stacks exist before the limit applies, and `std` has created the signal stacks of the
-            // threads that start: it aborts if it cannot.
+            // The stacks exist before the limit applies, and `std` has created the signal stacks of
+            // the threads that start: it aborts if it cannot.
             runtime.run(|| ());
             std::thread::sleep(Duration::from_millis(50));
             without_threads(|| {

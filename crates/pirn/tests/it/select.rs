@@ -234,7 +234,8 @@ fn an_interrupt_goes_to_its_arm_or_to_the_first_channel() {
     assert!(fiber.join().unwrap());
 }
 
-/// Each kind of arm that can receive an interrupt has it as its error. The value of a send is returned.
+/// Each kind of arm that can receive an interrupt has it as its error. The value of a send is
+/// returned.
 #[test]
 fn an_interrupt_is_an_error_of_every_arm_that_has_one() {
     let token = Token::new();

@@ -411,8 +411,8 @@ fn a_case_may_become_possible_at_any_moment() {
     }
 }
 
-/// A fiber that waits until an operation on a rendezvous channel would not wait is notified of an arriving
-/// partner, alone or in a select.
+/// A fiber that waits until an operation on a rendezvous channel would not wait is notified of an
+/// arriving partner, alone or in a select.
 #[test]
 fn a_partner_that_waits_makes_the_other_side_ready() {
     for sends in [false, true] {

@@ -84,8 +84,8 @@ fn starve(workers: usize, listeners: usize) {
         server.cancel();
         assert_eq!(server.join().unwrap(), Some(Interrupt::Cancelled));
     }
-    // A twentieth. In a build that is not optimised the same attempts take up to twice that (1.5 to 6.5 in a
-    // hundred, from machine to machine); `accepting`'s own tests count them.
+    // A twentieth. In a build that is not optimised the same attempts take up to twice that (1.5 to
+    // 6.5 in a hundred, from machine to machine); `accepting`'s own tests count them.
     let most = STARVED * if cfg!(debug_assertions) { 15 } else { 5 } / 100 * SLACK;
     assert!(spent < most, "{spent:?} while it waits");
     assert!(waits[rounds / 2] < Duration::from_millis(200), "{waits:?}");

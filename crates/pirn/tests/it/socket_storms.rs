@@ -113,8 +113,8 @@ fn read_until(one: &UnixStream, at: Instant, own: bool, read: usize) -> usize {
     }
 }
 
-/// Ten thousand short connections while a worker is stuck for a second, some hundred at a time: sockets,
-/// their records, and memory return to where they were.
+/// Ten thousand short connections while a worker is stuck for a second, some hundred at a time:
+/// sockets, their records, and memory return to where they were.
 // Proves: N5-X-crowds.
 #[test]
 fn connections_come_and_go_beside_a_stuck_worker() {
@@ -128,8 +128,8 @@ fn connections_come_and_go_beside_a_stuck_worker() {
 
 fn come_and_go(workers: usize) {
     const AT_ONCE: usize = 200;
-    // One more beside the stuck worker. A line of fibers that the system stops for 10 ms counts as one that
-    // blocks, and gets up to 512 threads, of 200 KiB each: this test does not count those.
+    // One more beside the stuck worker. A line of fibers that the system stops for 10 ms counts as
+    // one that blocks, and gets up to 512 threads, of 200 KiB each: this test does not count those.
     let builder = Runtime::builder().workers(workers);
     let runtime = builder
         .max_threads(workers + usize::from(workers > 1))

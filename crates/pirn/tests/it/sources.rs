@@ -1,5 +1,5 @@
-//! Sources of work of one worker: each is served within a bound while all the others are full. Counted in turns of
-//! fibers, so that it holds however slow the machine is.
+//! Sources of work of one worker: each is served within a bound while all the others are full.
+//! Counted in turns of fibers, so that it holds however slow the machine is.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
@@ -31,10 +31,11 @@ const NAMES: [&str; 6] = [
 /// How many fibers yield, and how many chains there are.
 const EACH: usize = 20;
 
-/// The most turns of other fibers before a due source is served. The worker checks timers and its inbox every
-/// 61 dispatches, the injector every 127, in whole rounds. The fibers found are queued behind all ready ones:
-/// between two of those it runs at most one fiber of the ring, and three of the `next` slot before each. In a
-/// single queue it takes one fiber at each check of the injector, which holds all fresh fibers.
+/// The most turns of other fibers before a due source is served. The worker checks timers and its
+/// inbox every 61 dispatches, the injector every 127, in whole rounds. The fibers found are queued
+/// behind all ready ones: between two of those it runs at most one fiber of the ring, and three of
+/// the `next` slot before each. In a single queue it takes one fiber at each check of the injector,
+/// which holds all fresh fibers.
 const fn most(scheduler: Scheduler) -> usize {
     match scheduler {
         Scheduler::SingleQueue => 3 * 61 * (2 * EACH + 6),
@@ -42,8 +43,8 @@ const fn most(scheduler: Scheduler) -> usize {
     }
 }
 
-/// The most fibers that are ready at a time: the yielding ones, the pair, the one that sends requests to a
-/// thread, its partner.
+/// The most fibers that are ready at a time: the yielding ones, the pair, the one that sends
+/// requests to a thread, its partner.
 const READY: usize = EACH + 4;
 
 /// The test lasts so many turns of each source.
@@ -130,8 +131,8 @@ fn pair(board: &Arc<Board>) {
     partner.fiber().unpark();
 }
 
-/// Spawns and wakes from a thread, and keeps the worker until that is done: so the turn of the event is
-/// known.
+/// Spawns and wakes from a thread, and keeps the worker until that is done: so the turn of the
+/// event is known.
 fn from_outside(runtime: &Runtime, board: &Arc<Board>) {
     let (handle, own) = (runtime.handle(), Arc::clone(board));
     let woken = runtime.spawn(move || {
@@ -173,8 +174,8 @@ fn from_outside(runtime: &Runtime, board: &Arc<Board>) {
     });
 }
 
-/// Pairs that wake each other, yield loops, chains of fresh fibers, spawns from outside, wakes from outside,
-/// timers: all at once on one worker.
+/// Pairs that wake each other, yield loops, chains of fresh fibers, spawns from outside, wakes from
+/// outside, timers: all at once on one worker.
 // Proves: B14.
 #[test]
 fn each_is_served_within_a_bound() {

@@ -1,8 +1,8 @@
 //! Where fibers settle: those of one spawn line are spread over the workers if they stay, and kept
 //! together if they only communicate; those that hold their threads start apart.
 //!
-//! Most tests compare where fibers started. They run alone all the same: a worker that another process
-//! delays for 4 ms loses the fibers that were placed on it.
+//! Most tests compare where fibers started. They run alone all the same: a worker that another
+//! process delays for 4 ms loses the fibers that were placed on it.
 // Under ThreadSanitizer threads wake so slowly that fibers placed on them are taken back.
 #![cfg(not(any(pirn_free, pirn_tsan)))]
 
@@ -265,8 +265,8 @@ fn class_of(runtime: &Handle, file: &str, line: u32) -> Option<LineClass> {
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_talkers_of_one_line_come_together() {
     const TRIPS: usize = 20_000;
-    // By then the line is known. After it a worker that happens to be awake may still take one of the two; a
-    // line that is spread has them apart in every round.
+    // By then the line is known. After it a worker that happens to be awake may still take one of
+    // the two; a line that is spread has them apart in every round.
     const KNOWN: usize = 5;
     let runtime = runtime(2);
     let mut apart = Vec::new();

@@ -87,8 +87,8 @@ fn hog(stop: &AtomicBool) {
     compute_until("the end", || stop.load(Ordering::SeqCst));
 }
 
-/// A fresh fiber starts beside as many computing ones as there are workers, within 5 ms, and no more
-/// than twice as many threads as workers compute.
+/// A fresh fiber starts beside as many computing ones as there are workers, within 5 ms, and no
+/// more than twice as many threads as workers compute.
 // Proves: E2-fresh.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -231,8 +231,8 @@ fn a_computation_is_cancelled_with_its_caller() {
     });
 }
 
-/// Computations take turns on as many threads as there are workers, or twice as many where they wait for
-/// long, and all of them end.
+/// Computations take turns on as many threads as there are workers, or twice as many where they
+/// wait for long, and all of them end.
 // Proves: E2-apart.
 #[test]
 fn computations_take_turns() {

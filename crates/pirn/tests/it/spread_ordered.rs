@@ -36,8 +36,8 @@ fn fewest(runtime: &Runtime, workers: usize) -> usize {
     counts.into_iter().min().unwrap()
 }
 
-/// The receiver of an ordered channel and the fiber that submits the jobs are on one worker. They run before the
-/// next job starts there, so that there are jobs for the other worker, too.
+/// The receiver of an ordered channel and the fiber that submits the jobs are on one worker. They
+/// run before the next job starts there, so that there are jobs for the other worker, too.
 // Proves: B20-pools.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]

@@ -1,7 +1,7 @@
 //! Pools of fibers that wait for jobs are spread over the workers.
 //!
-//! They run alone: a worker that another process delays for 4 ms loses the fibers that were placed on
-//! it.
+//! They run alone: a worker that another process delays for 4 ms loses the fibers that were placed
+//! on it.
 // Under ThreadSanitizer threads wake so slowly that fibers placed on them are taken back.
 #![cfg(not(any(pirn_free, pirn_tsan)))]
 
@@ -62,7 +62,8 @@ fn pool(
     });
 }
 
-/// A pool of fibers that wait for jobs uses all workers, wherever it is spawned and however it waits.
+/// A pool of fibers that wait for jobs uses all workers, wherever it is spawned and however it
+/// waits.
 // Proves: B20-pools.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]

@@ -10,8 +10,8 @@ use pirn::runtime::Builder;
 use crate::spread::Seen;
 use crate::util::{compute_until, eventually};
 
-/// Fibers that were placed on two workers, which then compute for long, are divided between the two others:
-/// the one that finds them does not keep them all.
+/// Fibers that were placed on two workers, which then compute for long, are divided between the two
+/// others: the one that finds them does not keep them all.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_fibers_of_stuck_workers_are_spread() {

@@ -173,7 +173,8 @@ fn timers_taken_back_leave_nothing() {
     });
 }
 
-/// When its timer fires, a fiber runs within 10 ms, though a backlog of a hundred thousand is queued.
+/// When its timer fires, a fiber runs within 10 ms, though a backlog of a hundred thousand is
+/// queued.
 // Proves: B18, N3.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]

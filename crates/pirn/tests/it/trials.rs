@@ -109,7 +109,8 @@ fn a_harness_does_not_count() {
     assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
 }
 
-/// A remaining fiber that waits indefinitely fails the test; a panic of the test itself takes precedence.
+/// A remaining fiber that waits indefinitely fails the test; a panic of the test itself takes
+/// precedence.
 #[test]
 fn what_is_left_behind_counts() {
     passes("trials::what_is_left_behind_counts", SEED, || {

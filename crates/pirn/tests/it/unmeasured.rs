@@ -1,8 +1,8 @@
 //! Skips a test that cannot measure on this machine, for lack of a program or of a permission.
 //!
-//! Such a test calls [`unmeasured`] and returns. `cargo xtask` finds the line that this writes, counts the
-//! test as skipped and names it at the end. Where all required programs have been installed (`.ci/run`),
-//! `PIRN_TOOLS` is `required`, and the test fails.
+//! Such a test calls [`unmeasured`] and returns. `cargo xtask` finds the line that this writes,
+//! counts the test as skipped and names it at the end. Where all required programs have been
+//! installed (`.ci/run`), `PIRN_TOOLS` is `required`, and the test fails.
 
 use std::io::{self, Write as _};
 

@@ -79,8 +79,8 @@ pub(crate) fn compute_until(what: &str, condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
         assert!(start.elapsed() < LONG, "not within {LONG:?}: {what}");
-        // A spinning thread does not compute under ThreadSanitizer: threads that poll one word wait for each
-        // other there.
+        // A spinning thread does not compute under ThreadSanitizer: threads that poll one word wait
+        // for each other there.
         (0..200).for_each(|_| std::hint::spin_loop());
     }
 }

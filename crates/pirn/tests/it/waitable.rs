@@ -399,7 +399,8 @@ fn a_waitable_that_panics_in_unpublish() {
     }
 }
 
-/// A `publish` that returns false has stored nothing: there is nothing to undo, and both are tried again.
+/// A `publish` that returns false has stored nothing: there is nothing to undo, and both are tried
+/// again.
 #[test]
 fn what_was_not_published_is_not_unpublished() {
     #[derive(Default)]

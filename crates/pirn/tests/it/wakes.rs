@@ -119,8 +119,8 @@ fn wakes_that_drip_in_are_noticed() {
     }
 }
 
-/// One fiber for many sleeping workers wakes two of them at most, on average: a worker that waits for a
-/// processor counts in a later round.
+/// One fiber for many sleeping workers wakes two of them at most, on average: a worker that waits
+/// for a processor counts in a later round.
 // Proves: C4.
 #[test]
 fn one_fiber_wakes_no_crowd() {
@@ -159,8 +159,8 @@ fn one_fiber_wakes_no_crowd() {
 }
 
 /// A thousand wakes a second cost the workers less than a twentieth of a processor, and half of the
-/// fibers resume within 10 µs (25 µs in code that is not optimised) beyond the time that the system takes to
-/// wake a plain thread.
+/// fibers resume within 10 µs (25 µs in code that is not optimised) beyond the time that the system
+/// takes to wake a plain thread.
 // Proves: C10.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]

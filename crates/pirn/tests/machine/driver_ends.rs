@@ -53,8 +53,8 @@ struct Seen {
     done: AtomicBool,
 }
 
-/// Lends a thread-local of the calling thread to a fiber of `other`, which reads it for some time after the
-/// thread has begun to end.
+/// Lends a thread-local of the calling thread to a fiber of `other`, which reads it for some time
+/// after the thread has begun to end.
 fn lend(other: &Handle, seen: &Seen) {
     NAME.with(|name| {
         let gone = Arc::clone(&name.gone.borrow());
@@ -195,7 +195,8 @@ fn exit_waits_for_fibers_too() {
     });
 }
 
-/// `exit` on the driving thread, called by one of its fibers: its worker cannot run another fiber then.
+/// `exit` on the driving thread, called by one of its fibers: its worker cannot run another fiber
+/// then.
 // Proves: F11-end.
 #[test]
 fn exit_ends_the_process() {

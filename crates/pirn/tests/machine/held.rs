@@ -11,8 +11,8 @@ use crate::holds::{Held, Holder, dice, pause};
 use crate::sockets_util::{at_once, echo, listener};
 use crate::util::{LONG, scaled};
 
-/// Requests and waits for the answer, repeatedly. Each time one thread may be held: a worker, or the calling
-/// one.
+/// Requests and waits for the answer, repeatedly. Each time one thread may be held: a worker, or
+/// the calling one.
 fn ask(runtime: &Runtime, held: &Held, mut ask: impl FnMut(usize)) {
     let holder = Holder::of(held);
     let holds = scaled(1_500) as u64;
@@ -110,8 +110,8 @@ fn a_fiber_answers_over_a_socket() {
     });
 }
 
-/// A fiber answers a plain thread over a channel, while its worker sleeps in epoll, since another fiber waits
-/// for a socket.
+/// A fiber answers a plain thread over a channel, while its worker sleeps in epoll, since another
+/// fiber waits for a socket.
 // Proves: C7-held.
 #[test]
 fn a_fiber_answers_a_thread_beside_a_socket() {

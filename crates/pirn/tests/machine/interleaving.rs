@@ -29,9 +29,9 @@ std::thread_local! {
     };
 }
 
-/// Two fibers of one worker initialize one `thread_local!`. The one that does not wait in its initializer has
-/// a reference to the value; `std` drops that value when the other initializer ends. (The test does not use
-/// the reference afterwards.)
+/// Two fibers of one worker initialize one `thread_local!`. The one that does not wait in its
+/// initializer has a reference to the value; `std` drops that value when the other initializer
+/// ends. (The test does not use the reference afterwards.)
 #[test]
 fn a_waiting_initializer_drops_a_value_in_use() {
     let runtime = runtime(1);

@@ -1,8 +1,8 @@
 //! Behavior that depends on the machine, tested through the public interface: stacks, spawning,
 //! unwinding, sockets, the environment. One module for each promise.
 //!
-//! Separate from `it` because they are built more often: again on the portable switch, parker and poller, and
-//! again with the features for diagnosis.
+//! Separate from `it` because they are built more often: again on the portable switch, parker and
+//! poller, and again with the features for diagnosis.
 #![cfg(not(any(loom, shuttle)))]
 #![allow(
     clippy::disallowed_methods,

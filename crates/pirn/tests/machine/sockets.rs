@@ -400,8 +400,8 @@ fn unix_sockets() {
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
-/// A datagram socket with its reading side shut down yields the remaining data and then the end, as `std`'s
-/// does; waiters are notified. Addresses that are no paths.
+/// A datagram socket with its reading side shut down yields the remaining data and then the end, as
+/// `std`'s does; waiters are notified. Addresses that are no paths.
 // Proves: N5-X-std.
 #[test]
 fn unix_datagrams_end() {

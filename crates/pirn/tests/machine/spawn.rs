@@ -59,8 +59,8 @@ fn mix(a: u64, b: u64) -> u64 {
     (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
 }
 
-/// No setting is needed: in a process with an empty environment the default runtime has a worker for each
-/// processor, all of which run at once, and fibers compute, communicate, sleep and block.
+/// No setting is needed: in a process with an empty environment the default runtime has a worker
+/// for each processor, all of which run at once, and fibers compute, communicate, sleep and block.
 // Proves: A2.
 #[test]
 #[cfg_attr(

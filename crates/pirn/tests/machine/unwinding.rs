@@ -349,8 +349,8 @@ fn the_other_half_runs_beside_one_that_yields_amid_a_panic() {
     assert!(met.into_inner(), "the second half did not run");
 }
 
-/// Where time is virtual it passes for a fiber that unwinds as for any other one, whatever real time
-/// does.
+/// Where time is virtual it passes for a fiber that unwinds as for any other one, whatever real
+/// time does.
 #[test]
 fn virtual_time_passes_amid_a_panic() {
     for time in [Duration::from_millis(1), Duration::from_secs(3_600)] {

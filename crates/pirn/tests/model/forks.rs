@@ -70,8 +70,8 @@ fn panics_wait_for_the_other_half() {
     });
 }
 
-/// A fiber is cancelled while it joins: each wait of its halves ends, on any worker. Repeated, because the
-/// cancellation must hit the moment in which the first half becomes a fiber.
+/// A fiber is cancelled while it joins: each wait of its halves ends, on any worker. Repeated,
+/// because the cancellation must hit the moment in which the first half becomes a fiber.
 #[test]
 fn a_cancelled_fiber_is_cancelled_in_both_halves() {
     explore_with(&[1, 2], |world| {

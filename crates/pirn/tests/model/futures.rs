@@ -98,7 +98,8 @@ fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// A future is polled by one task and then by another, with sends in parallel: the last waker is called.
+/// A future is polled by one task and then by another, with sends in parallel: the last waker is
+/// called.
 // Proves: S5.
 #[test]
 fn a_future_changes_hands() {
@@ -214,8 +215,8 @@ fn one_value_against_a_drop() {
     });
 }
 
-/// The value changes while a future is dropped, and another one waits: both see the last change, and the
-/// end.
+/// The value changes while a future is dropped, and another one waits: both see the last change,
+/// and the end.
 // Proves: S12.
 #[test]
 fn a_change_against_a_drop() {
@@ -244,8 +245,8 @@ fn a_change_against_a_drop() {
     });
 }
 
-/// A value for all receivers is sent while one future is dropped and another cancelled: no remaining receiver
-/// misses it.
+/// A value for all receivers is sent while one future is dropped and another cancelled: no
+/// remaining receiver misses it.
 // Proves: S12.
 #[test]
 fn a_broadcast_against_a_drop() {

@@ -172,8 +172,8 @@ fn one_thing_at_a_time() {
     });
 }
 
-/// Fibers of one spawn line that stay alive are assigned to the worker with fewer of them, while it parks,
-/// sleeps, or has not started, and while the number of workers shrinks; all of them run.
+/// Fibers of one spawn line that stay alive are assigned to the worker with fewer of them, while it
+/// parks, sleeps, or has not started, and while the number of workers shrinks; all of them run.
 #[test]
 fn fibers_are_placed_on_workers_that_sleep() {
     explore_with(&[2, 3], |world| {

@@ -1,7 +1,7 @@
 //! Sources with readiness reported by the system: events against waits, timeouts and drops.
 //!
-//! The common poller has a thread that would outlive a model's run, so a thread of the model polls in its
-//! place: [`Asker`].
+//! The common poller has a thread that would outlive a model's run, so a thread of the model polls
+//! in its place: [`Asker`].
 
 use std::future::poll_fn;
 use std::io::ErrorKind;
@@ -140,8 +140,8 @@ fn sleeps_against_what_comes() {
     });
 }
 
-/// Several fibers of one or more workers wait for the same wire: each event is reported to every fiber that
-/// waits, or is about to.
+/// Several fibers of one or more workers wait for the same wire: each event is reported to every
+/// fiber that waits, or is about to.
 #[test]
 fn several_wait_for_one_wire() {
     explore_with(&[1, 2], |world| {
@@ -254,8 +254,8 @@ fn take_until_none_left(wire: &Wire, left: &AtomicUsize) -> usize {
     taken
 }
 
-/// A wire closes and the next one has its name at once, while its events are still being fetched, and several
-/// fibers wait for the new one: they receive only its events.
+/// A wire closes and the next one has its name at once, while its events are still being fetched,
+/// and several fibers wait for the new one: they receive only its events.
 // Proves: N6.
 #[test]
 fn a_name_is_used_again() {

@@ -172,7 +172,8 @@ fn a_join() {
     });
 }
 
-/// The same with the region of the halves: the optimizer lays out all frames of such a join as it likes.
+/// The same with the region of the halves: the optimizer lays out all frames of such a join as it
+/// likes.
 // Proves: O9-region.
 #[test]
 fn what_holds_for_both_halves() {

@@ -18,8 +18,8 @@ pub(crate) fn limit(name: &str, most: f64, work: impl FnOnce() + Send) {
     limit_on(1, name, most, work);
 }
 
-/// Like [`limit`], on a runtime with so many workers: 1, or 0 for a runtime without threads, and so without a
-/// thread that inspects its fibers.
+/// Like [`limit`], on a runtime with so many workers: 1, or 0 for a runtime without threads, and so
+/// without a thread that inspects its fibers.
 pub(crate) fn limit_on(
     workers: usize,
     name: &str,

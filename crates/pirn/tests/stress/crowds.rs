@@ -50,7 +50,8 @@ fn alone_a_million_parked_fibers() {
     }
 }
 
-/// A hundred thousand fibers that sleep at the same time: the process takes less than a gigabyte, and all wake up.
+/// A hundred thousand fibers that sleep at the same time: the process takes less than a gigabyte,
+/// and all wake up.
 // Proves: M5.
 #[test]
 #[ignore = "a storm that takes a gigabyte: run by `cargo xtask stress`"]

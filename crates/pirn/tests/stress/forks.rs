@@ -9,7 +9,8 @@ use crate::util::{SCHEDULERS, on_every_shape, scaled};
 
 const MILLION: usize = 1_000_000;
 
-/// Trees of a thousand joins each, with panics, deadlines, shields and waits: two million joins in all.
+/// Trees of a thousand joins each, with panics, deadlines, shields and waits: two million joins in
+/// all.
 // Proves: O9-join.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]

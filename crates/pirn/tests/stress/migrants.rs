@@ -89,10 +89,10 @@ fn beside_hogs(hogs: usize) -> u64 {
     had
 }
 
-/// Up to twice as many threads as workers compute at a time: beside fewer fibers than that a heart keeps its
-/// beat. (Beside more it has none, since fibers are not preempted.) Half of the beats must be on time, in any
-/// of three attempts: on a machine with fewer processors than threads a beat may be late by a time slice or
-/// two.
+/// Up to twice as many threads as workers compute at a time: beside fewer fibers than that a heart
+/// keeps its beat. (Beside more it has none, since fibers are not preempted.) Half of the beats
+/// must be on time, in any of three attempts: on a machine with fewer processors than threads a
+/// beat may be late by a time slice or two.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn noisy_neighbors() {

@@ -1,5 +1,5 @@
-//! Pools and servers with fibers that settle before the work arrives: the time of the work, as a multiple of
-//! the time of plain threads in the same minute, and the share of each worker.
+//! Pools and servers with fibers that settle before the work arrives: the time of the work, as a
+//! multiple of the time of plain threads in the same minute, and the share of each worker.
 //!
 //! Each kind is measured many times, and each time on a new runtime, which has no history of spawn
 //! lines. A measurement that other processes disturb is repeated, and counted. The measurements are
@@ -455,8 +455,8 @@ fn arrive(address: SocketAddr, connections: usize, arrival: Arrival) -> Vec<TcpS
     }
 }
 
-/// Returns the time of `rounds` requests on each of `connections` connections, as a multiple of the time of
-/// threads, and the largest share of a worker, as a multiple of the mean.
+/// Returns the time of `rounds` requests on each of `connections` connections, as a multiple of the
+/// time of threads, and the largest share of a worker, as a multiple of the mean.
 fn serve(
     (how, arrival, connections): (Serves, Arrival, usize),
     workers: usize,

@@ -1,5 +1,5 @@
-//! Sockets by the hundred thousand: conversations, limits that expire as bytes arrive, one socket that many
-//! fibers share.
+//! Sockets by the hundred thousand: conversations, limits that expire as bytes arrive, one socket
+//! that many fibers share.
 
 use std::io::{ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -52,8 +52,8 @@ fn conversations() {
     });
 }
 
-/// A limit of some microseconds around each read, with bytes arriving at about that time: each byte is
-/// read once and in order, and a read that timed out has taken none.
+/// A limit of some microseconds around each read, with bytes arriving at about that time: each byte
+/// is read once and in order, and a read that timed out has taken none.
 // Proves: N9.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
@@ -103,8 +103,8 @@ fn limits_and_bytes_meet() {
     });
 }
 
-/// Many send on one socket and many receive on the other, and some of those are cancelled amid their
-/// waits: each datagram reaches one of them.
+/// Many send on one socket and many receive on the other, and some of those are cancelled amid
+/// their waits: each datagram reaches one of them.
 // Proves: N4.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]

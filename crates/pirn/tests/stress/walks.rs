@@ -1,5 +1,5 @@
-//! Snapshots of a hundred thousand fibers: the delay of a fiber that sleeps for five milliseconds at a time.
-//! The measurements are printed (`cargo xtask stress --verbose`).
+//! Snapshots of a hundred thousand fibers: the delay of a fiber that sleeps for five milliseconds
+//! at a time. The measurements are printed (`cargo xtask stress --verbose`).
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -33,7 +33,8 @@ struct Seen {
     stop: AtomicBool,
     /// How late a sleep ended, in nanoseconds.
     late: AtomicU64,
-    /// The longest time that the worker was held between two runs of a fiber, in nanoseconds of its processor time.
+    /// The longest time that the worker was held between two runs of a fiber, in nanoseconds of its
+    /// processor time.
     held: AtomicU64,
 }
 
