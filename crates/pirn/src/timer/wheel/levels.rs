@@ -62,8 +62,8 @@ impl<P> Hold<P> {
         slot: usize,
     ) -> (&Level<P>, &mut List<Timer<P>>) {
         let level = self.at(level);
-        // SAFETY: WH6: a wheel has the one `Hold`, which stays exclusively borrowed with the result;
-        // other holders of the levels do not touch the lists.
+        // SAFETY: WH6: a wheel has the one `Hold`, which stays exclusively borrowed with the
+        // result; other holders of the levels do not touch the lists.
         (level, unsafe { &mut *level.slots[slot].timers.get() })
     }
 }
