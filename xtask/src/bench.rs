@@ -7,9 +7,9 @@
 //! for reports. `redis` compares the program `kv` with redis-server. These three are built without
 //! the peers.
 //!
-//! Each writes its verdicts into bench/BOUNDS.md; a timed one needs seven repetitions for that, all peers
-//! of the bound, and a quiet machine. The steps `guard` and `cost` of `ci` judge by the same rules
-//! and write nothing: CI must not change the tree that it checks.
+//! Each writes its verdicts into bench/BOUNDS.md; a timed one needs seven repetitions for that, all
+//! peers of the bound, and a quiet machine. The steps `guard` and `cost` of `ci` judge by the same
+//! rules and write nothing: CI must not change the tree that it checks.
 
 use std::fs;
 use std::path::PathBuf;

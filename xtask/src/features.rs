@@ -1,7 +1,7 @@
 //! docs/features.md: the promises, each with the tests that prove it.
 //!
-//! The page is written from two sources (`cargo xtask tidy --save`). docs/promises.txt has its text,
-//! and one line for each promise, `A3 | text`. A test names its promises in a line above it:
+//! The page is written from two sources (`cargo xtask tidy --save`). docs/promises.txt has its
+//! text, and one line for each promise, `A3 | text`. A test names its promises in a line above it:
 //! * `// Proves: A3, B5.`: the test, or the model, proves both;
 //! * `// Proves: A3 (free).`: the test where fibers may migrate, `(portable)` under the portable
 //!   switch and parker, `(checked)` with the features `diagnostics` and `tracing`.

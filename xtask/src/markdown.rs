@@ -1,7 +1,7 @@
 //! Markdown tables, as far as the documents use them.
 //!
-//! docs/features.md, docs/models.md, docs/unsafe.md, bench/BOUNDS.md and ARCHITECTURE.md are read by
-//! checks: a table is found by the name of one of its columns.
+//! docs/features.md, docs/models.md, docs/unsafe.md, bench/BOUNDS.md and ARCHITECTURE.md are read
+//! by checks: a table is found by the name of one of its columns.
 
 /// Returns the cells of every row of the Markdown table with a column of this name, up to the first
 /// line that is no row. The header and its ruler are left out.

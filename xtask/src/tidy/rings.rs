@@ -1,7 +1,7 @@
 //! Rings of files in the library: files that name each other in a circle.
 //!
-//! A `mod.rs` has no items (`facade`), so a path that leads to one goes on to the file from which it
-//! re-exports the name. Tests are left out.
+//! A `mod.rs` has no items (`facade`), so a path that leads to one goes on to the file from which
+//! it re-exports the name. Tests are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
