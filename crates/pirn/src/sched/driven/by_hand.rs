@@ -75,7 +75,7 @@ impl Pool {
                     worker.set_state(WorkerState::Active);
                     worker.run_ready(local, over);
                 }
-                // What is left waits for the next drive.
+                // The remaining fibers wait for the next drive.
                 let _ = worker.end_drive();
             }
         }

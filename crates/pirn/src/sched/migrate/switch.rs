@@ -1,8 +1,8 @@
 //! Fibers that may migrate: how they leave a stack, and where they are put when they are woken.
 //!
-//! Owns: what a worker does differently where fibers are free. Does not own: what workers have in
-//! common there (`shared_queues`), stealing (`sched::worker::park`, as for fresh fibers), what the
-//! monitor does for a worker that is stuck (`sched::policy::sysmon`), or reports
+//! Owns: the steps of a worker that differ where fibers are free. Does not own: the queues that
+//! workers share there (`shared_queues`), stealing (`sched::worker::park`, as for fresh fibers),
+//! the help of the monitor for a stuck worker (`sched::policy::sysmon`), or reports
 //! (`observe::report::survey`).
 //!
 //! A free fiber that may run is queued where a fresh one could be: in a `next` slot, a ring, a
@@ -14,7 +14,7 @@
 //!    then on another thread may be on the stack that was left.
 //! 3. A waker on a worker of the pool puts the fiber there; any other waker pushes it to the
 //!    injector and wakes a worker.
-//! 4. The fiber resumes, and reads what it needs to know of its present thread again.
+//! 4. The fiber resumes, and reads the record of its present thread again.
 //!
 //! LIVENESS: a claim before step 2's `park` enqueues nothing and is found by it; a claim after it
 //! enqueues the fiber (ST3). In between there is nothing: both are read-modify-writes of one word.
@@ -75,7 +75,7 @@ impl Worker {
         }
     }
 
-    /// As `succeed`, not part of it.
+    /// As `succeed`, out of line.
     ///
     /// # Safety
     /// As `Schedule::ended`, on this worker.

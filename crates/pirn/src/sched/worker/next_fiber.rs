@@ -1,4 +1,4 @@
-//! Finding a worker's next fiber, while it has something of its own to look at.
+//! Finding a worker's next fiber in its own queues and in the injector.
 //!
 //! Order: every n dispatches the injector, every `MAINTENANCE_INTERVAL` dispatches the
 //! maintenance. Otherwise the `next` slot (at most three in a row), then ready list and ring in

@@ -5,7 +5,7 @@
 //!
 //! One visit:
 //! 1. Search the other workers, unless enough workers search.
-//! 2. Spin for a little, if that has paid lately.
+//! 2. Spin for a while, if that has paid lately.
 //! 3. Announce sleep, and shut the inbox.
 //! 4. Look everywhere once more.
 //! 5. Sleep until woken or until a timer is due. If work was seen that is too young to take, sleep
@@ -28,8 +28,8 @@ use crate::sched::worker::run::Worker;
 use crate::shim;
 use crate::shim::atomic::{Ordering, fence};
 
-/// A searcher that leaves work behind that is too young to take looks again after this: the cost of
-/// a wake-up on virtual machines (`SURPLUS` in `intervals`). No measurement yet.
+/// The time after which a searcher looks again if it has left work that is too young to take: the
+/// cost of a wake-up on virtual machines (`SURPLUS` in `intervals`). No measurement yet.
 const YOUNG: Duration = Duration::from_micros(50);
 
 /// How long a worker spins before it sleeps, when spinning pays: about the cost of waking a
@@ -48,7 +48,7 @@ enum Sweep {
 }
 
 impl Worker {
-    /// Returns when there may be something to run.
+    /// Returns when there may be a fiber to run.
     pub(in crate::sched) fn rest(&self) {
         // A fiber that runs while a search is owed must not be followed by another one before the
         // worker has completed the search.
@@ -91,8 +91,8 @@ impl Worker {
                 Sweep::Nothing => {}
             }
         }
-        // Also where enough others search: a worker that has done its half of a join wakes the
-        // other one, and both meet here.
+        // Also if enough others search: a worker that has done its half of a join wakes the worker
+        // of the other half, and both meet here.
         if !young && self.watch_for_jobs() {
             return;
         }
@@ -317,8 +317,8 @@ impl Worker {
             .set_leaving(bored && self.remote().inbox.is_empty());
     }
 
-    /// Sleeps until one of its own fibers can resume, or until `until`. This worker takes nothing
-    /// else meanwhile, so it is no sleeper that others may claim. After a fence.
+    /// Sleeps until one of its own fibers can resume, or until `until`. This worker takes no other
+    /// fiber meanwhile, so it is no sleeper that others may claim. Called after a fence.
     pub(in crate::sched) fn sleep_alone(&self, until: Option<Instant>) {
         self.pool.look_for_quiet();
         let inbox = self.remote().inbox;
@@ -332,7 +332,7 @@ impl Worker {
         self.resume_intervals();
     }
 
-    /// The second look has shown work: searches for it instead of sleeping (S6 in `idle`).
+    /// Searches instead of sleeping, since the second look has shown work (S6 in `idle`).
     fn wake_searching(&self) {
         self.pool.idle.resume_search(self.index);
         self.waking();
@@ -383,7 +383,7 @@ impl Worker {
         thread_registry::attend();
     }
 
-    /// True if the pool wants something of this worker, a timer is due, or a fiber became ready on
+    /// True if the pool has a request for this worker, a timer is due, or a fiber became ready on
     /// the way to sleep.
     fn must_notice(&self) -> bool {
         self.has_ready()
