@@ -1,6 +1,5 @@
 //! Regions: parts of a fiber's code under a deadline, a token or a shield.
 //!
-//!
 //! A region is in the frame of its code (or in the data that a group's children share with their
 //! owner) and points to the region around it. A child of a scope has a region of its own at the
 //! *bottom* of its stack, which points to the scope's. So the chain of a fiber's regions continues
