@@ -1,7 +1,7 @@
-//! How a worker describes its own fibers.
+//! The descriptions that a worker makes of its own fibers.
 //!
 //! Owns: the descriptions of an answer. Does not own: how a question gets to a worker (`snapshot`),
-//! or what is read of a fiber (`report::fiber_info`).
+//! or the reading of a fiber (`report::fiber_info`).
 
 use std::collections::BTreeMap;
 
@@ -90,7 +90,7 @@ impl Descriptions {
         self.infos.push(info);
     }
 
-    /// Adds a fiber of which no more is known.
+    /// Adds a description as it is, unless the question is about another fiber.
     pub(super) fn add_known(&mut self, info: FiberInfo) {
         match self.question {
             Question::Fiber(id) if info.id.number() != id => {}
