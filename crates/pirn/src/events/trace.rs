@@ -1,7 +1,7 @@
-//! What one worker is watched for, and where its events go.
+//! The conditions that one worker is watched for, and the target of its events.
 //!
 //! Owns: the byte `watch`, the record of an event in the ring and in the log, and the count of
-//! dispatches until a run is timed. Does not own: when something happens
+//! dispatches until a run is timed. Does not own: the places of events
 //! (`sched::worker::hooks`).
 
 use std::cell::Cell;
@@ -23,7 +23,7 @@ const SLOW: u8 = 4;
 /// The state words of fibers are checked.
 const ASSERT: u8 = 8;
 
-/// What a worker is watched for.
+/// The conditions that a worker is watched for.
 pub(crate) struct Trace {
     /// Flags; zero if the worker is not watched.
     watch: Cell<u8>,
