@@ -24,11 +24,13 @@ pub(crate) fn wrapper(name: &str) -> Result<PathBuf, String> {
     let path = folder.join(name);
     let create = || {
         fs::create_dir_all(&folder)?;
-        if path.exists() {
-            fs::remove_file(&path)?;
-        }
+        // Another process may run the present link, or create one.
+        let new = folder.join(format!("{name}.{}", std::process::id()));
         let this = env::current_exe()?;
-        fs::hard_link(&this, &path).or_else(|_| fs::copy(&this, &path).map(drop))
+        fs::hard_link(&this, &new).or_else(|_| fs::copy(&this, &new).map(drop))?;
+        fs::rename(&new, &path)?;
+        // The links are the same file: then it is left where it was.
+        fs::remove_file(&new).or(Ok(()))
     };
     create().map_err(|e: std::io::Error| format!("{}: {e}", path.display()))?;
     Ok(path)
