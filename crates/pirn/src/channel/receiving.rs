@@ -25,7 +25,7 @@ impl<T> Pipe<T> {
         }
         let mut state = self.state.lock();
         if state.crowded == 0
-            && state.can_push()
+            && state.can_pop()
             && let Some(value) = state.buffer.pop()
         {
             self.note(&state);
@@ -83,7 +83,7 @@ impl<T> Pipe<T> {
         if contended || state.crowded > 0 {
             return self.just_take_crowded(state, contended);
         }
-        if state.can_push()
+        if state.can_pop()
             && let Some(value) = state.buffer.pop()
         {
             self.note(&state);
@@ -105,7 +105,7 @@ impl<T> Pipe<T> {
             return Err(state);
         }
         self.count_crowd(&mut state, contended);
-        if !state.can_push() {
+        if !state.can_pop() {
             return Err(state);
         }
         let Some(value) = state.buffer.pop() else {

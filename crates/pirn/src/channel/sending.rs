@@ -45,7 +45,7 @@ impl<T> Pipe<T> {
             return Err(SendTimeoutError::Interrupted(value, interrupt));
         }
         let mut state = self.state.lock();
-        if state.can_pop() {
+        if state.can_push() {
             state.buffer.push(value);
             self.note(&state);
             return Ok(());
@@ -71,7 +71,7 @@ impl<T> Pipe<T> {
                 state = self.state.lock();
                 self.refresh_batch_len(&mut state);
             }
-            if state.can_pop() {
+            if state.can_push() {
                 state.buffer.push(value);
                 self.note(&state);
                 return Ok(());

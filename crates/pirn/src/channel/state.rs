@@ -158,7 +158,7 @@ impl<T> State<T> {
 
     /// Returns true if sending a value is a plain push into the buffer.
     #[inline]
-    pub(super) fn can_pop(&self) -> bool {
+    pub(super) fn can_push(&self) -> bool {
         self.has_room()
             && !self.closed
             && self.receiving.is_empty()
@@ -167,7 +167,7 @@ impl<T> State<T> {
 
     /// Returns true if receiving a value is a plain pop from the buffer.
     #[inline]
-    pub(super) fn can_push(&self) -> bool {
+    pub(super) fn can_pop(&self) -> bool {
         self.sending.is_empty() && !self.is_watched(Side::Send)
     }
 
