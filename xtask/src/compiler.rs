@@ -42,7 +42,17 @@ pub(crate) fn as_wrapper() -> Option<ExitCode> {
     let mut args = env::args_os().skip(1);
     let mut compiler = Command::new(args.next()?);
     compiler.args(args).args(flags.split_whitespace());
-    let ended = compiler.status();
-    let code = ended.ok().and_then(|status| status.code()).unwrap_or(1);
-    Some(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+    match compiler.status() {
+        Ok(ended) => {
+            let code = ended.code().and_then(|code| u8::try_from(code).ok());
+            Some(ExitCode::from(code.unwrap_or(1)))
+        }
+        Err(e) => {
+            // A variable of the caller's has that name, or cargo has another compiler.
+            eprintln!(
+                "{FLAGS} is set, and the compiler {compiler:?} does not start: {e}"
+            );
+            Some(ExitCode::FAILURE)
+        }
+    }
 }
