@@ -106,17 +106,17 @@ fn captures_and_results_are_dropped_exactly_once() {
     fiber.wait().unwrap();
     expect("a result that waits for its joiner", 3);
     drop(fiber);
-    expect("a result whose handle was dropped after the end", 4);
+    expect("a result, its handle dropped after the end", 4);
 
     let result = drops.one();
     runtime.spawn(move || result).detach();
     runtime.wait_idle().unwrap();
-    expect("a result whose handle was dropped before the end", 5);
+    expect("a result, its handle dropped before the end", 5);
 
     let large = (drops.one(), [0_u8; 5_000]);
     runtime.spawn(move || large).detach();
     runtime.wait_idle().unwrap();
-    expect("a boxed result that nobody wants", 6);
+    expect("a boxed result without a handle", 6);
 
     let capture = drops.one();
     let shut = { runtime }.handle();
