@@ -44,6 +44,7 @@ struct Job<F, T> {
 /// A type-erased job.
 struct Order {
     job: NonNull<()>,
+    /// The caller passes `job`, by the right of G1.
     run: unsafe fn(NonNull<()>),
 }
 

@@ -10,7 +10,11 @@ pub(crate) struct EndHook {
     pub(crate) data: *const (),
 }
 
-/// The functions of an [`EndHook`]; each gets its `data`.
+/// The functions of an [`EndHook`].
+///
+/// # Safety
+/// A caller passes the `data` of the hook that it took the table from, while the fiber has that
+/// hook (H2). Each installer of a hook says why its `data` is there until then.
 pub(crate) struct EndTable {
     /// Called once, on the stack of the fiber that has ended, after its joiners were woken.
     pub(crate) ended: unsafe fn(data: *const (), fiber: FiberPtr, ending: Ending),

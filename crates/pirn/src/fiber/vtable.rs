@@ -5,6 +5,11 @@ use super::fiber_ptr::FiberPtr;
 /// Operations on a payload with erased types. All of them may unwind, with a panic of user code.
 /// The caller catches it, once for all types: compiled for every closure, that would be a quarter
 /// of the code of a program with many small fibers.
+///
+/// # Safety
+/// A caller passes a fiber of the header that has this table, and has the right to its payload
+/// (H5): `run` and `drop_closure` once, while the closure is there; `drop_value` once, while the
+/// result is there.
 pub(crate) struct Vtable {
     /// Takes the closure out, runs it and leaves its result.
     pub(super) run: unsafe fn(FiberPtr),

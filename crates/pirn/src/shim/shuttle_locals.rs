@@ -23,6 +23,7 @@ pub(crate) struct LocalKey<T: 'static> {
 /// One value of one thread.
 struct Value {
     pointer: *mut (),
+    /// The caller passes `pointer`, once.
     drop: unsafe fn(*mut ()),
     /// Freed after those that have a destructor.
     is_last: bool,

@@ -47,6 +47,7 @@ pub struct Subject<'a> {
     place: NonNull<()>,
     /// The address that identifies it in reports.
     address: usize,
+    /// The caller passes `place`, while the object is there (NO2).
     describe: unsafe fn(NonNull<()>) -> ObjectKind,
     borrowed: PhantomData<&'a ()>,
 }
