@@ -85,8 +85,10 @@ fn a_thread_waits_for_ever_without_harm() {
     }
 }
 
-/// Sleepers of one worker wake in the order of their deadlines.
+/// Sleepers of one worker wake in the order of their deadlines. Where fibers may migrate, they need
+/// not: the monitor and the worker may fire timers at the same time.
 #[test]
+#[cfg(not(pirn_free))]
 fn sleepers_wake_in_order() {
     alone(|| {
         // Late enough for all of them to sleep before the first deadline, on a busy machine too.
