@@ -36,7 +36,7 @@ use crate::fiber::state_names::State;
 use crate::fiber::{
     AfterSwitch, FiberHead, FiberPtr, FiberRef, Header, Schedule, Ticket,
 };
-use crate::sched::migrate::shared_queues::{SharedQueues, enqueue};
+use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
 use crate::sched::queue::inbox::Inbox;
@@ -125,7 +125,10 @@ impl Worker {
     /// that spill from it are popped last in, first out.
     #[inline(never)]
     pub(in crate::sched) fn keep_started(&self, fiber: FiberPtr) -> bool {
-        let shared_queues = self.shared_queues.filter(|_| !fiber.header().is_fresh());
+        let shared_queues = self
+            .migration
+            .queues()
+            .filter(|_| !fiber.header().is_fresh());
         shared_queues
             .inspect(|shared_queues| shared_queues.push(fiber))
             .is_some()
@@ -170,7 +173,7 @@ impl Worker {
 
     /// Queues a fiber of this pool behind all others.
     pub(in crate::sched) fn publish_ready(&self, fiber: FiberPtr) {
-        match self.shared_queues {
+        match self.migration.queues() {
             Some(shared_queues) if !self.role.forwards_fresh() => {
                 shared_queues.push(fiber);
                 self.offer();
@@ -192,29 +195,12 @@ impl Worker {
         }
     }
 
-    /// Pops the oldest free fiber that may run here.
-    #[inline(never)]
-    pub(in crate::sched) fn pop_common(&self) -> Option<FiberPtr> {
-        self.shared_queues?.pop()
-    }
-
-    /// Wakes the free fibers with timers due by `now`.
-    pub(in crate::sched) fn fire_common_timers(
-        &self,
-        shared_queues: &SharedQueues,
-        now: u64,
-    ) {
-        if shared_queues.next_timer().is_some_and(|next| next <= now) {
-            enqueue(shared_queues.fire(now));
-        }
-    }
-
     /// True if this thread cannot end, since it has timers or fibers that wait for it alone. If the
     /// pool has stopped: since some fiber lives that only a worker could run.
-    pub(in crate::sched) fn is_needed(&self, shared_queues: &SharedQueues) -> bool {
+    pub(in crate::sched) fn is_needed(&self) -> bool {
         self.pinned.get() > 0
-            || shared_queues.len() > 0
-            || shared_queues.next_timer().is_some()
+            || self.migration.ready() > 0
+            || self.migration.next_timer().is_some()
             || (self.pool.phase() == Phase::Stopped && self.pool.remotes.have_started())
     }
 }

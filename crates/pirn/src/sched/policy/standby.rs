@@ -35,7 +35,6 @@ use std::time::Duration;
 
 use crate::base::list::Fifo;
 use crate::sched::config::Scheduler;
-use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::threads::duty::Duty;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::next_slot::NextItem;
@@ -54,7 +53,7 @@ impl Worker {
             // On its way out.
             return;
         }
-        if self.shared_queues.is_some() {
+        if self.migration.is_on() {
             // A block that began here with `begin_in_place` may have ended elsewhere.
             self.set_forwards_fresh();
         }
@@ -141,13 +140,13 @@ impl Worker {
         if some {
             self.pool.injector.spill(shard, batch);
         }
-        if self.shared_queues.is_some()
+        if self.migration.is_on()
             && let Some(fiber) = self.queues.take_first()
         {
             self.pool.injector.push(shard, fiber);
             some = true;
         }
-        while let Some(fiber) = self.shared_queues.and_then(SharedQueues::pop) {
+        while let Some(fiber) = self.migration.pop() {
             self.pool.injector.push(shard, fiber);
             some = true;
         }

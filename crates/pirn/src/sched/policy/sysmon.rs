@@ -47,7 +47,6 @@ use crate::base::clock;
 use crate::events::LogMask;
 use crate::fiber::jobs::Beat;
 use crate::sched::io::driver::ask_for;
-use crate::sched::migrate::shared_queues::{SharedQueues, enqueue};
 use crate::sched::placement::balance::STUCK;
 use crate::sched::placement::lines::{HELD, Spread};
 use crate::sched::policy::scale::{Evidence, LONG, SOON, STILL};
@@ -370,13 +369,8 @@ pub(in crate::sched) fn since(before: u64, holds: bool, at: u64) -> u64 {
 /// Fires the due timers of a worker that does not get to them, where fibers may migrate. Returns
 /// when the next one is due, as `base::clock` counts.
 fn fire_for(remote: &Remote, at: u64) -> u64 {
-    let Some(shared_queues) = remote.shared_queues else {
-        return u64::MAX;
-    };
-    if shared_queues.next_timer().is_some_and(|next| next <= at) {
-        enqueue(shared_queues.fire(at));
-    }
-    shared_queues.next_timer().unwrap_or(u64::MAX)
+    remote.migration.fire_timers(at);
+    remote.migration.next_timer().unwrap_or(u64::MAX)
 }
 
 impl Look {
@@ -390,7 +384,7 @@ impl Look {
 
     fn at(remote: &Remote, last: &Look, at: u64, injected: bool) -> Look {
         let (head, queued) = remote.ring.look();
-        let (taken, ready) = remote.shared_queues.map_or((0, 0), SharedQueues::look);
+        let (taken, ready) = remote.migration.look();
         let epoch = remote.counters.dispatched.get();
         let parked = remote.inbox.is_parked();
         let awake = remote.thread.is_launched() && !parked;

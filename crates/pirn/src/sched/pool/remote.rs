@@ -8,13 +8,12 @@ use std::ops::Index;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 
-use crate::base::clock;
 use crate::base::pad::CachePadded;
 use crate::events::{Watch, Watched};
 use crate::fiber::jobs::Jobs;
 use crate::fiber::{FiberHead, FiberPtr, Ticket};
 use crate::report::fiber_info::FiberInfo;
-use crate::sched::migrate::shared_queues::SharedQueues;
+use crate::sched::migrate::migration::Migration;
 use crate::sched::placement::lines::LineCounts;
 use crate::sched::pool::counters::{Gauge, WorkerCounters};
 use crate::sched::pool::threads::monitor::Notes;
@@ -42,8 +41,8 @@ pub(crate) struct Remote {
     pub(in crate::sched) jobs: Arc<Jobs>,
     pub(in crate::sched) next: CachePadded<Next<FiberHead>>,
     pub(in crate::sched) inbox: &'static Inbox<FiberHead>,
-    /// Where fibers may migrate.
-    pub(in crate::sched) shared_queues: Option<&'static SharedQueues>,
+    /// Whether fibers may migrate; the queues that are shared then.
+    pub(in crate::sched) migration: Migration,
     pub(in crate::sched) counters: CachePadded<WorkerCounters>,
     /// Started fibers that have not ended. Written by the worker, read for placement.
     pub(in crate::sched) settled: Gauge,
@@ -128,8 +127,7 @@ impl Remotes {
 impl Remotes {
     /// True if a fiber lives that has started, where fibers may migrate.
     pub(in crate::sched) fn have_started(&self) -> bool {
-        let mut shared_queues = self.iter().filter_map(|remote| remote.shared_queues);
-        shared_queues.any(SharedQueues::has_started)
+        self.iter().any(|remote| remote.migration.has_started())
     }
 
     /// Cancels every started fiber, where they may migrate: its worker may be stuck.
@@ -137,9 +135,8 @@ impl Remotes {
     /// A fiber that starts meanwhile is entered before its worker looks at the phase, which was set
     /// before this: one of the two sees the other.
     pub(in crate::sched) fn cancel_started(&self) {
-        for shared_queues in self.iter().filter_map(|remote| remote.shared_queues) {
-            shared_queues.cancel_started();
-        }
+        self.iter()
+            .for_each(|remote| remote.migration.cancel_started());
     }
 }
 
@@ -158,9 +155,7 @@ impl Drop for Remotes {
     fn drop(&mut self) {
         for remote in self.iter() {
             remote.inbox.release();
-            if let Some(shared_queues) = remote.shared_queues {
-                shared_queues.release();
-            }
+            remote.migration.release();
         }
     }
 }
@@ -172,7 +167,7 @@ impl Remote {
             jobs: Jobs::new(decided),
             next: CachePadded::new(Next::new()),
             inbox: Inbox::acquire(),
-            shared_queues: free.then(|| SharedQueues::acquire(clock::now())),
+            migration: Migration::new(free),
             counters: CachePadded::new(WorkerCounters::default()),
             settled: Gauge::default(),
             lines: LineCounts::new(),
@@ -205,6 +200,6 @@ impl Remote {
     /// The number of fibers in the queues here that any worker may take from, except the `next`
     /// slot.
     pub(in crate::sched) fn queued(&self) -> usize {
-        self.ring.len() as usize + self.shared_queues.map_or(0, SharedQueues::len)
+        self.ring.len() as usize + self.migration.ready()
     }
 }

@@ -4,12 +4,9 @@
 //! the meaning of a reading (`observe`). A reading asks no worker, and changes nothing but the
 //! order of a list ([`Remote::rotate_started`]).
 
-use std::ptr;
-
 use crate::base::diagnostics_enabled::TELLS;
 use crate::events::Watch;
 use crate::fiber::FiberPtr;
-use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::pool::remote::{ASLEEP, Remote, TIMED};
 use crate::sched::pool::shared::Pool;
 use crate::shim::atomic::Ordering;
@@ -131,10 +128,7 @@ impl Remote {
     /// True if the worker sleeps until it is woken. One that went to sleep with a timer may have
     /// none any more, where others take timers back.
     pub(crate) fn sleeps_for_good(&self) -> bool {
-        let timed = || {
-            self.shared_queues
-                .is_none_or(|shared_queues| shared_queues.next_timer().is_some())
-        };
+        let timed = || !self.is_free() || self.migration.next_timer().is_some();
         match self.rest() {
             Rest::Asleep => true,
             Rest::Timed => !timed(),
@@ -145,7 +139,7 @@ impl Remote {
     /// Returns the number of started fibers of this worker that are ready and do not run. Exact
     /// while the worker runs one fiber, else an estimate. 0 where fibers may migrate.
     pub(crate) fn seen_ready(&self) -> usize {
-        if self.shared_queues.is_some() || !TELLS {
+        if self.is_free() || !TELLS {
             return 0;
         }
         let woken = self.counters.fiber_wakes.get();
@@ -160,8 +154,7 @@ impl Remote {
     /// are being moved.
     pub(crate) fn waiting(&self, pool: &Pool, fresh: bool) -> usize {
         let mail = usize::from(!self.inbox.is_empty());
-        let started =
-            self.seen_ready() + mail + self.shared_queues.map_or(0, SharedQueues::len);
+        let started = self.seen_ready() + mail + self.shared_ready();
         if !fresh {
             return started;
         }
@@ -187,34 +180,29 @@ impl Remote {
 impl Remote {
     /// True if fibers may migrate.
     pub(crate) fn is_free(&self) -> bool {
-        self.shared_queues.is_some()
+        self.migration.is_on()
     }
 
     /// The number of started fibers in the common ready list.
     pub(crate) fn shared_ready(&self) -> usize {
-        self.shared_queues.map_or(0, SharedQueues::len)
+        self.migration.ready()
     }
 
     /// Calls `f` for each fiber that has started on this worker, under the lock (CM1 of
     /// `migrate::shared_queues`).
     pub(crate) fn each_started(&self, f: impl FnMut(FiberPtr)) {
-        if let Some(shared_queues) = self.shared_queues {
-            shared_queues.each_started(f);
-        }
+        self.migration.each_started(f);
     }
 
     /// Calls `f` for the first `n` of them, under the lock, and moves them to the end of the list.
     /// Returns how many there were.
     pub(crate) fn rotate_started(&self, n: usize, f: impl FnMut(FiberPtr)) -> usize {
-        self.shared_queues
-            .map_or(0, |shared_queues| shared_queues.rotate_started(n, f))
+        self.migration.rotate_started(n, f)
     }
 
     /// True if the home of `fiber`, which has started here, is this worker: the fiber is not
     /// pinned.
     pub(crate) fn is_home_of(&self, fiber: FiberPtr) -> bool {
-        let home = fiber.header().home();
-        self.shared_queues
-            .is_some_and(|shared_queues| ptr::addr_eq(home, shared_queues))
+        self.migration.is_home_of(fiber)
     }
 }

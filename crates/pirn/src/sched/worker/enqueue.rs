@@ -222,10 +222,7 @@ impl Worker {
         self.record(Kind::Spawn, fiber);
         self.record(Kind::Start, fiber);
         if let Some(other) = self.queues.replace_first(fiber) {
-            match self.shared_queues {
-                None => self.queues.push_ready(other),
-                Some(_) => self.publish_ready(other),
-            }
+            self.push_settled(other);
         }
         self.force_maintenance();
         Ok(())
@@ -290,16 +287,21 @@ impl Worker {
     #[cold]
     pub(super) fn start_settled(&self, fiber: FiberPtr) {
         self.record(Kind::Start, fiber);
-        match self.shared_queues {
-            None => self.queues.push_ready(fiber),
-            Some(_) => self.publish_ready(fiber),
+        self.push_settled(fiber);
+    }
+
+    /// Puts a fiber that has started here behind the others that are ready.
+    fn push_settled(&self, fiber: FiberPtr) {
+        match self.migration.is_on() {
+            false => self.queues.push_ready(fiber),
+            true => self.publish_ready(fiber),
         }
     }
 
     /// Puts a fresh fiber at the end of the ring.
     #[inline]
     pub(in crate::sched) fn keep_fresh(&self, fiber: FiberPtr) {
-        if self.shared_queues.is_some() && self.keep_started(fiber) {
+        if self.migration.is_on() && self.keep_started(fiber) {
             return;
         }
         if let Err(fiber) = self.remote().ring.push(fiber) {

@@ -159,7 +159,7 @@ impl Worker {
     /// Steals half of another worker's ready fibers, where fibers may migrate; returns the first of
     /// them.
     fn steal_ready(&self, victim: &Remote) -> Option<FiberPtr> {
-        let (own, theirs) = (self.shared_queues?, victim.shared_queues?);
+        let (own, theirs) = (self.migration.queues()?, victim.migration.queues()?);
         let mut taken = theirs.take_half(MOST_READY);
         let n = taken.len();
         let first = taken.pop_front()?;

@@ -31,7 +31,7 @@ use crate::fiber::{AfterSwitch, FiberPtr, Ticket};
 use crate::sched::config::Hook;
 use crate::sched::deterministic::seeded::Seeded;
 use crate::sched::io::driver::Io;
-use crate::sched::migrate::shared_queues::SharedQueues;
+use crate::sched::migrate::migration::Migration;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
@@ -61,7 +61,7 @@ pub(crate) struct Worker {
     pub(in crate::sched) queues: Queues,
     /// Where fibers may migrate: shared with other workers, in place of timers, started fibers, and
     /// most of the ready ones.
-    pub(in crate::sched) shared_queues: Option<&'static SharedQueues>,
+    pub(in crate::sched) migration: Migration,
     /// Fibers that may migrate but are pinned at present: they stay on this thread.
     pub(in crate::sched) pinned: Cell<u32>,
     pub(super) stacks: UnsafeCell<StackCache>,
@@ -96,7 +96,7 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     // SAFETY: JO3: the worker keeps its pool until it restores `before`, below; the static empty
     // list is never there.
     let before = unsafe { local.set_jobs(&worker.remote().jobs) };
-    if let Some(shared_queues) = worker.shared_queues {
+    if let Some(shared_queues) = worker.migration.queues() {
         // SAFETY: CM2: the worker holds this reference.
         unsafe { shared_queues.bind(Arc::as_ptr(&worker.pool).cast(), index) };
         local.set_free(true);
@@ -148,7 +148,7 @@ impl Worker {
             remote: NonNull::from(&pool.remotes[index]),
             host: UnsafeCell::new(Context::empty()),
             queues: Queues::new(),
-            shared_queues: pool.remotes[index].shared_queues,
+            migration: pool.remotes[index].migration,
             pinned: Cell::new(0),
             stacks: UnsafeCell::new(StackCache::new(STACKS)),
             wheel: UnsafeCell::new(Wheel::new(

@@ -61,7 +61,7 @@ impl Worker {
         unsafe { stack.set_owner(fiber.as_ptr().cast()) };
         // SAFETY: H2.
         unsafe { *header.stack() = Some(stack) };
-        if let Some(shared_queues) = self.shared_queues {
+        if let Some(shared_queues) = self.migration.queues() {
             self.settle_free(shared_queues, fiber);
             return;
         }
@@ -100,7 +100,7 @@ impl Worker {
     /// Removes a fiber that has ended, and has no stack any more, from the lists.
     #[inline(always)]
     pub(super) fn retire(&self, local: &Local, fiber: FiberPtr) {
-        if self.shared_queues.is_some() {
+        if self.migration.is_on() {
             self.retire_free(fiber);
             return;
         }

@@ -3,7 +3,6 @@
 //! Does not own: the lists of its own (`queues`), or when it looks further (`next_fiber`).
 
 use crate::fiber::{FiberHead, FiberPtr};
-use crate::sched::migrate::shared_queues::SharedQueues;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
 
@@ -46,22 +45,19 @@ impl Worker {
     #[inline(always)]
     pub(in crate::sched) fn pop_ready(&self) -> Option<FiberPtr> {
         match self.queues.pop_ready() {
-            None if self.shared_queues.is_some() => self.pop_common(),
+            None if self.migration.is_on() => self.migration.pop(),
             own => own,
         }
     }
 
     #[inline(always)]
     pub(in crate::sched) fn has_ready(&self) -> bool {
-        self.queues.has_ready()
-            || self
-                .shared_queues
-                .is_some_and(|shared_queues| shared_queues.len() > 0)
+        self.queues.has_ready() || self.migration.ready() > 0
     }
 
     /// The number of started fibers that may run; for reports.
     pub(crate) fn count_ready(&self) -> usize {
-        self.queues.count_ready() + self.shared_queues.map_or(0, SharedQueues::len)
+        self.queues.count_ready() + self.migration.ready()
     }
 
     /// Moves the fibers that other threads have woken to the ready list.
@@ -89,9 +85,6 @@ impl Worker {
     /// migrate.
     #[inline]
     pub(in crate::sched) fn has_started(&self) -> bool {
-        self.queues.has_started()
-            || self
-                .shared_queues
-                .is_some_and(|shared_queues| self.is_needed(shared_queues))
+        self.queues.has_started() || (self.migration.is_on() && self.is_needed())
     }
 }

@@ -17,7 +17,7 @@ use crate::timer::Timer;
 impl Worker {
     /// Publishes the due times of this worker's timers to the monitor.
     pub(super) fn show_timers(&self) {
-        if self.shared_queues.is_none() {
+        if !self.migration.is_on() {
             // SAFETY: K1.
             let wheel = unsafe { &*self.wheel.get() };
             *self.remote().timers.lock() = Some(wheel.levels());
@@ -44,8 +44,8 @@ impl Worker {
 
     /// Wakes the fibers with timers due by `now`, as the wheel counts it.
     pub(in crate::sched) fn fire_timers(&self, now: u64) {
-        if let Some(shared_queues) = self.shared_queues {
-            self.fire_common_timers(shared_queues, now);
+        if self.migration.is_on() {
+            self.migration.fire_timers(now);
             return;
         }
         // SAFETY: K1: firing claims tickets and fills the ready list; it does not come back
@@ -62,11 +62,11 @@ impl Worker {
     /// Returns when the next timer is due, as the wheel counts it.
     #[inline]
     pub(in crate::sched) fn next_timer(&self) -> Option<u64> {
-        match self.shared_queues {
-            // SAFETY: K1.
-            None => unsafe { &*self.wheel.get() }.next_deadline(),
-            Some(shared_queues) => shared_queues.next_timer(),
+        if self.migration.is_on() {
+            return self.migration.next_timer();
         }
+        // SAFETY: K1.
+        unsafe { &*self.wheel.get() }.next_deadline()
     }
 
     /// True if a timer is due that has not fired.
@@ -91,7 +91,7 @@ impl Worker {
         timer: NonNull<Timer<Ticket>>,
         deadline: u64,
     ) -> usize {
-        if self.shared_queues.is_some() {
+        if self.migration.is_on() {
             // SAFETY: the caller's promise.
             return unsafe { self.arm_common(timer, deadline) };
         }
@@ -115,7 +115,7 @@ impl Worker {
         timer: NonNull<Timer<Ticket>>,
         wheel: usize,
     ) -> bool {
-        if self.shared_queues.is_some() {
+        if self.migration.is_on() {
             // SAFETY: the caller's promise: armed there, if it is armed.
             return unsafe { self.disarm_common(wheel, timer) };
         }
@@ -135,7 +135,7 @@ impl Worker {
         timer: NonNull<Timer<Ticket>>,
         deadline: u64,
     ) -> usize {
-        if let Some(shared_queues) = self.shared_queues {
+        if let Some(shared_queues) = self.migration.queues() {
             // SAFETY: the caller's promise.
             unsafe { shared_queues.arm(timer, deadline) };
         }
@@ -152,16 +152,12 @@ impl Worker {
         wheel: usize,
         timer: NonNull<Timer<Ticket>>,
     ) -> bool {
-        let shared_queues = self.pool.remotes[wheel].shared_queues;
+        let migration = self.pool.remotes[wheel].migration;
+        let queues = migration.queues();
         // SAFETY: the caller's promise.
-        let armed = shared_queues
-            .is_some_and(|shared_queues| unsafe { shared_queues.disarm(timer) });
+        let armed = queues.is_some_and(|queues| unsafe { queues.disarm(timer) });
         let apart = wheel != self.index && wheel >= self.pool.workers();
-        if armed
-            && apart
-            && shared_queues
-                .is_some_and(|shared_queues| shared_queues.next_timer().is_none())
-        {
+        if armed && apart && migration.next_timer().is_none() {
             // That worker may end now, but sleeps until that timer.
             self.pool.remotes[wheel].inbox.unpark();
         }
