@@ -100,7 +100,7 @@ impl Permits {
             Waited::Ended(How::Woken(_), _) => Ok(()),
             Waited::Ended(how, _) => {
                 // There may be enough permits for later waiters.
-                if !mutant!("semaphore_leaver_tells_nobody") {
+                if !mutant!("semaphore_leaver_wakes_none") {
                     wake_all(permits, Permits::next);
                 }
                 Err(Denied::Ended(how))

@@ -129,7 +129,7 @@ impl SharedTurns {
     fn give_up(turns: &Lock<Self>, kind: Kind) {
         if kind == Kind::Write {
             turns.lock().writers -= 1;
-            if !mutant!("rwlock_leaver_tells_nobody") {
+            if !mutant!("rwlock_leaver_wakes_none") {
                 wake_all(turns, SharedTurns::next);
             }
         }

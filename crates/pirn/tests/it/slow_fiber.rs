@@ -112,7 +112,7 @@ fn a_fiber_that_holds_others_up_is_named_once() {
     }
 }
 
-/// A fiber woken from outside waits in the mailbox, and counts too.
+/// A fiber woken from outside waits in the inbox, and counts too.
 // Proves: P5.
 #[test]
 fn mail_counts() {

@@ -90,7 +90,7 @@ impl Node {
                 let Some(Registered(fiber)) = tables.take_fiber(&mut next) else {
                     break;
                 };
-                if mutant!("told_without_the_lock") {
+                if mutant!("notified_without_the_lock") {
                     drop(tables);
                     tables = self.tables.lock();
                 }

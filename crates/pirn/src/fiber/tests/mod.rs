@@ -1,6 +1,9 @@
 //! Tests of this module: `model_*` under loom; and [`stage`], which gives fibers to models of other
 //! modules.
 
+#[cfg(loom)]
+#[expect(unsafe_code, reason = "a cell that the word under test must guard")]
+mod fixture;
 #[cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 mod header;
 #[cfg(not(any(loom, shuttle)))]
@@ -21,9 +24,6 @@ mod model_token;
 #[cfg(loom)]
 #[expect(unsafe_code, reason = "links waiters by hand")]
 mod model_waiter;
-#[cfg(loom)]
-#[expect(unsafe_code, reason = "a cell that the word under test must guard")]
-mod rig;
 #[cfg(loom)]
 #[expect(
     unsafe_code,

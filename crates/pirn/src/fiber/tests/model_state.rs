@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::rig::{CLAIM_ONLY, OR_CANCEL, Rig, join};
+use super::fixture::{CLAIM_ONLY, Fixture, OR_CANCEL, join};
 use crate::base::tests::explore::explore;
 use crate::fiber::state::{Claim, Code, Parked};
 use crate::shim::thread::JoinHandle;
@@ -13,13 +13,13 @@ use crate::shim::thread::JoinHandle;
 #[test]
 fn model_state_claim_against_park() {
     explore("state_claim_against_park", 3, || {
-        let rig = Rig::new();
-        let epoch = rig.word.epoch();
-        let waker =
-            rig.thread(move |rig| assert!(rig.wake(0, epoch), "the one waker wins"));
-        let code = rig.wait(epoch, CLAIM_ONLY);
-        assert_eq!((code, rig.notes[0].read()), (Code::case(0), 7));
-        assert_ne!(rig.word.epoch(), epoch, "a claim spends the ticket");
+        let fixture = Fixture::new();
+        let epoch = fixture.word.epoch();
+        let waker = fixture
+            .thread(move |fixture| assert!(fixture.wake(0, epoch), "the one waker wins"));
+        let code = fixture.wait(epoch, CLAIM_ONLY);
+        assert_eq!((code, fixture.notes[0].read()), (Code::case(0), 7));
+        assert_ne!(fixture.word.epoch(), epoch, "a claim spends the ticket");
         join([waker]);
     });
 }
@@ -29,19 +29,19 @@ fn model_state_claim_against_park() {
 #[test]
 fn model_state_two_wakers_one_wins() {
     explore("state_two_wakers_one_wins", 3, || {
-        let rig = Rig::new();
-        let epoch = rig.word.epoch();
+        let fixture = Fixture::new();
+        let epoch = fixture.word.epoch();
         let wakers = [0, 1].map(|i| {
-            rig.thread(move |rig| {
-                let _ = rig.wake(i, epoch);
-                let again = rig.word.claim(epoch, Code::case(i as u16));
+            fixture.thread(move |fixture| {
+                let _ = fixture.wake(i, epoch);
+                let again = fixture.word.claim(epoch, Code::case(i as u16));
                 assert_eq!(again, Claim::Stale, "a spent ticket wins nothing");
             })
         });
-        let code = rig.wait(epoch, CLAIM_ONLY);
+        let code = fixture.wait(epoch, CLAIM_ONLY);
         let winner = usize::from(code == Code::case(1));
         assert_eq!(
-            (code, rig.notes[winner].read()),
+            (code, fixture.notes[winner].read()),
             (Code::case(winner as u16), 7)
         );
         join(wakers);
@@ -53,9 +53,9 @@ fn model_state_two_wakers_one_wins() {
 #[test]
 fn model_state_late_waker_leaves_the_next_wait_alone() {
     explore("state_late_waker", 3, || {
-        let rig = Rig::new();
-        let late = first_wait(&rig);
-        second_wait(&rig);
+        let fixture = Fixture::new();
+        let late = first_wait(&fixture);
+        second_wait(&fixture);
         join([late]);
     });
 }
@@ -65,43 +65,44 @@ fn model_state_late_waker_leaves_the_next_wait_alone() {
 #[test]
 fn model_state_recycled_against_a_late_waker() {
     explore("state_recycled", 3, || {
-        let rig = Rig::new();
-        let late = first_wait(&rig);
-        rig.word.finish();
-        assert!(rig.word.is_done());
-        rig.word.recycle();
-        second_wait(&rig);
+        let fixture = Fixture::new();
+        let late = first_wait(&fixture);
+        fixture.word.finish();
+        assert!(fixture.word.is_done());
+        fixture.word.recycle();
+        second_wait(&fixture);
         join([late]);
     });
 }
 
 /// The owner parks, takes itself back, and ends its wait, unless the waker does. The waker is
 /// returned and may come at any time.
-fn first_wait(rig: &Arc<Rig>) -> JoinHandle<()> {
-    let epoch = rig.word.epoch();
-    let late = rig.thread(move |rig| {
-        let _ = rig.wake(0, epoch);
+fn first_wait(fixture: &Arc<Fixture>) -> JoinHandle<()> {
+    let epoch = fixture.word.epoch();
+    let late = fixture.thread(move |fixture| {
+        let _ = fixture.wake(0, epoch);
     });
-    rig.saved.write(1);
-    rig.turn();
-    if rig.word.park(epoch, CLAIM_ONLY) == Parked::Yes {
-        if rig.word.unpark_self(epoch) {
-            assert_ne!(rig.word.claim(epoch, Code::case(1)), Claim::Parked);
+    fixture.saved.write(1);
+    fixture.turn();
+    if fixture.word.park(epoch, CLAIM_ONLY) == Parked::Yes {
+        if fixture.word.unpark_self(epoch) {
+            assert_ne!(fixture.word.claim(epoch, Code::case(1)), Claim::Parked);
         } else {
-            rig.gate.park();
+            fixture.gate.park();
         }
     }
-    assert_ne!(rig.word.epoch(), epoch, "the ticket is spent");
+    assert_ne!(fixture.word.epoch(), epoch, "the ticket is spent");
     late
 }
 
 /// A wait with a waker of its own.
-fn second_wait(rig: &Arc<Rig>) {
-    let epoch = rig.word.epoch();
-    let waker = rig.thread(move |rig| assert!(rig.wake(1, epoch), "the one waker wins"));
-    let code = rig.wait(epoch, CLAIM_ONLY);
+fn second_wait(fixture: &Arc<Fixture>) {
+    let epoch = fixture.word.epoch();
+    let waker = fixture
+        .thread(move |fixture| assert!(fixture.wake(1, epoch), "the one waker wins"));
+    let code = fixture.wait(epoch, CLAIM_ONLY);
     assert_eq!(
-        (code, rig.notes[1].read()),
+        (code, fixture.notes[1].read()),
         (Code::case(1), 7),
         "the wrong waker"
     );
@@ -113,20 +114,22 @@ fn second_wait(rig: &Arc<Rig>) {
 #[test]
 fn model_state_unpark_self_against_a_claim() {
     explore("state_unpark_self", 3, || {
-        let rig = Rig::new();
-        let epoch = rig.word.epoch();
-        let waker =
-            rig.thread(move |rig| assert!(rig.wake(0, epoch), "the one waker wins"));
-        rig.saved.write(1);
-        let code = match rig.word.park(epoch, CLAIM_ONLY) {
+        let fixture = Fixture::new();
+        let epoch = fixture.word.epoch();
+        let waker = fixture
+            .thread(move |fixture| assert!(fixture.wake(0, epoch), "the one waker wins"));
+        fixture.saved.write(1);
+        let code = match fixture.word.park(epoch, CLAIM_ONLY) {
             Parked::Claimed(code) => code,
-            Parked::Yes if rig.word.unpark_self(epoch) => rig.wait(epoch, CLAIM_ONLY),
+            Parked::Yes if fixture.word.unpark_self(epoch) => {
+                fixture.wait(epoch, CLAIM_ONLY)
+            }
             Parked::Yes => {
-                rig.gate.park();
-                rig.word.code()
+                fixture.gate.park();
+                fixture.word.code()
             }
         };
-        assert_eq!((code, rig.notes[0].read()), (Code::case(0), 7));
+        assert_eq!((code, fixture.notes[0].read()), (Code::case(0), 7));
         join([waker]);
     });
 }
@@ -137,15 +140,15 @@ fn model_state_unpark_self_against_a_claim() {
 #[test]
 fn model_state_hold_against_a_claim() {
     explore("state_hold_against_a_claim", 3, || {
-        let rig = Rig::new();
-        let epoch = rig.word.epoch();
-        let waker =
-            rig.thread(move |rig| assert!(rig.wake(0, epoch), "the one waker wins"));
-        let visitor = rig.thread(Rig::visit);
-        let code = rig.wait(epoch, CLAIM_ONLY);
-        assert_eq!((code, rig.notes[0].read()), (Code::case(0), 7));
+        let fixture = Fixture::new();
+        let epoch = fixture.word.epoch();
+        let waker = fixture
+            .thread(move |fixture| assert!(fixture.wake(0, epoch), "the one waker wins"));
+        let visitor = fixture.thread(Fixture::visit);
+        let code = fixture.wait(epoch, CLAIM_ONLY);
+        assert_eq!((code, fixture.notes[0].read()), (Code::case(0), 7));
         // Once more: no visitor looks any more, and no token of the gate is left over.
-        second_wait(&rig);
+        second_wait(&fixture);
         join([waker, visitor]);
     });
 }
@@ -155,17 +158,17 @@ fn model_state_hold_against_a_claim() {
 #[test]
 fn model_state_hold_against_cancel() {
     explore("state_hold_against_cancel", 3, || {
-        let rig = Rig::new();
-        let canceller = rig.thread(|rig| {
-            rig.turn();
-            if rig.word.cancel() {
-                rig.enqueue();
+        let fixture = Fixture::new();
+        let canceller = fixture.thread(|fixture| {
+            fixture.turn();
+            if fixture.word.cancel() {
+                fixture.enqueue();
             }
         });
-        let visitor = rig.thread(Rig::visit);
-        let code = rig.wait(rig.word.epoch(), OR_CANCEL);
+        let visitor = fixture.thread(Fixture::visit);
+        let code = fixture.wait(fixture.word.epoch(), OR_CANCEL);
         assert_eq!(code, Code::CANCELLED);
-        rig.saved.write(2);
+        fixture.saved.write(2);
         join([canceller, visitor]);
     });
 }
@@ -176,21 +179,23 @@ fn model_state_hold_against_cancel() {
 #[test]
 fn model_state_hold_against_unpark_self() {
     explore("state_hold_against_unpark_self", 3, || {
-        let rig = Rig::new();
-        let epoch = rig.word.epoch();
-        let waker =
-            rig.thread(move |rig| assert!(rig.wake(0, epoch), "the one waker wins"));
-        let visitor = rig.thread(Rig::visit);
-        rig.saved.write(1);
-        let code = match rig.word.park(epoch, CLAIM_ONLY) {
+        let fixture = Fixture::new();
+        let epoch = fixture.word.epoch();
+        let waker = fixture
+            .thread(move |fixture| assert!(fixture.wake(0, epoch), "the one waker wins"));
+        let visitor = fixture.thread(Fixture::visit);
+        fixture.saved.write(1);
+        let code = match fixture.word.park(epoch, CLAIM_ONLY) {
             Parked::Claimed(code) => code,
-            Parked::Yes if rig.word.unpark_self(epoch) => rig.wait(epoch, CLAIM_ONLY),
+            Parked::Yes if fixture.word.unpark_self(epoch) => {
+                fixture.wait(epoch, CLAIM_ONLY)
+            }
             Parked::Yes => {
-                rig.gate.park();
-                rig.word.code()
+                fixture.gate.park();
+                fixture.word.code()
             }
         };
-        assert_eq!((code, rig.notes[0].read()), (Code::case(0), 7));
+        assert_eq!((code, fixture.notes[0].read()), (Code::case(0), 7));
         join([waker, visitor]);
     });
 }
@@ -199,13 +204,13 @@ fn model_state_hold_against_unpark_self() {
 #[test]
 fn model_state_hold_is_no_claim() {
     explore("state_hold_is_no_claim", 3, || {
-        let rig = Rig::new();
-        let epoch = rig.word.epoch();
-        let visitor = rig.thread(Rig::visit);
-        rig.saved.write(1);
-        assert_eq!(rig.word.park(epoch, CLAIM_ONLY), Parked::Yes);
-        assert!(rig.word.unpark_self(epoch), "no waker has claimed it");
-        rig.saved.write(2);
+        let fixture = Fixture::new();
+        let epoch = fixture.word.epoch();
+        let visitor = fixture.thread(Fixture::visit);
+        fixture.saved.write(1);
+        assert_eq!(fixture.word.park(epoch, CLAIM_ONLY), Parked::Yes);
+        assert!(fixture.word.unpark_self(epoch), "no waker has claimed it");
+        fixture.saved.write(2);
         join([visitor]);
     });
 }
@@ -216,25 +221,25 @@ fn model_state_hold_is_no_claim() {
 #[test]
 fn model_state_cancel_against_a_claim() {
     explore("state_cancel_against_a_claim", 3, || {
-        let rig = Rig::new();
-        let epoch = rig.word.epoch();
-        let waker = rig.thread(move |rig| {
-            let _ = rig.wake(0, epoch);
+        let fixture = Fixture::new();
+        let epoch = fixture.word.epoch();
+        let waker = fixture.thread(move |fixture| {
+            let _ = fixture.wake(0, epoch);
         });
-        let canceller = rig.thread(|rig| {
-            rig.notes[1].write(8);
-            rig.turn();
-            if rig.word.cancel() {
-                rig.enqueue();
+        let canceller = fixture.thread(|fixture| {
+            fixture.notes[1].write(8);
+            fixture.turn();
+            if fixture.word.cancel() {
+                fixture.enqueue();
             }
         });
-        match rig.wait(epoch, OR_CANCEL) {
-            Code::CANCELLED => assert_eq!(rig.notes[1].read(), 8),
-            code => assert_eq!((code, rig.notes[0].read()), (Code::case(0), 7)),
+        match fixture.wait(epoch, OR_CANCEL) {
+            Code::CANCELLED => assert_eq!(fixture.notes[1].read(), 8),
+            code => assert_eq!((code, fixture.notes[0].read()), (Code::case(0), 7)),
         }
         join([waker, canceller]);
-        assert!(rig.word.is_cancelled());
-        let again = rig.wait(rig.word.epoch(), OR_CANCEL);
+        assert!(fixture.word.is_cancelled());
+        let again = fixture.wait(fixture.word.epoch(), OR_CANCEL);
         assert_eq!(again, Code::CANCELLED, "cancellation must stick");
     });
 }
@@ -245,18 +250,19 @@ fn model_state_cancel_against_a_claim() {
 #[test]
 fn model_state_the_end_against_late_comers() {
     explore("state_the_end", 3, || {
-        let rig = Rig::new();
-        let spent = rig.word.epoch();
-        assert!(rig.wake(0, spent));
-        let late =
-            rig.thread(move |rig| assert!(!rig.wake(1, spent), "a spent ticket won"));
-        let other = rig.thread(|rig| {
-            rig.turn();
-            assert!(!rig.word.unpark(), "it never parked");
-            assert!(!rig.word.cancel(), "it never parked");
+        let fixture = Fixture::new();
+        let spent = fixture.word.epoch();
+        assert!(fixture.wake(0, spent));
+        let late = fixture.thread(move |fixture| {
+            assert!(!fixture.wake(1, spent), "a spent ticket won")
         });
-        rig.turn();
-        rig.word.finish();
+        let other = fixture.thread(|fixture| {
+            fixture.turn();
+            assert!(!fixture.word.unpark(), "it never parked");
+            assert!(!fixture.word.cancel(), "it never parked");
+        });
+        fixture.turn();
+        fixture.word.finish();
         join([late, other]);
     });
 }

@@ -3,23 +3,23 @@
 
 use std::sync::Arc;
 
-use super::rig::{CLAIM_ONLY, OR_TOKEN, Rig, join};
+use super::fixture::{CLAIM_ONLY, Fixture, OR_TOKEN, join};
 use crate::base::tests::explore::explore;
 use crate::fiber::state::Code;
 use crate::shim::atomic::{AtomicU32, Ordering};
 
 /// The owner parks until it has seen the flag of each unparker; only the token orders flags.
 fn flags_arrive(unparkers: usize) {
-    let rig = Rig::new();
+    let fixture = Fixture::new();
     let flags: Arc<[AtomicU32; 2]> = Arc::default();
     let threads: Vec<_> = (0..unparkers)
         .map(|i| {
             let flags = Arc::clone(&flags);
-            rig.thread(move |rig| {
+            fixture.thread(move |fixture| {
                 flags[i].store(1, Ordering::Relaxed);
-                rig.turn();
-                if rig.word.unpark() {
-                    rig.enqueue();
+                fixture.turn();
+                if fixture.word.unpark() {
+                    fixture.enqueue();
                 }
             })
         })
@@ -28,7 +28,7 @@ fn flags_arrive(unparkers: usize) {
         .iter()
         .any(|flag| flag.load(Ordering::Relaxed) == 0)
     {
-        assert_eq!(rig.wait(rig.word.epoch(), OR_TOKEN), Code::TOKEN);
+        assert_eq!(fixture.wait(fixture.word.epoch(), OR_TOKEN), Code::TOKEN);
     }
     join(threads);
 }
@@ -49,26 +49,26 @@ fn model_token_two_unparkers() {
 #[test]
 fn model_token_survives_another_wait() {
     explore("token_survives_another_wait", 3, || {
-        let rig = Rig::new();
-        let epoch = rig.word.epoch();
-        let unparker = rig.thread(|rig| {
-            rig.notes[1].write(8);
-            rig.turn();
-            if rig.word.unpark() {
-                rig.enqueue();
+        let fixture = Fixture::new();
+        let epoch = fixture.word.epoch();
+        let unparker = fixture.thread(|fixture| {
+            fixture.notes[1].write(8);
+            fixture.turn();
+            if fixture.word.unpark() {
+                fixture.enqueue();
             }
         });
-        let waker =
-            rig.thread(move |rig| assert!(rig.wake(0, epoch), "the one waker wins"));
+        let waker = fixture
+            .thread(move |fixture| assert!(fixture.wake(0, epoch), "the one waker wins"));
         assert_eq!(
-            rig.wait(epoch, CLAIM_ONLY),
+            fixture.wait(epoch, CLAIM_ONLY),
             Code::case(0),
             "the token was not asked for"
         );
-        assert_eq!(rig.wait(rig.word.epoch(), OR_TOKEN), Code::TOKEN);
-        assert_eq!(rig.notes[1].read(), 8);
+        assert_eq!(fixture.wait(fixture.word.epoch(), OR_TOKEN), Code::TOKEN);
+        assert_eq!(fixture.notes[1].read(), 8);
         join([unparker, waker]);
-        assert!(!rig.word.take_token(), "one token, given once");
+        assert!(!fixture.word.take_token(), "one token, given once");
     });
 }
 
@@ -76,18 +76,18 @@ fn model_token_survives_another_wait() {
 #[test]
 fn model_token_taken_without_waiting() {
     explore("token_taken_without_waiting", 3, || {
-        let rig = Rig::new();
-        let unparker = rig.thread(|rig| {
-            rig.notes[0].write(8);
-            rig.turn();
-            assert!(!rig.word.unpark(), "the owner never parked");
+        let fixture = Fixture::new();
+        let unparker = fixture.thread(|fixture| {
+            fixture.notes[0].write(8);
+            fixture.turn();
+            assert!(!fixture.word.unpark(), "the owner never parked");
         });
-        rig.turn();
-        let taken = rig.word.take_token();
+        fixture.turn();
+        let taken = fixture.word.take_token();
         if taken {
-            assert_eq!(rig.notes[0].read(), 8);
+            assert_eq!(fixture.notes[0].read(), 8);
         }
         join([unparker]);
-        assert_eq!(rig.word.take_token(), !taken, "one token, taken once");
+        assert_eq!(fixture.word.take_token(), !taken, "one token, taken once");
     });
 }

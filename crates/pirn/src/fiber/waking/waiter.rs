@@ -167,7 +167,7 @@ impl<P> WaitQueue<P> {
                     .with_mut(|payload| transfer(unsafe { &mut *payload }));
                 return Some(wake);
             }
-            if mutant!("who_is_next_is_due") {
+            if mutant!("next_waiter_is_due") {
                 return self.claim_first(transfer);
             }
         }

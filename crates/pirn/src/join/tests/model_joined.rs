@@ -49,14 +49,14 @@ impl Drop for Token {
 }
 
 /// A fiber that is about to run on a thread of its own, and the parties that join it.
-struct Rig {
+struct Fixture {
     tally: Arc<Tally>,
     child: Arc<Block>,
     joiners: [Arc<Block>; 2],
 }
 
-impl Rig {
-    fn new() -> Rig {
+impl Fixture {
+    fn new() -> Fixture {
         let tally = Tally {
             note: UnsafeCell::new(0),
             dropped: AtomicUsize::new(0),
@@ -66,7 +66,7 @@ impl Rig {
             block.renew(1);
             Arc::new(block)
         };
-        Rig {
+        Fixture {
             tally: Arc::new(tally),
             joiners: [joiner(), joiner()],
             child: Arc::new(Block::new()),
@@ -111,25 +111,25 @@ const PLAIN: Spec = Spec::of(Reason::Join);
 #[test]
 fn model_joined_value_is_taken() {
     explore("joined_value_is_taken", 3, || {
-        let rig = Rig::new();
-        let (joined, thread) = rig.spawn(false);
-        let token = rig.joiners[0].play(|| {
+        let fixture = Fixture::new();
+        let (joined, thread) = fixture.spawn(false);
+        let token = fixture.joiners[0].play(|| {
             assert!(matches!(joined.wait(&PLAIN), How::Woken(_)));
             joined.take().expect("the fiber returned")
         });
-        assert_eq!((token.read(), rig.dropped()), (7, 0));
+        assert_eq!((token.read(), fixture.dropped()), (7, 0));
         join(thread);
         drop(token);
-        assert_eq!(rig.dropped(), 1);
+        assert_eq!(fixture.dropped(), 1);
     });
 }
 
 #[test]
 fn model_joined_panic_is_taken() {
     explore("joined_panic_is_taken", 3, || {
-        let rig = Rig::new();
-        let (joined, thread) = rig.spawn(true);
-        let outcome = rig.joiners[0].play(|| {
+        let fixture = Fixture::new();
+        let (joined, thread) = fixture.spawn(true);
+        let outcome = fixture.joiners[0].play(|| {
             let _ = joined.wait(&PLAIN);
             joined.take()
         });
@@ -138,9 +138,9 @@ fn model_joined_panic_is_taken() {
         };
         join(thread);
         let token = payload.into_inner().downcast::<Token>().expect("the token");
-        assert_eq!((token.read(), rig.dropped()), (7, 0));
+        assert_eq!((token.read(), fixture.dropped()), (7, 0));
         drop(token);
-        assert_eq!(rig.dropped(), 1);
+        assert_eq!(fixture.dropped(), 1);
     });
 }
 
@@ -149,11 +149,11 @@ fn model_joined_panic_is_taken() {
 fn model_joined_detached() {
     for panics in [false, true] {
         explore("joined_detached", 3, move || {
-            let rig = Rig::new();
-            let (joined, thread) = rig.spawn(panics);
+            let fixture = Fixture::new();
+            let (joined, thread) = fixture.spawn(panics);
             drop(joined);
             join(thread);
-            assert_eq!(rig.dropped(), 1);
+            assert_eq!(fixture.dropped(), 1);
         });
     }
 }
@@ -162,24 +162,24 @@ fn model_joined_detached() {
 #[test]
 fn model_joined_by_two() {
     explore("joined_by_two", 2, || {
-        let rig = Rig::new();
-        let (joined, thread) = rig.spawn(false);
+        let fixture = Fixture::new();
+        let (joined, thread) = fixture.spawn(false);
         let joined = Arc::new(joined);
         let other = {
             let joined = Arc::clone(&joined);
-            rig.joiners[1].start(move || {
+            fixture.joiners[1].start(move || {
                 assert!(matches!(joined.wait(&PLAIN), How::Woken(_)));
                 assert!(joined.is_finished());
             })
         };
-        rig.joiners[0].play(|| {
+        fixture.joiners[0].play(|| {
             assert!(matches!(joined.wait(&PLAIN), How::Woken(_)));
         });
         join(other);
         let joined = Arc::into_inner(joined).expect("the other one has let go");
         assert_eq!(joined.take().expect("the fiber returned").read(), 7);
         join(thread);
-        assert_eq!(rig.dropped(), 1);
+        assert_eq!(fixture.dropped(), 1);
     });
 }
 
@@ -187,15 +187,15 @@ fn model_joined_by_two() {
 #[test]
 fn model_joined_against_a_deadline() {
     explore("joined_against_a_deadline", 3, || {
-        let rig = Rig::new();
-        let (joined, thread) = rig.spawn(false);
+        let fixture = Fixture::new();
+        let (joined, thread) = fixture.spawn(false);
         let spec = PLAIN.until(Some(shim::now() + Duration::from_secs(1)));
-        rig.joiners[0].play(|| match joined.wait(&spec) {
+        fixture.joiners[0].play(|| match joined.wait(&spec) {
             How::TimedOut => drop(joined),
             _ => assert_eq!(joined.take().expect("the fiber returned").read(), 7),
         });
         join(thread);
-        assert_eq!(rig.dropped(), 1);
+        assert_eq!(fixture.dropped(), 1);
     });
 }
 
@@ -203,15 +203,15 @@ fn model_joined_against_a_deadline() {
 #[test]
 fn model_joined_seen_finished() {
     explore("joined_seen_finished", 3, || {
-        let rig = Rig::new();
-        let (joined, thread) = rig.spawn(false);
+        let fixture = Fixture::new();
+        let (joined, thread) = fixture.spawn(false);
         if joined.is_finished() {
             assert_eq!(joined.take().expect("the fiber returned").read(), 7);
         } else {
             drop(joined);
         }
         join(thread);
-        assert_eq!(rig.dropped(), 1);
+        assert_eq!(fixture.dropped(), 1);
     });
 }
 
@@ -220,17 +220,17 @@ fn model_joined_seen_finished() {
 #[test]
 fn model_joined_cancelled_at_the_start() {
     explore("joined_cancelled_at_the_start", 3, || {
-        let rig = Rig::new();
-        let (joined, thread) = rig.spawn(false);
+        let fixture = Fixture::new();
+        let (joined, thread) = fixture.spawn(false);
         joined.fiber().cancel();
-        let outcome = rig.joiners[0].play(|| {
+        let outcome = fixture.joiners[0].play(|| {
             let _ = joined.wait(&PLAIN);
             joined.take()
         });
         join(thread);
         match outcome {
             Ok(token) => drop(token),
-            Err(JoinError::NotRun) => assert_eq!(Arc::strong_count(&rig.tally), 1),
+            Err(JoinError::NotRun) => assert_eq!(Arc::strong_count(&fixture.tally), 1),
             Err(other) => panic!("{other}"),
         }
     });

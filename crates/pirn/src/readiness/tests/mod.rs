@@ -3,10 +3,10 @@
 #[cfg(not(any(loom, shuttle)))]
 mod events;
 #[cfg(loom)]
-mod model_site;
-#[cfg(loom)]
 #[expect(unsafe_code, reason = "a home that suspends its fiber")]
-mod rig;
+mod fixture;
+#[cfg(loom)]
+mod model_site;
 #[cfg(all(feature = "futures", not(any(loom, shuttle))))]
 #[expect(unsafe_code, reason = "a waker with a clone that has an effect")]
 mod tasks;

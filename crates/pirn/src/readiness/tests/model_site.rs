@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::rig::{ask_common, fiber, join, socket, source, spawn, worker};
+use super::fixture::{ask_common, fiber, join, socket, source, spawn, worker};
 use crate::base::tests::explore::explore;
 use crate::readiness::{Interest, Source, tell_all};
 use crate::sys::poller::Events;

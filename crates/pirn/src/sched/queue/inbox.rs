@@ -101,7 +101,7 @@ impl<T: Linked> Inbox<T> {
             set_next(fiber, newest(before));
             // ORDERING: Release pairs with the Acquire swap in `drain`; an older push in the
             // chain is covered too, as this exchange continues its release sequence.
-            let order = or_relaxed!(Ordering::Release, "mailbox_push_relaxed");
+            let order = or_relaxed!(Ordering::Release, "inbox_push_relaxed");
             match inbox.compare_exchange_weak(
                 before,
                 fiber.as_ptr(),
@@ -135,7 +135,7 @@ impl<T: Linked> Inbox<T> {
     /// *Owner.* Marks the owner asleep, so that a push wakes it. False if the inbox holds fibers:
     /// drain them.
     pub(crate) fn prepare_sleep(&self) -> bool {
-        if mutant!("mailbox_sleep_unchecked") {
+        if mutant!("inbox_sleep_unchecked") {
             let empty = self.is_empty();
             if empty {
                 self.door.inbox.store(asleep(), Ordering::Relaxed);

@@ -41,7 +41,7 @@ fn the_first_push_to_a_sleeper_wakes() {
 }
 
 #[test]
-fn a_released_mailbox_is_used_again() {
+fn a_released_inbox_is_used_again() {
     // A type of its own, so that no other test draws from the same part of the pool.
     let first = Inbox::<Stranger>::acquire();
     let second = Inbox::<Stranger>::acquire();

@@ -48,20 +48,20 @@ fn push_against_sleep(pushers: usize, each: usize) {
 
 // Proves: C12.
 #[test]
-fn model_mailbox_one_pusher() {
-    explore("mailbox_one_pusher", 3, || push_against_sleep(1, 2));
+fn model_inbox_one_pusher() {
+    explore("inbox_one_pusher", 3, || push_against_sleep(1, 2));
 }
 
 // Proves: C13.
 #[test]
-fn model_mailbox_two_pushers() {
-    explore("mailbox_two_pushers", 3, || push_against_sleep(2, 1));
+fn model_inbox_two_pushers() {
+    explore("inbox_two_pushers", 3, || push_against_sleep(2, 1));
 }
 
 /// The owner decides not to sleep after all: the mark is cleared, the fiber stays.
 #[test]
-fn model_mailbox_sleep_is_cancelled() {
-    explore("mailbox_sleep_is_cancelled", 3, || {
+fn model_inbox_sleep_is_cancelled() {
+    explore("inbox_sleep_is_cancelled", 3, || {
         let nodes = Nodes::new(1);
         let inbox = Arc::new(Inbox::<Node>::new());
         let pusher = {

@@ -18,7 +18,7 @@ struct Books {
     refused: Counter,
 }
 
-struct Rig {
+struct Fixture {
     books: Books,
     quiet: Quiet,
     /// Set before the last fiber is counted as ended; nothing else orders it.
@@ -26,17 +26,17 @@ struct Rig {
     turns: AtomicU32,
 }
 
-impl Rig {
-    /// Creates a rig with `fibers` alive that came from outside.
-    fn new(fibers: usize) -> Arc<Rig> {
-        let rig = Rig {
+impl Fixture {
+    /// Creates a fixture with `fibers` alive that came from outside.
+    fn new(fibers: usize) -> Arc<Fixture> {
+        let fixture = Fixture {
             books: Books::default(),
             quiet: Quiet::new(),
             over: AtomicBool::new(false),
             turns: AtomicU32::new(0),
         };
-        (0..fibers).for_each(|_| rig.books.outside.increment_shared());
-        Arc::new(rig)
+        (0..fibers).for_each(|_| fixture.books.outside.increment_shared());
+        Arc::new(fixture)
     }
 
     /// From here on other threads may have come first; loom forgets that of mere loads of a word.
@@ -74,10 +74,10 @@ impl Rig {
 
     fn thread(
         self: &Arc<Self>,
-        body: impl FnOnce(&Rig) + Send + 'static,
+        body: impl FnOnce(&Fixture) + Send + 'static,
     ) -> JoinHandle<()> {
-        let rig = Arc::clone(self);
-        thread::spawn(String::new(), move || body(&rig)).expect("a modelled thread")
+        let fixture = Arc::clone(self);
+        thread::spawn(String::new(), move || body(&fixture)).expect("a modelled thread")
     }
 }
 
@@ -97,14 +97,14 @@ fn fiber() -> Arc<Block> {
 #[test]
 fn model_quiet_end_against_wait() {
     explore("quiet_end_against_wait", 3, || {
-        let (rig, waiter) = (Rig::new(1), fiber());
-        let worker = rig.thread(|rig| {
-            rig.over.store(true, Ordering::Relaxed);
-            rig.end(0);
-            rig.sleep();
+        let (fixture, waiter) = (Fixture::new(1), fiber());
+        let worker = fixture.thread(|fixture| {
+            fixture.over.store(true, Ordering::Relaxed);
+            fixture.end(0);
+            fixture.sleep();
         });
-        waiter.play(|| rig.wait(false));
-        assert!(rig.over.load(Ordering::Relaxed), "woken too early");
+        waiter.play(|| fixture.wait(false));
+        assert!(fixture.over.load(Ordering::Relaxed), "woken too early");
         join([worker]);
     });
 }
@@ -113,38 +113,38 @@ fn model_quiet_end_against_wait() {
 #[test]
 fn model_quiet_never_misses_a_child() {
     explore("quiet_never_misses_a_child", 3, || {
-        let (rig, waiter) = (Rig::new(1), fiber());
+        let (fixture, waiter) = (Fixture::new(1), fiber());
         let handed = Arc::new(AtomicBool::new(false));
         let parent = {
             let handed = Arc::clone(&handed);
-            rig.thread(move |rig| {
-                rig.turn();
-                rig.books.workers[0].spawned.increment();
+            fixture.thread(move |fixture| {
+                fixture.turn();
+                fixture.books.workers[0].spawned.increment();
                 handed.store(true, Ordering::Release);
-                rig.end(0);
-                rig.sleep();
+                fixture.end(0);
+                fixture.sleep();
             })
         };
-        let child = rig.thread(move |rig| {
-            rig.turn();
+        let child = fixture.thread(move |fixture| {
+            fixture.turn();
             if handed.load(Ordering::Acquire) {
-                rig.over.store(true, Ordering::Relaxed);
-                rig.end(1);
+                fixture.over.store(true, Ordering::Relaxed);
+                fixture.end(1);
             }
-            rig.sleep();
+            fixture.sleep();
         });
-        rig.turn();
-        let alive = rig.live();
+        fixture.turn();
+        let alive = fixture.live();
         assert!(
-            alive > 0 || rig.over.load(Ordering::Relaxed),
+            alive > 0 || fixture.over.load(Ordering::Relaxed),
             "a fiber was missed"
         );
         join([parent, child]);
-        if rig.live() > 0 {
-            rig.over.store(true, Ordering::Relaxed);
-            rig.end(1);
+        if fixture.live() > 0 {
+            fixture.over.store(true, Ordering::Relaxed);
+            fixture.end(1);
         }
-        waiter.play(|| rig.wait(false));
+        waiter.play(|| fixture.wait(false));
     });
 }
 
@@ -152,13 +152,13 @@ fn model_quiet_never_misses_a_child() {
 #[test]
 fn model_quiet_refusal_against_wait() {
     explore("quiet_refusal_against_wait", 3, || {
-        let (rig, waiter) = (Rig::new(0), fiber());
-        let spawner = rig.thread(|rig| {
-            rig.books.outside.increment_shared();
-            rig.books.refused.increment_shared();
-            rig.quiet.check(|| rig.live());
+        let (fixture, waiter) = (Fixture::new(0), fiber());
+        let spawner = fixture.thread(|fixture| {
+            fixture.books.outside.increment_shared();
+            fixture.books.refused.increment_shared();
+            fixture.quiet.check(|| fixture.live());
         });
-        waiter.play(|| rig.wait(false));
+        waiter.play(|| fixture.wait(false));
         join([spawner]);
     });
 }
@@ -168,13 +168,13 @@ fn model_quiet_refusal_against_wait() {
 #[test]
 fn model_quiet_two_inside_release_each_other() {
     explore("quiet_two_inside", 2, || {
-        let (rig, one, other) = (Rig::new(2), fiber(), fiber());
+        let (fixture, one, other) = (Fixture::new(2), fiber(), fiber());
         let second = {
-            let rig = Arc::clone(&rig);
-            other.start(move || rig.wait(true))
+            let fixture = Arc::clone(&fixture);
+            other.start(move || fixture.wait(true))
         };
-        one.play(|| rig.wait(true));
+        one.play(|| fixture.wait(true));
         join([second]);
-        assert_eq!(rig.live(), 2);
+        assert_eq!(fixture.live(), 2);
     });
 }

@@ -29,7 +29,7 @@ unsafe impl Send for Frame {}
 unsafe impl Sync for Frame {}
 
 /// One scope, its parent and its children-to-be.
-struct Rig {
+struct Fixture {
     frame: Arc<Frame>,
     parent: Arc<Block>,
     blocks: [Arc<Block>; 2],
@@ -37,11 +37,11 @@ struct Rig {
     ran: Arc<AtomicU32>,
 }
 
-impl Rig {
-    fn new() -> Rig {
+impl Fixture {
+    fn new() -> Fixture {
         let parent = Block::new();
         parent.renew(1);
-        Rig {
+        Fixture {
             frame: Arc::new(Frame(UnsafeCell::new(ManuallyDrop::new(Children::new(
                 CancelScope::shared(Node::below([None, None])),
                 true,
@@ -116,15 +116,15 @@ fn join(threads: impl IntoIterator<Item = JoinHandle<()>>) {
 #[test]
 fn model_children_last_one_ends_the_scope() {
     explore("children_last_one", 2, || {
-        let rig = Rig::new();
+        let fixture = Fixture::new();
         let children = [0, 1].map(|i| {
-            let (fiber, thread) = rig.spawn(i, false);
+            let (fiber, thread) = fixture.spawn(i, false);
             drop(joined(fiber));
             thread
         });
-        assert_eq!(rig.end(), None);
+        assert_eq!(fixture.end(), None);
         assert_eq!(
-            rig.ran.load(Ordering::Relaxed),
+            fixture.ran.load(Ordering::Relaxed),
             2,
             "the scope ended too early"
         );
@@ -137,10 +137,10 @@ fn model_children_last_one_ends_the_scope() {
 #[test]
 fn model_children_panic_is_raised() {
     explore("children_panic_is_raised", 3, || {
-        let rig = Rig::new();
-        let (fiber, thread) = rig.spawn(1, true);
+        let fixture = Fixture::new();
+        let (fiber, thread) = fixture.spawn(1, true);
         drop(joined(fiber));
-        assert_eq!(rig.end(), Some(1));
+        assert_eq!(fixture.end(), Some(1));
         join([thread]);
     });
 }
@@ -149,21 +149,21 @@ fn model_children_panic_is_raised() {
 #[test]
 fn model_children_panic_is_joined_by_a_sibling() {
     explore("children_panic_is_joined", 2, || {
-        let rig = Rig::new();
-        let (fiber, panicking) = rig.spawn(1, true);
+        let fixture = Fixture::new();
+        let (fiber, panicking) = fixture.spawn(1, true);
         let handle = joined(fiber);
         let sibling = Block::new();
         sibling.renew(1);
         let sibling = Arc::new(sibling);
-        rig.children().count();
-        let frame = Arc::clone(&rig.frame);
+        fixture.children().count();
+        let frame = Arc::clone(&fixture.frame);
         let joining = sibling.start(move || {
             let _ = handle.wait(&Spec::of(Reason::Join));
             assert!(matches!(handle.take(), Err(JoinError::Panicked(_))));
             // SAFETY: the scope waits for this.
             unsafe { &*frame.0.get() }.uncount();
         });
-        assert_eq!(rig.end(), None);
+        assert_eq!(fixture.end(), None);
         join([panicking, joining]);
     });
 }

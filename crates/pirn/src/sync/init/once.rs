@@ -218,7 +218,7 @@ impl Drop for Running<'_> {
             });
             return;
         }
-        let next = if mutant!("once_panic_tells_nobody") {
+        let next = if mutant!("once_panic_wakes_none") {
             None
         } else {
             attempts.callers.claim_first(|ours| *ours = true)

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::rig::{Watched, fibers, hasty, join, patient, thread};
+use super::fixture::{Watched, fibers, hasty, join, patient, thread};
 use crate::base::tests::explore::explore;
 use crate::shim::Lock;
 use crate::sync::permits::{Denied, Permits};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::rig::{Watched, fibers, hasty, join, patient};
+use super::fixture::{Watched, fibers, hasty, join, patient};
 use crate::base::tests::explore::explore;
 use crate::fiber::current;
 use crate::fiber::tests::stage::Block;

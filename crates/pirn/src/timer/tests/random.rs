@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::ticks::TICK_NS;
-use super::rig::{Rig, magnitude};
+use super::fixture::{Fixture, magnitude};
 use crate::base::rng::Rng;
 
 /// The specification of the wheel: a map from (tick, order of arming) to the timer.
@@ -74,7 +74,7 @@ fn run(seed: u64, program: Program) {
         steps,
     } = program;
     let mut rng = Rng::new(seed);
-    let mut rig = Rig::new(start, timers);
+    let mut fixture = Fixture::new(start, timers);
     let mut model = Model {
         due: BTreeMap::new(),
         armed: vec![None; timers],
@@ -94,32 +94,36 @@ fn run(seed: u64, program: Program) {
                     2 => (model.now | magnitude(&mut rng, bits)) & !(TICK_NS - 1),
                     _ => model.now.saturating_add(magnitude(&mut rng, bits)),
                 };
-                rig.arm(id, deadline);
+                fixture.arm(id, deadline);
                 model.arm(id, deadline);
             }
             0..=6 => {
                 disarmed_since_idle |= model.armed[id].is_some();
-                assert_eq!(rig.disarm(id), model.disarm(id), "seed {seed} step {step}");
+                assert_eq!(
+                    fixture.disarm(id),
+                    model.disarm(id),
+                    "seed {seed} step {step}"
+                );
             }
             _ => {
                 let now = match rng.below(4) {
-                    0 => rig.wheel().next_deadline().unwrap_or(model.now),
+                    0 => fixture.wheel().next_deadline().unwrap_or(model.now),
                     1 => model.now.saturating_add(magnitude(&mut rng, 20)),
                     _ => model.now.saturating_add(magnitude(&mut rng, bits)),
                 };
-                let fired = rig.advance(now);
+                let fired = fixture.advance(now);
                 assert_eq!(fired, model.advance(now), "seed {seed} step {step}");
             }
         }
         assert_eq!(
-            rig.wheel().len(),
+            fixture.wheel().len(),
             model.due.len(),
             "seed {seed} step {step}"
         );
-        disarmed_since_idle &= !rig.wheel().is_empty();
+        disarmed_since_idle &= !fixture.wheel().is_empty();
         let first = model.due.keys().map(|&(tick, _)| tick).next();
         let first = first.and_then(|tick| tick.checked_mul(TICK_NS));
-        let next = rig.wheel().next_deadline();
+        let next = fixture.wheel().next_deadline();
         if disarmed_since_idle {
             assert!(next <= first.or(next), "overslept: seed {seed} step {step}");
             assert_eq!(next.is_none(), first.is_none(), "seed {seed} step {step}");

@@ -11,7 +11,7 @@ use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::shim::thread::{self, JoinHandle};
 
 /// A graph run by threads in place of fibers.
-struct Rig {
+struct Fixture {
     plan: Plan,
     countdown: Countdown,
     edges: &'static [(u32, u32)],
@@ -20,10 +20,10 @@ struct Rig {
     threads: Lock<Vec<JoinHandle<()>>>,
 }
 
-impl Rig {
-    fn new(nodes: u32, edges: &'static [(u32, u32)]) -> Arc<Rig> {
+impl Fixture {
+    fn new(nodes: u32, edges: &'static [(u32, u32)]) -> Arc<Fixture> {
         let plan = Plan::of_edges((0..nodes).collect(), edges);
-        Arc::new(Rig {
+        Arc::new(Fixture {
             countdown: Countdown::new(&plan),
             plan,
             edges,
@@ -47,8 +47,8 @@ impl Rig {
     }
 
     fn spawn(self: &Arc<Self>, position: u32) {
-        let rig = Arc::clone(self);
-        let body = move || rig.go_on_from(position);
+        let fixture = Arc::clone(self);
+        let body = move || fixture.go_on_from(position);
         let thread = thread::spawn(String::new(), body).expect("a modelled thread");
         self.threads.lock().push(thread);
     }
@@ -85,7 +85,7 @@ impl Rig {
 #[test]
 fn model_countdown_two_before_one() {
     explore("countdown_two_before_one", 3, || {
-        Rig::new(3, &[(0, 2), (1, 2)]).go();
+        Fixture::new(3, &[(0, 2), (1, 2)]).go();
     });
 }
 
@@ -95,7 +95,7 @@ fn model_countdown_two_before_one() {
 #[test]
 fn model_countdown_diamond() {
     explore("countdown_diamond", 3, || {
-        Rig::new(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]).go();
+        Fixture::new(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]).go();
     });
 }
 
@@ -104,6 +104,6 @@ fn model_countdown_diamond() {
 #[test]
 fn model_countdown_two_before_two() {
     explore("countdown_two_before_two", 3, || {
-        Rig::new(4, &[(0, 2), (0, 3), (1, 2), (1, 3)]).go();
+        Fixture::new(4, &[(0, 2), (0, 3), (1, 2), (1, 3)]).go();
     });
 }

@@ -10,15 +10,15 @@ use crate::base::rng::Rng;
 use crate::timer::entry::Place;
 use crate::timer::{Timer, Wheel};
 
-pub(super) struct Rig {
+pub(super) struct Fixture {
     wheel: Wheel<usize>,
     timers: Box<[Timer<usize>]>,
 }
 
-impl Rig {
+impl Fixture {
     /// Returns a wheel with `timers` idle timers, numbered from 0.
     pub(super) fn new(now: u64, timers: usize) -> Self {
-        Rig {
+        Fixture {
             wheel: Wheel::new(now),
             timers: (0..timers).map(Timer::new).collect(),
         }
@@ -64,8 +64,13 @@ impl Rig {
 
     /// Advances and returns how many timers it has moved to another slot.
     pub(super) fn advance_counting_moves(&mut self, now: u64) -> usize {
-        let places =
-            |rig: &Rig| rig.timers.iter().map(|t| t.place.get()).collect::<Vec<_>>();
+        let places = |fixture: &Fixture| {
+            fixture
+                .timers
+                .iter()
+                .map(|t| t.place.get())
+                .collect::<Vec<_>>()
+        };
         let before = places(self);
         self.advance(now);
         let moved = |(old, new): &(Place, Place)| old != new && *new != Place::Nowhere;

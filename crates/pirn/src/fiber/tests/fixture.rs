@@ -45,7 +45,7 @@ impl Note {
 
 /// A state word, its owner's place to sleep, and the data that both sides hand over.
 #[derive(Debug)]
-pub(super) struct Rig {
+pub(super) struct Fixture {
     pub(super) word: StateWord,
     pub(super) gate: Parker,
     /// Written by the owner before it parks; read by the party that finds it parked.
@@ -55,9 +55,9 @@ pub(super) struct Rig {
     turns: AtomicU32,
 }
 
-impl Rig {
-    pub(super) fn new() -> Arc<Rig> {
-        Arc::new(Rig {
+impl Fixture {
+    pub(super) fn new() -> Arc<Fixture> {
+        Arc::new(Fixture {
             word: StateWord::new(),
             gate: Parker::new(),
             saved: Note::new(),
@@ -73,10 +73,10 @@ impl Rig {
 
     pub(super) fn thread(
         self: &Arc<Self>,
-        body: impl FnOnce(&Rig) + Send + 'static,
+        body: impl FnOnce(&Fixture) + Send + 'static,
     ) -> JoinHandle<()> {
-        let rig = Arc::clone(self);
-        thread::spawn(String::new(), move || body(&rig)).expect("a modelled thread")
+        let fixture = Arc::clone(self);
+        thread::spawn(String::new(), move || body(&fixture)).expect("a modelled thread")
     }
 
     /// Runs waker `i`: true if its claim won.
