@@ -98,7 +98,7 @@ pub(crate) struct Header {
     pub(crate) vtable: Cell<&'static Vtable>,
     refs: AtomicU32,
     /// Where a plain thread, or a fiber that must block its thread, sleeps.
-    pub(crate) gate: Parker,
+    pub(crate) parker: Parker,
 
     pub(crate) join: Lock<Join>,
     spawn: Spawn,
@@ -333,7 +333,7 @@ impl Header {
             home: Cell::new(None),
             vtable: Cell::new(Vtable::none()),
             refs: AtomicU32::new(0),
-            gate: Parker::new(),
+            parker: Parker::new(),
             join: Lock::new(Join {
                 done: false,
                 detached: false,

@@ -15,12 +15,12 @@ use crate::fiber::{slab, thread_registry};
 use crate::shim;
 
 /// The home of a plain thread, and of a fiber while it blocks its thread in place: the party that
-/// is woken sleeps on the gate of its own header.
+/// is woken sleeps in the parker of its own header.
 pub(crate) struct BlockInPlace;
 
 impl Schedule for BlockInPlace {
     fn schedule(&self, fiber: FiberPtr) {
-        fiber.header().gate.unpark();
+        fiber.header().parker.unpark();
     }
 }
 

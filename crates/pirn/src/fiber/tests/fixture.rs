@@ -47,7 +47,7 @@ impl Note {
 #[derive(Debug)]
 pub(super) struct Fixture {
     pub(super) word: StateWord,
-    pub(super) gate: Parker,
+    pub(super) parker: Parker,
     /// Written by the owner before it parks; read by the party that finds it parked.
     pub(super) saved: Note,
     /// One for each waker: written before its claim, read by the owner that it claimed.
@@ -59,7 +59,7 @@ impl Fixture {
     pub(super) fn new() -> Arc<Fixture> {
         Arc::new(Fixture {
             word: StateWord::new(),
-            gate: Parker::new(),
+            parker: Parker::new(),
             saved: Note::new(),
             notes: [Note::new(), Note::new()],
             turns: AtomicU32::new(0),
@@ -106,7 +106,7 @@ impl Fixture {
     /// Enqueues: the duty of the party that ended a parked wait.
     pub(super) fn enqueue(&self) {
         self.saved.read();
-        self.gate.unpark();
+        self.parker.unpark();
     }
 
     /// Waits as the owner; returns what ended the wait.
@@ -116,7 +116,7 @@ impl Fixture {
         match self.word.park(epoch, accepts) {
             Parked::Claimed(code) => code,
             Parked::Yes => {
-                self.gate.park();
+                self.parker.park();
                 self.word.code()
             }
         }

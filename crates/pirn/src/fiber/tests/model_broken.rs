@@ -18,7 +18,7 @@ const PARKED: u32 = 2;
 struct TwoWords {
     state: AtomicU32,
     wake_pending: AtomicBool,
-    gate: Parker,
+    parker: Parker,
 }
 
 impl TwoWords {
@@ -28,7 +28,7 @@ impl TwoWords {
         if self.wake_pending.swap(false, Ordering::SeqCst) {
             self.state.store(RUNNING, Ordering::SeqCst);
         } else {
-            self.gate.park();
+            self.parker.park();
         }
     }
 
@@ -41,7 +41,7 @@ impl TwoWords {
             .compare_exchange(PARKED, RUNNING, Ordering::SeqCst, Ordering::SeqCst)
             .is_ok()
         {
-            self.gate.unpark();
+            self.parker.unpark();
         }
     }
 }
@@ -54,7 +54,7 @@ fn model_two_words_lose_a_wake() {
         let words = Arc::new(TwoWords {
             state: AtomicU32::new(RUNNING),
             wake_pending: AtomicBool::new(false),
-            gate: Parker::new(),
+            parker: Parker::new(),
         });
         let waker = {
             let words = Arc::clone(&words);
@@ -70,7 +70,7 @@ struct TicketApart {
     state: AtomicU32,
     epoch: AtomicU32,
     ended_by: AtomicU32,
-    gate: Parker,
+    parker: Parker,
 }
 
 impl TicketApart {
@@ -84,7 +84,7 @@ impl TicketApart {
             .is_ok()
         {
             self.ended_by.store(me, Ordering::SeqCst);
-            self.gate.unpark();
+            self.parker.unpark();
         }
     }
 
@@ -92,7 +92,7 @@ impl TicketApart {
     fn wait(&self, started: impl FnOnce(u32)) -> u32 {
         self.state.store(PARKED, Ordering::SeqCst);
         started(self.epoch.load(Ordering::SeqCst));
-        self.gate.park();
+        self.parker.park();
         self.epoch.fetch_add(1, Ordering::SeqCst);
         self.ended_by.load(Ordering::SeqCst)
     }
@@ -107,7 +107,7 @@ fn model_separate_ticket_check_wakes_the_wrong_wait() {
             state: AtomicU32::new(RUNNING),
             epoch: AtomicU32::new(1),
             ended_by: AtomicU32::new(0),
-            gate: Parker::new(),
+            parker: Parker::new(),
         });
         let wake = |ticket, me| {
             let fiber = Arc::clone(&fiber);

@@ -158,7 +158,7 @@ fn end_first_wait(block: &Block, ticket: Ticket) {
             if header.state.unpark_self(ticket.epoch()) {
                 drop(ticket.claim(Code::case(0)));
             } else {
-                header.gate.park();
+                header.parker.park();
             }
         }
     });

@@ -88,7 +88,7 @@ fn first_wait(fixture: &Arc<Fixture>) -> JoinHandle<()> {
         if fixture.word.unpark_self(epoch) {
             assert_ne!(fixture.word.claim(epoch, Code::case(1)), Claim::Parked);
         } else {
-            fixture.gate.park();
+            fixture.parker.park();
         }
     }
     assert_ne!(fixture.word.epoch(), epoch, "the ticket is spent");
@@ -110,7 +110,7 @@ fn second_wait(fixture: &Arc<Fixture>) {
 }
 
 /// An owner that sleeps in place takes itself back, unless a waker was faster; then it waits for
-/// that waker's enqueue. Either way no token of the gate is left over.
+/// that waker's enqueue. Either way no token of the parker is left over.
 #[test]
 fn model_state_unpark_self_against_a_claim() {
     explore("state_unpark_self", 3, || {
@@ -125,7 +125,7 @@ fn model_state_unpark_self_against_a_claim() {
                 fixture.wait(epoch, CLAIM_ONLY)
             }
             Parked::Yes => {
-                fixture.gate.park();
+                fixture.parker.park();
                 fixture.word.code()
             }
         };
@@ -147,7 +147,7 @@ fn model_state_hold_against_a_claim() {
         let visitor = fixture.thread(Fixture::visit);
         let code = fixture.wait(epoch, CLAIM_ONLY);
         assert_eq!((code, fixture.notes[0].read()), (Code::case(0), 7));
-        // Once more: no visitor looks any more, and no token of the gate is left over.
+        // Once more: no visitor looks any more, and no token of the parker is left over.
         second_wait(&fixture);
         join([waker, visitor]);
     });
@@ -191,7 +191,7 @@ fn model_state_hold_against_unpark_self() {
                 fixture.wait(epoch, CLAIM_ONLY)
             }
             Parked::Yes => {
-                fixture.gate.park();
+                fixture.parker.park();
                 fixture.word.code()
             }
         };

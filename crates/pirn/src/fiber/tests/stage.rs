@@ -2,7 +2,7 @@
 //! puts that thread to sleep. No slab, no stack, no worker.
 //!
 //! A simulated fiber uses the shipped `wait::park`, claims and enqueues. The stand-in for its
-//! worker is small: suspending sleeps on the header's own gate, and scheduling opens that gate. If
+//! worker is small: suspending parks in the header's own parker, and scheduling unparks it. If
 //! its wait is not over by then, a timer fires as soon as its fiber has suspended: late compared
 //! with the clock, but in any order with the wakers.
 
@@ -123,7 +123,7 @@ fn layout() -> Layout {
 
 impl Schedule for Home {
     fn schedule(&self, fiber: FiberPtr) {
-        fiber.header().gate.unpark();
+        fiber.header().parker.unpark();
     }
 
     unsafe fn suspend(&self, _local: &Local, fiber: FiberPtr) {
@@ -132,7 +132,7 @@ impl Schedule for Home {
         {
             wake.enqueue();
         }
-        fiber.header().gate.park();
+        fiber.header().parker.park();
     }
 
     unsafe fn requeue(&self, _local: &Local, _fiber: FiberPtr) {

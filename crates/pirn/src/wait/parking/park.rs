@@ -245,10 +245,10 @@ fn park_thread(header: &Header, ticket: Ticket, spec: &Spec) -> End {
     let timed = spec.deadline.is_some();
     let woken = thread_registry::waiting(ticket.fiber(), timed, || match spec.deadline {
         None => {
-            header.gate.park();
+            header.parker.park();
             true
         }
-        Some(deadline) => header.gate.park_until(deadline),
+        Some(deadline) => header.parker.park_until(deadline),
     });
     if !woken {
         give_up(header, ticket);
@@ -262,7 +262,7 @@ fn give_up(header: &Header, ticket: Ticket) {
     match header.state.claim(ticket.epoch(), Code::TIMED_OUT) {
         Claim::Parked => {}
         Claim::Active | Claim::Stale if mutant!("give_up_ignores_waker") => {}
-        Claim::Active | Claim::Stale => header.gate.park(),
+        Claim::Active | Claim::Stale => header.parker.park(),
     }
 }
 
@@ -279,7 +279,7 @@ fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) ->
     loop {
         let slice = shim::now() + PATIENCE;
         let until = spec.deadline.map_or(slice, |deadline| deadline.min(slice));
-        if header.gate.park_until(until) {
+        if header.parker.park_until(until) {
             break;
         }
         if spec
@@ -300,7 +300,7 @@ fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) ->
                 return end;
             }
             // A waker has claimed the wait and will unpark the thread.
-            header.gate.park();
+            header.parker.park();
             break;
         }
     }
