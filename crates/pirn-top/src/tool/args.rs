@@ -74,7 +74,7 @@ fn command() -> Command {
                 .long("most")
                 .value_name("N")
                 .value_parser(value_parser!(u64))
-                .help("Fibers of each worker that are told [default: 10000]"),
+                .help("Fibers to list for each worker [default: 10000]"),
         )
         .arg(
             Arg::new("interval")

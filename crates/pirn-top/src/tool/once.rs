@@ -45,7 +45,7 @@ pub fn print(out: &mut dyn Write, app: &App) -> io::Result<()> {
         let numbers = [
             ("workers", runtime.workers),
             ("started", last.counted()),
-            ("told", last.fibers.len() as u64),
+            ("listed", last.fibers.len() as u64),
             ("left_out", last.left_out()),
             ("pressure", runtime.pressure),
             ("injected", runtime.injected),
@@ -164,7 +164,7 @@ fn shown(fiber: &Fiber, column: Column) -> String {
 }
 
 fn print_fiber(out: &mut dyn Write, fiber: &Fiber) -> io::Result<()> {
-    crate::view::tell(fiber)
+    crate::view::describe(fiber)
         .iter()
         .try_for_each(|line| writeln!(out, "{line}"))
 }

@@ -13,7 +13,7 @@ use crate::wire::{Fiber, FiberState, Text};
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, detail: &Detail) {
     let mut lines = Vec::new();
     match (&detail.fiber, &detail.said) {
-        (Some(fiber), _) => lines.extend(tell(fiber).into_iter().map(Line::from)),
+        (Some(fiber), _) => lines.extend(describe(fiber).into_iter().map(Line::from)),
         (None, None) => lines.push(Line::from(format!("fiber {} …", detail.id))),
         (None, Some(_)) => {}
     }
@@ -31,7 +31,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, detail: &Detail) {
 
 /// Returns the lines about a fiber.
 #[must_use]
-pub fn tell(fiber: &Fiber) -> Vec<String> {
+pub fn describe(fiber: &Fiber) -> Vec<String> {
     let name = fiber.name.as_deref().unwrap_or("unnamed");
     let mut lines = vec![format!("fiber {} '{name}'", fiber.id)];
     let mut field = |title: &str, text: String| {

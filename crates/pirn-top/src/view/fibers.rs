@@ -40,14 +40,17 @@ fn window(app: &App, rows: usize) -> (usize, Option<usize>) {
 
 /// The title: number of fibers, filter and order.
 fn summary(app: &App) -> Line<'static> {
-    let told = app.last.as_ref().map_or(0, |last| last.fibers.len());
+    let listed = app.last.as_ref().map_or(0, |last| last.fibers.len());
     let counted = app.last.as_ref().map_or(0, |last| last.counted());
     let mut text = format!("{} fibers", count(app.rows().len() as u64));
-    if app.rows().len() < told {
-        text.push_str(&format!(" of {}", count(told as u64)));
+    if app.rows().len() < listed {
+        text.push_str(&format!(" of {}", count(listed as u64)));
     }
-    if (told as u64) < counted {
-        text.push_str(&format!(" ({} are not told)", count(counted - told as u64)));
+    if (listed as u64) < counted {
+        text.push_str(&format!(
+            " ({} are not listed)",
+            count(counted - listed as u64)
+        ));
     }
     if !app.filter.text().is_empty() && app.typing.is_none() {
         text.push_str(&format!(", filter '{}'", app.filter.text()));

@@ -102,11 +102,11 @@ fn tallies(last: &Snapshot) -> String {
             .cmp(&a.fibers)
             .then_with(|| a.reason.cmp(&b.reason))
     });
-    let told = tallies.into_iter().map(|tally| {
+    let named = tallies.into_iter().map(|tally| {
         let what = tally.reason.as_deref().unwrap_or(tally.state.name());
         format!("{} {what}", count(tally.fibers))
     });
-    told.collect::<Vec<_>>().join(", ")
+    named.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the rate per second since the previous snapshot, else since the start.
@@ -115,10 +115,10 @@ fn rates(before: Option<&Snapshot>, now: &Runtime) -> String {
     let before = before.filter(|before| before.uptime_ns < now.uptime_ns);
     let since = before.map_or(0, |before| before.uptime_ns);
     let seconds = (now.uptime_ns - since).max(1) as f64 / 1e9;
-    let told = RATES.map(|(name, title)| {
+    let named = RATES.map(|(name, title)| {
         let of = |runtime: &Runtime| runtime.counters.get(name).copied().unwrap_or(0);
         let more = of(now).saturating_sub(before.map_or(0, of));
         format!("{} {title}", count((more as f64 / seconds).round() as u64))
     });
-    format!("a second: {}", told.join(", "))
+    format!("a second: {}", named.join(", "))
 }

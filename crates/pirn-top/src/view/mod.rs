@@ -11,5 +11,5 @@ mod screen;
 pub mod words;
 mod workers;
 
-pub use detail::tell;
+pub use detail::describe;
 pub use screen::{draw, table_rows};

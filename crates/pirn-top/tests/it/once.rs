@@ -142,18 +142,18 @@ fn what_is_asked_for_is_printed() {
         .split_whitespace()
         .next()
         .expect("a number");
-    let mut told = String::new();
+    let mut shown = String::new();
     eventually("the worker answers in time", || {
         let output = run(&socket, &["--fiber", id]);
-        told = String::from_utf8_lossy(&output.stdout).into_owned();
+        shown = String::from_utf8_lossy(&output.stdout).into_owned();
         output.status.success()
     });
     assert!(
-        told.starts_with(&format!("fiber {id} 'crowd-779'")),
-        "{told}"
+        shown.starts_with(&format!("fiber {id} 'crowd-779'")),
+        "{shown}"
     );
-    assert!(told.contains("reason      Park"), "{told}");
-    assert!(told.contains("sandbox.rs"), "{told}");
+    assert!(shown.contains("reason      Park"), "{shown}");
+    assert!(shown.contains("sandbox.rs"), "{shown}");
 }
 
 #[track_caller]

@@ -142,7 +142,7 @@ impl<T> Pipe<T> {
                 .for_each(|after| self.run_deferred(after));
         }
         if ended {
-            self.tell_all();
+            self.notify_all_watchers();
         }
     }
 

@@ -108,7 +108,7 @@ impl<T> Pipe<T> {
         if let Some(wake) = after.wake {
             wake.enqueue();
         }
-        if let Some(side) = after.tell {
+        if let Some(side) = after.notify {
             self.notify_watchers(side);
         }
     }
@@ -123,8 +123,8 @@ impl<T> Pipe<T> {
     #[cold]
     pub(super) fn notify_other_watchers(&self, side: Side, ticket: Option<Ticket>) {
         let mut state = self.state.lock();
-        state.told += 1;
-        let limit = state.told;
+        state.notices += 1;
+        let limit = state.notices;
         drop(state);
         wake_all(&self.state, |state| {
             // A watcher that joins after this call has seen `limit`, so the loop ends.
@@ -148,13 +148,13 @@ impl<T> Pipe<T> {
             self.note(state);
             wake
         });
-        self.tell_all();
+        self.notify_all_watchers();
         true
     }
 
     /// Wakes all parties that wait to receive, or for readiness, unless reserved places are still
     /// to be filled. None joins after that (CH3), so the loop ends.
-    pub(super) fn tell_all(&self) {
+    pub(super) fn notify_all_watchers(&self) {
         wake_all(&self.state, |state| {
             if state.has_ended() {
                 state.receiving.claim_first(|_| ())
@@ -209,7 +209,7 @@ impl<T> Pipe<T> {
             closed(Subject::of(&self.state));
         }
         wake_all(&self.state, |state| state.sending.claim_first(|_| ()));
-        self.tell_all();
+        self.notify_all_watchers();
         drop(unreceived);
     }
 
@@ -229,7 +229,7 @@ impl<T> Pipe<T> {
     }
 
     pub(super) fn len(&self) -> usize {
-        let told = self.due().is_some_and(|due| due <= wait::now());
+        let ticked = self.due().is_some_and(|due| due <= wait::now());
         // ORDERING: pairs with the store in `note`: if that store followed a move to the exit,
         // `was_opened` returns true here.
         let glance = self.glance.load(Ordering::Acquire);
@@ -241,7 +241,7 @@ impl<T> Pipe<T> {
         } else {
             glance >> 1
         };
-        len + usize::from(told)
+        len + usize::from(ticked)
     }
 
     pub(super) fn is_full(&self) -> bool {

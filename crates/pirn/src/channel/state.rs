@@ -59,7 +59,7 @@ pub(super) struct State<T> {
     /// Parties that wait until sending, or receiving, would not wait (CH5).
     pub(super) watchers: [WaitQueue<Watcher>; 2],
     /// How often watchers have been notified.
-    pub(super) told: u64,
+    pub(super) notices: u64,
     /// No more values are admitted.
     pub(super) closed: bool,
     pub(super) reason: Option<Reason>,
@@ -89,7 +89,7 @@ pub(super) enum Side {
 
 /// A party that waits for readiness.
 pub(super) struct Watcher {
-    /// The value of `told` when the watcher joined.
+    /// The value of `notices` when the watcher joined.
     pub(super) seen: u64,
     pub(super) ticket: Ticket,
 }
@@ -108,7 +108,7 @@ pub(super) enum Offer<T> {
 pub(super) struct Deferred {
     pub(super) wake: Option<Wake>,
     /// The side on which watchers must be notified.
-    pub(super) tell: Option<Side>,
+    pub(super) notify: Option<Side>,
 }
 
 /// Why there is no value to take.
@@ -143,7 +143,7 @@ impl<T> State<T> {
             sending: WaitQueue::new(),
             receiving: WaitQueue::new(),
             watchers: [WaitQueue::new(), WaitQueue::new()],
-            told: 0,
+            notices: 0,
             closed: false,
             reason: None,
             senders: 1,
@@ -184,7 +184,7 @@ impl<T> State<T> {
         let mut value = Some(value);
         let wake = self.hand_over(&mut value);
         match value {
-            None => Deferred { wake, tell: None },
+            None => Deferred { wake, notify: None },
             Some(value) => {
                 self.buffer.push_front(value);
                 self.changed(Side::Receive)
@@ -216,7 +216,7 @@ impl<T> State<T> {
         let mut value = Some(value);
         let wake = self.hand_over(&mut value);
         match value {
-            None => Offer::Taken(Deferred { wake, tell: None }),
+            None => Offer::Taken(Deferred { wake, notify: None }),
             Some(value) if self.has_room() => {
                 self.buffer.push(value);
                 Offer::Taken(self.changed(Side::Receive))
@@ -235,7 +235,7 @@ impl<T> State<T> {
         let mut value = Some(value);
         let wake = self.hand_over(&mut value);
         match value {
-            None => Ok([Deferred { wake, tell: None }, self.make_room()]),
+            None => Ok([Deferred { wake, notify: None }, self.make_room()]),
             Some(value) => {
                 self.buffer.push(value);
                 Ok([self.changed(Side::Receive), Deferred::default()])
@@ -252,7 +252,7 @@ impl<T> State<T> {
             self.admit()
         };
         if wake.is_some() {
-            return Deferred { wake, tell: None };
+            return Deferred { wake, notify: None };
         }
         self.changed(Side::Send)
     }
@@ -274,7 +274,7 @@ impl<T> State<T> {
             next = brought.take();
         });
         match next {
-            Some(value) => Ok((value, Deferred { wake, tell: None })),
+            Some(value) => Ok((value, Deferred { wake, notify: None })),
             None if self.has_ended() => Err(Dry::Ended),
             None => Err(Dry::Empty),
         }
@@ -316,7 +316,7 @@ impl<T> State<T> {
     pub(super) fn changed(&self, side: Side) -> Deferred {
         Deferred {
             wake: None,
-            tell: self.is_watched(side).then_some(side),
+            notify: self.is_watched(side).then_some(side),
         }
     }
 
@@ -344,7 +344,7 @@ impl<T> State<T> {
 }
 
 impl Watcher {
-    /// Returns whether this watcher must be notified by the call that counted `told` up to `limit`.
+    /// Returns whether this watcher must be notified by the call that counted `notices` up to `limit`.
     /// The party of `ticket` itself is excluded.
     pub(super) fn is_due(&self, limit: u64, ticket: Option<Ticket>) -> bool {
         let own = ticket.is_some_and(|own| own.fiber() == self.ticket.fiber());

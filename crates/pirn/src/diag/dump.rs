@@ -88,11 +88,11 @@ impl Handle {
         snapshot
             .workers
             .iter()
-            .try_for_each(|worker| tell_worker(w, pool, worker))
+            .try_for_each(|worker| write_worker(w, pool, worker))
     }
 }
 
-fn tell_worker(w: &mut dyn Write, pool: &Pool, worker: &WorkerInfo) -> io::Result<()> {
+fn write_worker(w: &mut dyn Write, pool: &Pool, worker: &WorkerInfo) -> io::Result<()> {
     let WorkerInfo {
         worker: index,
         answered,

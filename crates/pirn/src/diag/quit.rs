@@ -31,7 +31,7 @@ use crate::signal::{Reaction, Signal, Watch, watch};
 pub fn dump_on_quit() -> io::Result<()> {
     let mut arranged = ARRANGED.lock();
     if arranged.is_none() {
-        *arranged = Some(watch(Signal::QUIT, Reaction::Call(tell))?);
+        *arranged = Some(watch(Signal::QUIT, Reaction::Call(report))?);
     }
     Ok(())
 }
@@ -39,7 +39,7 @@ pub fn dump_on_quit() -> io::Result<()> {
 /// Never dropped.
 static ARRANGED: StaticLock<Option<Watch>> = StaticLock::new(None);
 
-fn tell() {
+fn report() {
     let mut text = Vec::new();
     // Writing to memory does not fail.
     let _ = dump(&mut text);

@@ -42,17 +42,17 @@ pub(super) fn log_event(origin: Origin<'_>, event: &Event, name: Option<&str>) {
     log(
         event.categories(),
         runtime,
-        format_args!("-{worker} {}", Told { event, name }),
+        format_args!("-{worker} {}", Line { event, name }),
     );
 }
 
 /// An event in words.
-struct Told<'a> {
+struct Line<'a> {
     event: &'a Event,
     name: Option<&'a str>,
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let event = self.event;
         write!(f, "fiber {}", event.fiber)?;

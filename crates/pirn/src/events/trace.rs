@@ -102,11 +102,11 @@ impl Trace {
             show_name(watched, kind, fiber);
         }
         if watch & (TRACE | LOG) != 0 {
-            self.tell(watched, origin, kind, fiber, detail);
+            self.print(watched, origin, kind, fiber, detail);
         }
     }
 
-    fn tell(
+    fn print(
         &self,
         watched: &Watched,
         origin: Origin<'_>,

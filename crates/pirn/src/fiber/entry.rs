@@ -220,7 +220,7 @@ pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
         Outcome::Panicked => {
             // SAFETY: as above.
             let unwound = unsafe { take::<Unwound>(fiber) };
-            unwound.tell(header.id(), header.name(), header.location());
+            unwound.report(header.id(), header.name(), header.location());
         }
         Outcome::Pending | Outcome::NotRun | Outcome::Taken => {}
     });
@@ -262,7 +262,7 @@ pub(crate) unsafe fn live(fiber: FiberPtr) {
     // A waiter that is woken may end what the fiber has inherited, so the fiber has left that by
     // now.
     let ending = publish(fiber);
-    tell_scope(fiber, ending);
+    notify_scope(fiber, ending);
     // Values that the user's code in the hook has made, and lasting ones.
     destroy_all(header);
 }
@@ -356,7 +356,7 @@ fn wake_more_joiners(header: &Header) {
 
 /// Step 5 of the end.
 #[inline(always)]
-fn tell_scope(fiber: FiberPtr, ending: Ending) {
+fn notify_scope(fiber: FiberPtr, ending: Ending) {
     let header = fiber.header();
     if let Some(EndHook { table, data }) = header.on_end() {
         // SAFETY: the scope or group that set the hook waits until this call has counted the fiber.
@@ -385,7 +385,7 @@ pub(crate) fn refuse(fiber: FiberPtr) {
     // The values that it has inherited.
     destroy_all(header);
     let ending = publish(fiber);
-    tell_scope(fiber, ending);
+    notify_scope(fiber, ending);
     header.state.finish();
     header.life.end();
     // SAFETY: the runtime's reference, which no runtime has taken.

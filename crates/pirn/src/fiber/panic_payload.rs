@@ -62,7 +62,7 @@ impl Unwound {
 
     /// Notifies the witness that the panic of the fiber with this identity is not taken. UNWIND:
     /// catches a panic of the witness.
-    pub(super) fn tell(
+    pub(super) fn report(
         self,
         fiber: u64,
         name: Option<&str>,

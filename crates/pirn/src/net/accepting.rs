@@ -119,8 +119,8 @@ mod tests {
         assert_eq!(accepting.judge(Ok(7), listener).unwrap().unwrap(), 7);
         for error in [libc::EBADF, libc::EPERM] {
             let broken = Err::<(), _>(io::Error::from_raw_os_error(error));
-            let told = accepting.judge(broken, listener).unwrap().unwrap_err();
-            assert_eq!(told.raw_os_error(), Some(error));
+            let judged = accepting.judge(broken, listener).unwrap().unwrap_err();
+            assert_eq!(judged.raw_os_error(), Some(error));
         }
         assert!(!accepting.is_over());
         let cancelled = Err::<(), io::Error>(Interrupt::Cancelled.into());

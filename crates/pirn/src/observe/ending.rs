@@ -31,10 +31,10 @@ impl Ending {
     pub(crate) fn into_hook(self) -> Option<AtEnd> {
         let silent = !self.stats && !self.verbose && self.trace.is_none();
         (!silent || self.inspector.is_some())
-            .then(|| Box::new(move |pool: &Pool| self.tell(pool)) as AtEnd)
+            .then(|| Box::new(move |pool: &Pool| self.report(pool)) as AtEnd)
     }
 
-    fn tell(&self, pool: &Pool) {
+    fn report(&self, pool: &Pool) {
         if let Some(inspector) = &self.inspector {
             inspector.close();
         }
@@ -75,10 +75,10 @@ pub(crate) fn at_process_exit(pool: &Arc<Pool>) {
     speakers.retain(|speaker| speaker.strong_count() > 0);
     speakers.push(Arc::downgrade(pool));
     drop(speakers);
-    sys::at_exit(tell_all);
+    sys::at_exit(report_all);
 }
 
-extern "C" fn tell_all() {
+extern "C" fn report_all() {
     let speakers = std::mem::take(&mut *SPEAKERS.lock());
     for pool in speakers.iter().filter_map(Weak::upgrade) {
         pool.report_end();

@@ -3,7 +3,7 @@
 //! Owns: [`for_each`] and [`try_for_each`].
 
 use super::divide::{Cuts, spread};
-use super::try_state::{Until, in_order, told};
+use super::try_state::{Until, in_order, into_result};
 use super::{Scope, Split, scope};
 use crate::Interrupt;
 
@@ -88,7 +88,7 @@ pub fn try_for_each<S: Split, E: From<Interrupt> + Send>(
     let items = items.parts();
     let cuts = Cuts::of(&items);
     let until = Until::of(&cuts);
-    told(until.scope(|scope| {
+    into_result(until.scope(|scope| {
         let both = |left, right| in_order(left, right, |(), ()| ());
         spread(
             scope,

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 
 use super::divide::{Cuts, spread, spread_rest};
 use super::output::{Filled, filled};
-use super::try_state::{Until, in_order, told};
+use super::try_state::{Until, in_order, into_result};
 use super::{Scope, Split, scope};
 use crate::Interrupt;
 
@@ -93,7 +93,7 @@ pub fn try_map<S: Split, R: Send, E: From<Interrupt> + Send>(
     let items = items.parts();
     let cuts = Cuts::of(&items);
     let until = Until::of(&cuts);
-    told(until.scope(|scope| {
+    into_result(until.scope(|scope| {
         filled(items, |items, slots| {
             spread(
                 scope,

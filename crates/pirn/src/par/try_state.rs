@@ -91,6 +91,6 @@ pub(super) fn in_order<R, E>(
 }
 
 /// Converts the result of all parts together.
-pub(super) fn told<R, E>(tried: Tried<R, E>) -> Result<R, E> {
+pub(super) fn into_result<R, E>(tried: Tried<R, E>) -> Result<R, E> {
     tried.map_err(|error| error.expect("parts are left out where one has failed"))
 }

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::table::tell_all;
+use super::table::notify_all;
 use crate::fiber::thread_registry;
 use crate::shim::{self, StaticLock, run_static};
 use crate::sys::poller::{Driver, Events};
@@ -43,7 +43,7 @@ fn serve() {
     let mut events = Events::new();
     loop {
         thread_registry::rest(|| DRIVER.wait(&mut events, None));
-        tell_all(&events);
+        notify_all(&events);
     }
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn ask() {
     let mut events = Events::new();
     start().expect("a poller");
     DRIVER.wait(&mut events, None);
-    tell_all(&events);
+    notify_all(&events);
 }
 
 /// Ends an [`ask`], the next one if none is running.

@@ -76,7 +76,7 @@ pub(crate) use driver_sources::{awaits, evacuate};
 pub use interest::Interest;
 pub(crate) use sites::ever;
 pub(crate) use source::Source;
-pub(crate) use table::{has_waiters, tell_all};
+pub(crate) use table::{has_waiters, notify_all};
 #[cfg(all(unix, not(pirn_modelled)))]
 pub(crate) use watching::Watching;
 

@@ -213,7 +213,7 @@ impl Site {
     }
 
     /// Delivers an event to the waiters.
-    pub(super) fn tell(&self, generation: u32, event: Event) {
+    pub(super) fn notify(&self, generation: u32, event: Event) {
         let mut waits = self.waits.lock();
         if waits.generation != generation && !mutant!("site_event_of_any_generation") {
             return;
@@ -278,7 +278,7 @@ impl Site {
             read_closed: false,
             write_closed: false,
         };
-        self.tell(generation, anything);
+        self.notify(generation, anything);
     }
 
     /// Returns true if it is in `driver`.

@@ -16,7 +16,7 @@ use crate::base::mutant::mutant;
 use crate::fiber::current;
 use crate::shim::Lock;
 use crate::shim::atomic::Ordering;
-use crate::sys::poller::{Driver, RawSource, TELLS_CLOSED};
+use crate::sys::poller::{Driver, REPORTS_CLOSED, RawSource};
 #[cfg(any(feature = "futures", pirn_modelled))]
 use crate::wait::polling::is_spent;
 use crate::wait::{Attempt, How, Reason, Spec, Waited, begin, deadline_in, wait_in};
@@ -117,7 +117,7 @@ impl Source {
             }
             match attempt() {
                 Ok(done) => {
-                    if TELLS_CLOSED && emptied(&done) {
+                    if REPORTS_CLOSED && emptied(&done) {
                         self.site.drained(seen, interest);
                     }
                     return Some(Ok(done));
@@ -173,7 +173,7 @@ impl Source {
         let mut events = crate::sys::poller::Events::new();
         if let Some(driver) = driver {
             driver.poll_for_owner(&mut events);
-            super::table::tell_all(&events);
+            super::table::notify_all(&events);
         }
     }
 

@@ -9,10 +9,10 @@ pub(super) fn token(number: u32, generation: u32) -> u64 {
 }
 
 /// Wakes the waiters of these events.
-pub(crate) fn tell_all(events: &Events) {
+pub(crate) fn notify_all(events: &Events) {
     for event in events.iter() {
         if let Some(site) = site(event.token as u32) {
-            site.tell((event.token >> 32) as u32, event);
+            site.notify((event.token >> 32) as u32, event);
         }
     }
 }

@@ -254,7 +254,7 @@ macro_rules! select {
     };
     (@build $bias:tt $cases:tt [] [] []) => {
         ::core::compile_error!(
-            "this select has no arm that could tell of an interrupt: add `cancelled(interrupt) => …`"
+            "this select has no arm for an interrupt: add `cancelled(interrupt) => …`"
         )
     };
 

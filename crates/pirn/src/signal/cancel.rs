@@ -40,7 +40,7 @@ use crate::fiber::thread_registry::{self, ExternalWaker};
 ///         println!("still here");
 ///     }
 /// });
-/// println!("told to stop");
+/// println!("stopped");
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///

@@ -61,9 +61,11 @@ pub fn listen(signals: &[Signal]) -> io::Result<Receiver<Signal>> {
     forget_listeners();
     let (listener, receiver) = Listener::new();
     let listener = Arc::new(listener);
-    let tell = |signal| watch(signal, Reaction::Tell(Arc::clone(&listener)));
-    let watches: Vec<Watch> =
-        different.into_iter().map(tell).collect::<io::Result<_>>()?;
+    let notify = |signal| watch(signal, Reaction::Notify(Arc::clone(&listener)));
+    let watches: Vec<Watch> = different
+        .into_iter()
+        .map(notify)
+        .collect::<io::Result<_>>()?;
     watches.into_iter().for_each(Watch::leave);
     Ok(receiver)
 }

@@ -37,7 +37,7 @@ impl Listener {
     }
 
     /// Notifies that `signal` has come; false if all receivers are gone.
-    pub(super) fn tell(&self, signal: usize) -> bool {
+    pub(super) fn notify(&self, signal: usize) -> bool {
         let signal = Signal::from_raw(signal as i32);
         if self.sender.holds(|there| *there == signal) {
             return !self.has_gone();

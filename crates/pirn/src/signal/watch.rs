@@ -29,7 +29,7 @@ use crate::sys::{self, Disposition};
 pub(crate) enum Reaction {
     Cancel(Token),
     Call(fn()),
-    Tell(Arc<Listener>),
+    Notify(Arc<Listener>),
 }
 
 /// A signal and its watchers.
@@ -112,21 +112,21 @@ fn deliver(signal: usize) {
         let watched = list.watched.iter().filter(|w| w.signal == signal);
         watched.flat_map(|w| w.reactions.iter().cloned()).collect()
     };
-    let mut told = false;
+    let mut delivered = false;
     for (key, reaction) in reactions {
         match reaction {
             Reaction::Cancel(token) => token.cancel(),
             Reaction::Call(call) => call(),
-            Reaction::Tell(listener) => {
-                if !listener.tell(signal) {
+            Reaction::Notify(listener) => {
+                if !listener.notify(signal) {
                     forget(signal, key);
                     continue;
                 }
             }
         }
-        told = true;
+        delivered = true;
     }
-    if !told {
+    if !delivered {
         sys::raise(signal);
     }
 }
@@ -145,7 +145,7 @@ fn forget(signal: usize, key: u64) {
 pub(super) fn forget_listeners() {
     let mut list = LIST.lock();
     let listens = |(_, reaction): &(u64, Reaction)| match reaction {
-        Reaction::Tell(listener) => !listener.has_gone(),
+        Reaction::Notify(listener) => !listener.has_gone(),
         Reaction::Cancel(_) | Reaction::Call(_) => true,
     };
     let watched = list.watched.iter_mut();

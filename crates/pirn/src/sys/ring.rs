@@ -104,9 +104,9 @@ impl Ring {
         true
     }
 
-    /// Passes each completed read to `tell`: its name, and the number of bytes or a negative error.
-    /// `tell` must not call this.
-    pub(crate) fn reap(&self, mut tell: impl FnMut(u64, i32)) {
+    /// Passes each completed read to `done`: its name, and the number of bytes or a negative error.
+    /// `done` must not call this.
+    pub(crate) fn reap(&self, mut done: impl FnMut(u64, i32)) {
         let mut ring = self.ring.borrow_mut();
         /// `IORING_ENTER_GETEVENTS`: puts pending completions into the queue.
         const FETCH: u32 = 1;
@@ -119,7 +119,7 @@ impl Ring {
             for complete in ring.completion() {
                 in_vain = 0;
                 self.under_way.set(self.under_way.get() - 1);
-                tell(complete.user_data(), complete.result());
+                done(complete.user_data(), complete.result());
             }
             // LIVENESS: since Linux 6.13 one call processes a part of the pending work, and while a
             // part is left the bell may stay silent. The flag alone proves nothing. The system sets
@@ -165,17 +165,17 @@ mod tests {
         let mut buffer = [0; 4];
         // SAFETY: the buffer stays until the read is named, below.
         assert!(unsafe { ring.read(&reader, &mut buffer, 0, 7) });
-        let told = || {
-            let mut told = Vec::new();
-            ring.reap(|name, result| told.push((name, result)));
-            told
+        let reaped = || {
+            let mut reaped = Vec::new();
+            ring.reap(|name, result| reaped.push((name, result)));
+            reaped
         };
-        assert_eq!((told(), ring.under_way()), (vec![], 1));
+        assert_eq!((reaped(), ring.under_way()), (vec![], 1));
         assert!(!has_rung(&bell));
         writer.write_all(b"abc").expect("a pipe");
         assert!(has_rung(&bell));
-        assert_eq!((told(), ring.under_way()), (vec![(7, 3)], 0));
-        assert_eq!((told(), &buffer), (vec![], b"abc\0"));
+        assert_eq!((reaped(), ring.under_way()), (vec![(7, 3)], 0));
+        assert_eq!((reaped(), &buffer), (vec![], b"abc\0"));
     }
 
     /// One call to the system may process a part of the completions. The rest is fetched all the
@@ -202,14 +202,14 @@ mod tests {
             ring.reap(|_, _| panic!("nothing is there"));
         }
         writer.write_all(&[7; MANY]).expect("a pipe");
-        let mut told = 0;
+        let mut reaped = 0;
         while has_rung(&bell) {
             ring.reap(|_, result| {
                 assert_eq!(result, 1);
-                told += 1;
+                reaped += 1;
             });
         }
-        assert_eq!((told, ring.under_way()), (MANY, 0));
+        assert_eq!((reaped, ring.under_way()), (MANY, 0));
         assert_eq!(buffers, [[7]; MANY]);
     }
 

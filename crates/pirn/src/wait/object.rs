@@ -291,7 +291,7 @@ impl fmt::Display for Object {
         if !matches!(kind, ObjectKind::Fiber { .. } | ObjectKind::Select { .. }) {
             write!(f, " at {address:#x}")?;
         }
-        kind.tell(f)
+        kind.write(f)
     }
 }
 
@@ -324,7 +324,7 @@ impl ObjectKind {
     }
 
     /// Writes its state, after its kind.
-    fn tell(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ObjectKind::Busy
             | ObjectKind::Key

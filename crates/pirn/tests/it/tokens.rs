@@ -55,7 +55,7 @@ fn leaving_an_inner_token_keeps_the_outer_interrupt() {
 }
 
 /// Tokens, callbacks and waiting: once, in any order, also too late.
-// Proves: K-X-told.
+// Proves: K-X-notified.
 #[test]
 fn tokens_notify_each_waiter_once() {
     on_every_shape(|runtime| {

@@ -53,7 +53,7 @@ impl<T> Watched for Pipe<T> {
         };
         if !ready {
             let watcher = Watcher {
-                seen: state.told,
+                seen: state.notices,
                 ticket: call.ticket,
             };
             let queue = &mut state.watchers[side as usize];

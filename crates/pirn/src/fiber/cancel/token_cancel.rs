@@ -72,7 +72,7 @@ impl Node {
             self.cancelled.store(true, Ordering::Release);
             (mem::take(&mut tables.below), mem::take(&mut tables.calls))
         };
-        self.tell_registered();
+        self.notify_registered();
         wake_all(&self.tables, |tables| tables.waiters.claim_first(|()| {}));
         for (_, call) in calls {
             // UNWIND: a callback's panic ends that callback only.
@@ -81,7 +81,7 @@ impl Node {
         due.extend(below.into_iter().filter_map(|(_, node)| node.upgrade()));
     }
 
-    fn tell_registered(&self) {
+    fn notify_registered(&self) {
         let mut next = 0;
         loop {
             let mut wakes = [const { None }; BATCH];

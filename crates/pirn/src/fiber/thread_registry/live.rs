@@ -128,7 +128,7 @@ pub(crate) fn leave(fiber: FiberPtr) {
 /// Returns the plain threads that have waited in this library and have not ended.
 pub(crate) fn plain_threads() -> Vec<PlainThread> {
     let register = REGISTER.lock();
-    let tell = |entry: &Entry| {
+    let describe = |entry: &Entry| {
         let mark = mark_of(entry.header).load(Ordering::SeqCst);
         let id = entry.header.header().id();
         PlainThread {
@@ -141,7 +141,7 @@ pub(crate) fn plain_threads() -> Vec<PlainThread> {
             },
         }
     };
-    register.values().map(tell).collect()
+    register.values().map(describe).collect()
 }
 
 /// Marks the calling thread, which has borrowed `fiber`, as asleep while it is in `sleep`.

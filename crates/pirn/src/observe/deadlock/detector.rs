@@ -171,20 +171,20 @@ fn unknown(own: usize) -> (Option<usize>, bool) {
 /// The body of the thread.
 fn watch() {
     let mut last: Option<(Look, HashSet<Circle>)> = None;
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     let mut again = 0;
-    let mut standstill_told = false;
+    let mut standstill_reported = false;
     loop {
         let pools = pools();
         let look = Look::take(&pools);
         let unmoved = last.as_ref().is_some_and(|(last, _)| *last == look);
-        standstill_told &= unmoved;
+        standstill_reported &= unmoved;
         let most = if unmoved { usize::MAX } else { MOST };
         let (seen, complete) = find_circles(&pools, most);
         if let Some((_, before)) = &last {
             for circle in seen.intersection(before) {
-                if told.insert(circle.clone()) {
-                    tell_circle(&pools, circle);
+                if reported.insert(circle.clone()) {
+                    report_circle(&pools, circle);
                 }
             }
         }
@@ -196,9 +196,9 @@ fn watch() {
             thread_registry::await_change(Some(shim::now() + PERIOD));
             continue;
         }
-        if look.still && !standstill_told {
-            standstill_told = true;
-            tell_standstill(&pools);
+        if look.still && !standstill_reported {
+            standstill_reported = true;
+            report_standstill(&pools);
         }
         if trial::look(trials(&pools), look.still || look.still_but_main) {
             last = Some((look, seen));
@@ -254,7 +254,7 @@ fn all_fibers(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
     (fibers, abort)
 }
 
-fn tell_circle(pools: &[Arc<Pool>], circle: &Circle) {
+fn report_circle(pools: &[Arc<Pool>], circle: &Circle) {
     let (fibers, abort) = all_fibers(pools);
     let n = circle.len();
     let mut text = match n {
@@ -267,12 +267,12 @@ fn tell_circle(pools: &[Arc<Pool>], circle: &Circle) {
     }
     let is_in = |fiber: &FiberInfo| circle.iter().any(|(id, _)| fiber.id.number() == *id);
     if !trial::fails_for_circle(trials(pools), is_in, &text) {
-        tell(&format!("pirn: deadlock: {text}"), abort);
+        report(&format!("pirn: deadlock: {text}"), abort);
     }
 }
 
 /// Reports all fibers but those of tests, which are reported separately.
-fn tell_standstill(pools: &[Arc<Pool>]) {
+fn report_standstill(pools: &[Arc<Pool>]) {
     let others = pools
         .iter()
         .filter(|pool| Detector::of(pool).trial().is_none());
@@ -291,10 +291,10 @@ fn tell_standstill(pools: &[Arc<Pool>]) {
         if fibers.len() == 1 { "it" } else { "them" }
     );
     trial::list(&fibers, &mut text);
-    tell(&text, abort);
+    report(&text, abort);
 }
 
-fn tell(text: &str, abort: bool) {
+fn report(text: &str, abort: bool) {
     let _ = io::stderr().write_all(text.as_bytes());
     if abort {
         process::exit(EXIT_CODE);

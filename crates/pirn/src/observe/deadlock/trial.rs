@@ -70,7 +70,7 @@ struct Progress {
     /// Since when that has not changed.
     since: u64,
     /// A report on that was written.
-    told: bool,
+    reported: bool,
     /// The thread was in `futex`.
     locked: bool,
     /// When the test failed; 0 before that.
@@ -137,16 +137,16 @@ pub(super) fn fails_for_circle<'a>(
 impl Trial {
     fn look(&self, pool: &Arc<Pool>, remote: &Remote, still: bool) {
         let now = clock::now();
-        let (silent, told, failed) = {
+        let (silent, reported, failed) = {
             let mut progress = self.progress.lock();
             let dispatched = remote.dispatched();
             if dispatched != progress.dispatched || progress.since == 0 {
                 progress.dispatched = dispatched;
                 progress.since = now;
-                progress.told = false;
+                progress.reported = false;
                 progress.locked = false;
             }
-            (now - progress.since, progress.told, progress.failed)
+            (now - progress.since, progress.reported, progress.failed)
         };
         let waits = remote.thread().activity() == Some(Activity::Waits);
         if failed != 0 {
@@ -161,7 +161,7 @@ impl Trial {
         } else if still && remote.sleeps_for_good() {
             self.stand_still(pool);
         } else if silent >= self.limit {
-            self.report_silence(pool, remote, waits, told);
+            self.report_silence(pool, remote, waits, reported);
         }
     }
 
@@ -179,7 +179,13 @@ impl Trial {
     }
 
     /// Reports that nothing has run for the limit.
-    fn report_silence(&self, pool: &Arc<Pool>, remote: &Remote, waits: bool, told: bool) {
+    fn report_silence(
+        &self,
+        pool: &Arc<Pool>,
+        remote: &Remote,
+        waits: bool,
+        reported: bool,
+    ) {
         let asleep = remote.is_asleep();
         let call = remote.thread().call();
         let in_futex = !asleep && waits && call.is_some_and(is_futex);
@@ -191,10 +197,10 @@ impl Trial {
             // The next look shows whether it is still there.
             return;
         }
-        if told && !locked {
+        if reported && !locked {
             return;
         }
-        self.progress.lock().told = true;
+        self.progress.lock().reported = true;
         let limit = self.limit / 1_000_000;
         let running = (!asleep).then(|| remote.describe_running(0)).flatten();
         if let Some(running) = running {

@@ -183,7 +183,7 @@ impl Stalls {
                         report::first(pool, index, &stall, now - since, held, fibers);
                         if let Some(asked) = asked {
                             let frames = report::Place::of(pool, index, &stall, &asked);
-                            self.reporter.send(pool.name(), move || frames.tell());
+                            self.reporter.send(pool.name(), move || frames.report());
                         }
                     } else {
                         report::totals(pool, index, &stall, held, fibers, line);
@@ -226,7 +226,7 @@ impl Stalls {
             let place = report::Place::of(pool, index, &stall, &asked);
             let counts = Arc::clone(&self.counts);
             self.reporter.send(pool.name(), move || {
-                if place.tell_if_locked() {
+                if place.report_if_locked() {
                     counts.begin();
                 }
             });

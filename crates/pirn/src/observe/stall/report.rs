@@ -103,7 +103,7 @@ impl Place {
 
     /// Writes the frames of the fiber. Slow: looks up the names of functions in the debug
     /// information.
-    pub(super) fn tell(&self) {
+    pub(super) fn report(&self) {
         let lines = self.lines();
         if self.write_locked(&lines) || lines.is_empty() {
             return;
@@ -115,8 +115,8 @@ impl Place {
         ));
     }
 
-    /// As [`tell`](Self::tell), if the thread waits for a lock; else returns false.
-    pub(super) fn tell_if_locked(&self) -> bool {
+    /// As [`report`](Self::report), if the thread waits for a lock; else returns false.
+    pub(super) fn report_if_locked(&self) -> bool {
         self.write_locked(&self.lines())
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::readiness::site::Site;
 use crate::readiness::{Interest, Source};
-use crate::sys::poller::{Event, TELLS_CLOSED};
+use crate::sys::poller::{Event, REPORTS_CLOSED};
 use crate::wait::{Reason, Spec, deadline_in};
 
 pub(super) const READABLE: Event = Event {
@@ -32,12 +32,12 @@ fn ready(site: &Site) -> (bool, bool) {
 fn an_event_that_comes_during_an_attempt_is_not_forgotten() {
     let site = Site::new();
     let before = site.look();
-    site.tell(0, READABLE);
+    site.notify(0, READABLE);
     site.clear(before, Interest::Readable);
     assert_eq!(ready(&site), (true, true), "it is tried again");
     site.clear(site.look(), Interest::Readable);
     assert_eq!(ready(&site), (false, true));
-    site.tell(0, READABLE);
+    site.notify(0, READABLE);
     assert_eq!(ready(&site), (true, true));
 }
 
@@ -49,13 +49,13 @@ fn what_is_closed_stays_ready() {
         read_closed: true,
         ..READABLE
     };
-    site.tell(0, closed);
+    site.notify(0, closed);
     site.drained(site.look(), Interest::Readable);
     assert_eq!(ready(&site), (true, true), "no further event comes");
     // A named pipe with a new writer: now the attempt waits.
     site.clear(site.look(), Interest::Readable);
     assert_eq!(ready(&site), (false, true));
-    site.tell(0, READABLE);
+    site.notify(0, READABLE);
     site.drained(site.look(), Interest::Readable);
     assert_eq!(ready(&site), (false, true), "it is open again");
 }
@@ -68,7 +68,7 @@ fn what_is_urgent_stays_ready() {
         urgent: true,
         ..READABLE
     };
-    site.tell(0, urgent);
+    site.notify(0, urgent);
     site.drained(site.look(), Interest::Readable);
     assert_eq!(ready(&site), (true, true), "the read has stopped before it");
     site.clear(site.look(), Interest::Readable);
@@ -81,9 +81,9 @@ fn an_event_of_an_earlier_generation_is_ignored() {
     let site = Site::new();
     site.renew();
     site.clear(site.look(), Interest::Readable);
-    site.tell(0, READABLE);
+    site.notify(0, READABLE);
     assert_eq!(ready(&site), (false, true));
-    site.tell(1, READABLE);
+    site.notify(1, READABLE);
     assert_eq!(ready(&site), (true, true));
 }
 
@@ -106,7 +106,7 @@ fn what_was_emptied_is_not_tried() {
     };
     assert_eq!(operate(|| Ok(3)).unwrap(), 3);
     let second = operate(|| Ok(3));
-    if TELLS_CLOSED {
+    if REPORTS_CLOSED {
         assert_eq!(second.unwrap_err().kind(), io::ErrorKind::TimedOut);
         assert_eq!(attempts, 1);
     } else {

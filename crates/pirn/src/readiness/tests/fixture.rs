@@ -14,7 +14,7 @@ use crate::fiber::current::{self, Local};
 use crate::fiber::schedule::Schedule;
 use crate::fiber::tests::stage::Block;
 use crate::readiness::common;
-use crate::readiness::{Interest, Source, awaits, tell_all};
+use crate::readiness::{Interest, Source, awaits, notify_all};
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::thread::{self, JoinHandle};
 use crate::shim::{Mutex, lazy_static};
@@ -92,7 +92,7 @@ impl Schedule for Worker {
         let mut events = Events::new();
         while !self.woken.swap(false, Ordering::Acquire) {
             self.driver.wait(&mut events, None);
-            tell_all(&events);
+            notify_all(&events);
         }
         self.suspended.swap(false, Ordering::AcqRel);
     }
@@ -102,7 +102,7 @@ impl Schedule for Worker {
 pub(super) fn ask_common() {
     let mut events = Events::new();
     common::driver().poll(&mut events);
-    tell_all(&events);
+    notify_all(&events);
 }
 
 /// A count of items to read, and of free places to write.
@@ -134,7 +134,7 @@ impl Socket {
         let mut inside = self.inside.lock();
         inside.things += things;
         inside.room += room;
-        self.tell(&inside);
+        self.notify(&inside);
     }
 
     pub(super) fn has_things(&self) -> bool {
@@ -152,7 +152,7 @@ impl Socket {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         *left -= 1;
-        self.tell(&inside);
+        self.notify(&inside);
         Ok(())
     }
 
@@ -164,7 +164,7 @@ impl Socket {
             .expect("nothing ends the wait");
     }
 
-    fn tell(&self, inside: &Inside) {
+    fn notify(&self, inside: &Inside) {
         self.wire.set(inside.things > 0, inside.room > 0);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::fixture::{ask_common, fiber, join, socket, source, spawn, worker};
 use crate::base::tests::explore::explore;
-use crate::readiness::{Interest, Source, tell_all};
+use crate::readiness::{Interest, Source, notify_all};
 use crate::sys::poller::Events;
 use crate::wait::{Reason, Spec};
 
@@ -47,7 +47,7 @@ fn model_site_event_of_an_earlier_generation() {
             let mut fetched = Events::new();
             worker(0).driver.poll(&mut fetched);
             let late = spawn(move || {
-                tell_all(&fetched);
+                notify_all(&fetched);
                 new.add(1, 0);
             });
             drop(first);

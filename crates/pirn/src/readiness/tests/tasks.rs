@@ -15,7 +15,7 @@ fn an_event_amid_the_cloning_of_a_waker_is_seen() {
     static TABLE: RawWakerVTable =
         RawWakerVTable::new(clone_amid_an_event, ignore, ignore, ignore);
     fn clone_amid_an_event(_: *const ()) -> RawWaker {
-        SITE.tell(0, READABLE);
+        SITE.notify(0, READABLE);
         RawWaker::new(ptr::null(), &TABLE)
     }
     fn ignore(_: *const ()) {}

@@ -95,7 +95,7 @@ impl Worker {
             return true;
         }
         if hold.has_limit() {
-            self.tell_of_vain_hold(hold);
+            self.report_vain_hold(hold);
             hold.give_up();
         }
         false
@@ -113,7 +113,7 @@ impl Worker {
     /// Reports the first hold in vain of the process, to explain why a test takes so long, or saw a
     /// limit end.
     #[cold]
-    fn tell_of_vain_hold(&self, hold: &Hold) {
+    fn report_vain_hold(&self, hold: &Hold) {
         static TOLD: StaticLock<bool> = StaticLock::new(false);
         if std::mem::replace(&mut *TOLD.lock(), true) {
             return;

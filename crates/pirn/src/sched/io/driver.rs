@@ -48,20 +48,20 @@ impl Io {
         // not wait; none of it comes back here.
         let events = unsafe { self.events() };
         driver.poll(events);
-        self.tell(driver, events);
+        self.deliver(driver, events);
     }
 
     /// Reports the events that ended the last sleep.
-    pub(in crate::sched) fn tell_events(&self, driver: &'static Driver) {
+    pub(in crate::sched) fn deliver_events(&self, driver: &'static Driver) {
         // SAFETY: as above.
         let events = unsafe { self.events() };
-        self.tell(driver, events);
+        self.deliver(driver, events);
     }
 
     #[inline]
-    fn tell(&self, driver: &'static Driver, events: &mut Events) {
+    fn deliver(&self, driver: &'static Driver, events: &mut Events) {
         self.queued.reap(driver, events);
-        readiness::tell_all(events);
+        readiness::notify_all(events);
         events.clear();
     }
 
@@ -89,6 +89,6 @@ impl Io {
 pub(in crate::sched) fn ask_for(driver: &Driver, events: &mut Events) {
     if driver.is_used() {
         driver.poll_for_owner(events);
-        readiness::tell_all(events);
+        readiness::notify_all(events);
     }
 }

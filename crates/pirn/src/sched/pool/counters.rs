@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::base::diagnostics_enabled::TELLS;
+use crate::base::diagnostics_enabled::HAS_DIAGNOSTICS;
 use crate::base::mutant::or_relaxed;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -62,7 +62,7 @@ impl Tally {
     /// Adds `n`. Owner only.
     #[inline(always)]
     pub(crate) fn add(&self, n: u64) {
-        if TELLS {
+        if HAS_DIAGNOSTICS {
             self.0.add(n);
         }
     }

@@ -297,7 +297,7 @@ impl Worker {
             self.role.set_leaving(false);
         }
         self.waking();
-        self.tell_events();
+        self.deliver_events();
         self.resume_intervals();
     }
 
@@ -328,7 +328,7 @@ impl Worker {
         self.drain_inbox();
         inbox.cancel_sleep();
         self.waking();
-        self.tell_events();
+        self.deliver_events();
         self.resume_intervals();
     }
 

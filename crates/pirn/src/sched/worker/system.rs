@@ -51,8 +51,8 @@ impl Worker {
     }
 
     /// Reports the events that ended the last sleep.
-    pub(in crate::sched) fn tell_events(&self) {
-        self.io.tell_events(self.remote().inbox.driver());
+    pub(in crate::sched) fn deliver_events(&self) {
+        self.io.deliver_events(self.remote().inbox.driver());
     }
 
     /// Leaves the driver: the worker's thread will not poll any more.

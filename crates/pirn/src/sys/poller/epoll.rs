@@ -14,7 +14,7 @@ use crate::sys::calls;
 pub(crate) type RawSource = RawFd;
 
 /// Whether events report that a side is closed.
-pub(crate) const TELLS_CLOSED: bool = true;
+pub(crate) const REPORTS_CLOSED: bool = true;
 
 /// The most events in one fetch: 3 KiB. Arbitrary.
 const BATCH: u16 = 256;

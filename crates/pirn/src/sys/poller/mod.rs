@@ -37,6 +37,6 @@ mod event;
 
 #[cfg(all(test, pirn_parts))]
 pub(crate) use door::Wire;
-pub(crate) use door::{Events, RawSource, TELLS_CLOSED};
+pub(crate) use door::{Events, REPORTS_CLOSED, RawSource};
 pub(crate) use driver::Driver;
 pub(crate) use event::Event;

@@ -10,7 +10,7 @@ use crate::shim::{Condvar, Mutex};
 /// A wire, as a source.
 pub(crate) type RawSource = &'static Wire;
 
-pub(crate) const TELLS_CLOSED: bool = true;
+pub(crate) const REPORTS_CLOSED: bool = true;
 
 /// A source that can be readable and writable, with the pollers that are notified of a change.
 #[derive(Debug, Default)]
@@ -20,14 +20,14 @@ pub(crate) struct Wire(Mutex<Ends>);
 struct Ends {
     readable: bool,
     writable: bool,
-    told: Vec<(Arc<Told>, u64)>,
+    pollers: Vec<(Arc<Queue>, u64)>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Poller(Arc<Told>);
+pub(crate) struct Poller(Arc<Queue>);
 
 #[derive(Debug)]
-struct Told {
+struct Queue {
     pending: Mutex<Pending>,
     changed: Condvar,
 }
@@ -41,7 +41,7 @@ struct Pending {
 /// Events that have been fetched.
 #[derive(Default)]
 pub(crate) struct Events {
-    told: Vec<Event>,
+    fetched: Vec<Event>,
     rung: bool,
 }
 
@@ -55,7 +55,7 @@ impl Wire {
         let mut ends = self.0.lock();
         ends.readable = yes;
         if yes {
-            ends.tell();
+            ends.notify();
         }
     }
 }
@@ -69,15 +69,15 @@ impl Wire {
         ends.readable = readable;
         ends.writable = writable;
         if more {
-            ends.tell();
+            ends.notify();
         }
     }
 }
 
 impl Ends {
-    fn tell(&self) {
-        for (told, token) in &self.told {
-            told.push(self.event(*token));
+    fn notify(&self) {
+        for (poller, token) in &self.pollers {
+            poller.push(self.event(*token));
         }
     }
 
@@ -93,7 +93,7 @@ impl Ends {
     }
 }
 
-impl Told {
+impl Queue {
     fn push(&self, event: Event) {
         self.pending.lock().events.push(event);
         self.changed.notify_all();
@@ -103,7 +103,7 @@ impl Told {
 impl Pending {
     /// As in the system: a wake is one more event, which the thread that polls takes.
     fn fetch(&mut self, events: &mut Events) {
-        events.told.append(&mut self.events);
+        events.fetched.append(&mut self.events);
         events.rung |= std::mem::take(&mut self.woken);
     }
 }
@@ -111,13 +111,13 @@ impl Pending {
 impl Events {
     pub(crate) const fn new() -> Events {
         Events {
-            told: Vec::new(),
+            fetched: Vec::new(),
             rung: false,
         }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.told.clear();
+        self.fetched.clear();
         self.rung = false;
     }
 
@@ -126,7 +126,7 @@ impl Events {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Event> {
-        self.told.iter().copied()
+        self.fetched.iter().copied()
     }
 }
 
@@ -135,7 +135,7 @@ impl Poller {
     /// None: no resource can run out.
     #[expect(clippy::unnecessary_wraps, reason = "the others' surface")]
     pub(crate) fn new() -> io::Result<Poller> {
-        Ok(Poller(Arc::new(Told {
+        Ok(Poller(Arc::new(Queue {
             pending: Mutex::new(Pending::default()),
             changed: Condvar::new(),
         })))
@@ -144,7 +144,7 @@ impl Poller {
     #[expect(clippy::unnecessary_wraps, reason = "the others' surface")]
     pub(crate) fn add(&self, source: RawSource, token: u64) -> io::Result<()> {
         let mut ends = source.0.lock();
-        ends.told.push((Arc::clone(&self.0), token));
+        ends.pollers.push((Arc::clone(&self.0), token));
         if ends.readable || ends.writable {
             self.0.push(ends.event(token));
         }
@@ -153,10 +153,10 @@ impl Poller {
 
     pub(crate) fn remove(&self, source: RawSource) {
         let mut ends = source.0.lock();
-        let own = |told: &Arc<Told>| Arc::ptr_eq(told, &self.0);
+        let own = |fetched: &Arc<Queue>| Arc::ptr_eq(fetched, &self.0);
         let tokens: Vec<u64> = ends
-            .told
-            .extract_if(.., |(told, _)| own(told))
+            .fetched
+            .extract_if(.., |(fetched, _)| own(fetched))
             .map(|(_, token)| token)
             .collect();
         let mut pending = self.0.pending.lock();

@@ -12,7 +12,7 @@ use crate::shim;
 pub(crate) type RawSource = RawFd;
 
 /// Whether events report that a side is closed: not on all systems.
-pub(crate) const TELLS_CLOSED: bool = false;
+pub(crate) const REPORTS_CLOSED: bool = false;
 
 #[derive(Debug)]
 pub(crate) struct Poller {
