@@ -369,7 +369,7 @@ fn regions_are_left_by_unwinding() {
 // Proves: K2.
 #[test]
 fn cancelled_at_random_points() {
-    let rounds = scaled(60);
+    let rounds = scaled(30);
     for workers in [1, 2, 4, 8] {
         let runtime = runtime(workers);
         for round in 0..rounds {

@@ -194,7 +194,7 @@ fn a_close_amid_traffic_splits_it_cleanly() {
     for workers in [1, 2, 4, 8] {
         for executor in EXECUTOR_KINDS {
             for capacity in CAPACITIES {
-                close_amid(executor, workers, capacity, 50);
+                close_amid(executor, workers, capacity, 25);
             }
         }
     }

@@ -93,7 +93,7 @@ fn condition_variables_lose_no_notification() {
     for workers in WORKERS {
         for executor in EXECUTOR_KINDS {
             for room in [1, 2, 16] {
-                pass_through(executor, workers, room, 5_000);
+                pass_through(executor, workers, room, 2_500);
             }
         }
     }

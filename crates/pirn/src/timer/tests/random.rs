@@ -143,7 +143,7 @@ fn agrees_with_a_sorted_map() {
 /// More timers in a slot than one `advance` moves down ahead of time.
 #[test]
 fn agrees_with_a_sorted_map_when_slots_are_full() {
-    for seed in 500..540 {
+    for seed in 500..516 {
         let program = Program {
             timers: 2_000,
             changes: 300,
