@@ -137,7 +137,7 @@ const CROSSBEAM: &str = "crossbeam-suite::";
 fn run_crossbeams(cases: Vec<Case>, how: Run) -> Result<Tally, String> {
     let (timed, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(is_timed);
     let jobs = match how.jobs {
-        0 => 6 * processors(),
+        0 => 2 * processors() + 1,
         jobs => jobs,
     };
     let how = Run { jobs, ..how };

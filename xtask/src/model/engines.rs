@@ -72,7 +72,7 @@ impl Engine {
     /// Returns the build of this engine's models.
     pub(crate) fn models_build(self, quick: bool) -> Build {
         let targets = match self {
-            Engine::Shuttle | Engine::Migrating => "--release --lib --test model",
+            Engine::Shuttle | Engine::Migrating => "--release --test model",
             Engine::Loom | Engine::Native => "--release --lib",
         };
         self.build(quick, targets, "")
@@ -82,9 +82,7 @@ impl Engine {
     fn models(self, quick: bool) -> Result<Vec<Case>, String> {
         let is_model = |case: &Case| match self {
             Engine::Loom => case.name.contains("model_"),
-            Engine::Shuttle | Engine::Migrating => {
-                case.name.contains("shuttle_") || case.binary.id == "pirn::model"
-            }
+            Engine::Shuttle | Engine::Migrating => true,
             Engine::Native => false,
         };
         let mut models = cases(&self.models_build(quick))?;
