@@ -6,7 +6,8 @@
 //! joiners are woken.
 //!
 //! The end, in order:
-//! 1. The closure has returned or panicked, and its outcome is in the payload.
+//! 1. The closure has returned or panicked, and its outcome is in the payload. From step 3 on the
+//!    outcome may be a joiner's, so what depends on it is counted or reported before.
 //! 2. Fiber-locals are dropped, and the fiber leaves the region that it inherits from its parent
 //!    (`cancel`).
 //! 3. Under the join lock, `done` is set and the first joiner is claimed. If the handle is gone,
@@ -15,7 +16,7 @@
 //! 5. The end hook notifies the scope.
 //! 6. The fiber leaves its stack, or hands it to a fresh fiber.
 //! 7. The next code on this thread cleans up: the state word becomes Done, the stack goes back to
-//!    the cache, and the runtime's reference is released.
+//!    the cache, the end is counted, and the runtime's reference is released.
 
 use std::marker::PhantomData;
 use std::mem::needs_drop;

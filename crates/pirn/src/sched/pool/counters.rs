@@ -185,6 +185,8 @@ macro_rules! counters {
     };
 }
 
+// The order matters (`WorkerCounters::read`). Relations are in the doc of `Counters`, and in `always`
+// of tests/it/counters.rs.
 counters! {
     sums {
         /// Fibers spawned.
