@@ -75,12 +75,9 @@ fn chosen_build(options: &Options) -> Result<Build, String> {
 /// # Errors
 /// When it does not build, or nothing ran.
 pub(crate) fn job(step: &str, options: &Options) -> Result<Tally, String> {
-    let mut options = options.clone();
-    if options.words.is_empty() {
-        let names = jobs::names(step).split('|').map(str::to_owned);
-        options.words = names.filter(|name| !name.is_empty()).collect();
-    }
-    picked(step, &jobs::build(step)?, &options, |_| true)
+    let own = |case: &Case| jobs::names(step).split('|').any(|n| case.id().contains(n));
+    let picks = |case: &Case| !options.words.is_empty() || own(case);
+    picked(step, &jobs::build(step)?, options, picks)
 }
 
 /// Runs the tests of a build that the options and `picks` choose.

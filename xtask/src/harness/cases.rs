@@ -56,8 +56,11 @@ impl Case {
     }
 
     /// Returns the command that runs only this test.
-    pub(crate) fn command(&self) -> Command {
+    pub(crate) fn command(&self, backtraces: bool) -> Command {
         let mut command = program(&self.binary);
+        if !backtraces {
+            command.env("RUST_BACKTRACE", "0");
+        }
         command.env("CARGO_MANIFEST_DIR", &self.binary.home);
         command.args(["--exact", &self.name, "--test-threads=1"]);
         if self.marked {

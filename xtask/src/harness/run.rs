@@ -26,6 +26,9 @@ pub(crate) struct Run {
     pub(crate) verbose: bool,
     /// Prints nothing: the caller expects failures.
     pub(crate) quiet: bool,
+    /// Leaves `RUST_BACKTRACE` as it is. Otherwise it is 0: hundreds of tests panic on purpose, and
+    /// each backtrace takes a third of a second.
+    pub(crate) backtraces: bool,
 }
 
 impl Default for Run {
@@ -35,6 +38,7 @@ impl Default for Run {
             jobs: 0,
             verbose: false,
             quiet: false,
+            backtraces: false,
         }
     }
 }
@@ -51,6 +55,7 @@ impl Run {
             jobs: options.value("jobs")?.unwrap_or(self.jobs),
             verbose: self.verbose || options.has("verbose"),
             quiet: self.quiet,
+            backtraces: !options.words.is_empty(),
         })
     }
 }
@@ -116,7 +121,11 @@ pub(crate) fn run(cases: &[Case], how: Run) -> Result<(Tally, Vec<Ending>), Stri
 
 fn one(case: &Case, how: Run) -> Result<Ending, String> {
     let id = case.id();
-    let watched = watch(&mut case.command(), how.timeout, Streams::Both);
+    let watched = watch(
+        &mut case.command(how.backtraces),
+        how.timeout,
+        Streams::Both,
+    );
     let watched = watched.map_err(|e| format!("{id}: {e}"))?;
     let took = seconds(watched.took);
     let ended_well =
