@@ -153,10 +153,10 @@ impl Poller {
 
     pub(crate) fn remove(&self, source: RawSource) {
         let mut ends = source.0.lock();
-        let own = |fetched: &Arc<Queue>| Arc::ptr_eq(fetched, &self.0);
+        let own = |poller: &Arc<Queue>| Arc::ptr_eq(poller, &self.0);
         let tokens: Vec<u64> = ends
-            .fetched
-            .extract_if(.., |(fetched, _)| own(fetched))
+            .pollers
+            .extract_if(.., |(poller, _)| own(poller))
             .map(|(_, token)| token)
             .collect();
         let mut pending = self.0.pending.lock();
