@@ -17,10 +17,13 @@
 //! waiter unless one is on its way (TN2). A waiter on its way was claimed as woken, so it cannot
 //! time out instead. It tries; then it either releases later itself, or finds the turn taken by a
 //! party that will release it after `on_the_way` has been cleared.
+//!
+//! Models: `sync::a_mutex_…` in tests/model (shuttle).
 
 use std::time::{Duration, Instant};
 
 use super::holder::{FREE, number};
+use crate::base::mutant::mutant;
 use crate::fiber::FiberId;
 use crate::fiber::current::{self, Local};
 use crate::fiber::ticket::Wake;
@@ -38,6 +41,8 @@ pub(super) struct Turns {
 struct State {
     /// [`FREE`], or the number of the party that has the turn (`holder`).
     held: u64,
+    /// A waiter has been woken without the turn, and has yet to try (TN2). Set by `free`; cleared by
+    /// the waiter, in `arrive` if it takes the turn, and in `take_after` where it waits again.
     on_the_way: bool,
     losers: WaitQueue<Place>,
     arrivals: WaitQueue<Place>,
@@ -135,7 +140,8 @@ impl Turns {
             let since = *losing_since.get_or_insert(now);
             let starving = now.duration_since(since) > PATIENCE;
             let lost = |state: &mut State| {
-                state.on_the_way = false;
+                // TN2: it has the turn, or waits again, before the lock is free.
+                state.on_the_way = mutant!("loser_stays_on_the_way");
                 state.take_or_wait(place.number, starving)
             };
             match wait_in(&self.state, |state| &mut state.losers, spec, lost) {
@@ -145,7 +151,8 @@ impl Turns {
         }
     }
 
-    /// Tries to take the turn for a woken waiter; if that fails the waiter is still on its way.
+    /// Tries to take the turn for a woken waiter; if that fails the waiter is on its way until it
+    /// waits again.
     fn arrive(&self, caller: u64) -> bool {
         let mut state = self.state.lock();
         let free = state.take(caller);
