@@ -93,8 +93,8 @@ impl<T> Pipe<T> {
         self.run_deferred(after);
     }
 
-    /// Returns whether the channel holds a value for which `sought`, called with the lock held,
-    /// returns true.
+    /// Returns whether the channel holds a value for which `sought` returns true. `sought` is called
+    /// with the lock held, so it must not be the user's.
     pub(super) fn holds(&self, sought: impl Fn(&T) -> bool) -> bool {
         let mut state = self.state.lock();
         self.reclaim_batch(&mut state);

@@ -22,7 +22,7 @@
 //! * CH3. Once `closed` is set, no sender joins a queue, and the buffer accepts only values that
 //!   were parked or reserved before. The lock orders an admission and a close. Once no place is
 //!   reserved either, no receiver joins.
-//! * CH4. A value is dropped and a fiber enqueued only while the lock is free.
+//! * CH4. A value is cloned or dropped, and a fiber enqueued, only while the lock is free.
 //! * CH5. A party that waits for readiness only (in `watchers`) is notified of every event that
 //!   makes the channel ready. It has no claim on the value or the room.
 
