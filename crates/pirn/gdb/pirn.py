@@ -58,7 +58,7 @@ def fibers():
         if worker is None:
             continue
         lists = [worker["queues"]["started"]]
-        shared = word(place(worker["shared_queues"]))
+        shared = word(place(worker["migration"]))
         if shared:
             # Where fibers may migrate.
             queues = gdb.lookup_type("pirn::sched::migrate::shared_queues::SharedQueues").pointer()
