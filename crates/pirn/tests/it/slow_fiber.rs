@@ -115,7 +115,7 @@ fn a_fiber_that_holds_others_up_is_named_once() {
 /// A fiber woken from outside waits in the inbox, and counts too.
 // Proves: P5.
 #[test]
-fn mail_counts() {
+fn woken_fibers_count() {
     let builder = Runtime::builder().workers(1).slow_fiber(Some(THRESHOLD));
     let runtime = builder.build().unwrap();
     let (tx, rx) = channel::bounded::<()>(0);

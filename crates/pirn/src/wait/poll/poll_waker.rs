@@ -60,7 +60,7 @@ impl PollWaker {
     fn ring(&self) {
         let mut state = self.0.lock();
         let wake = state.waiting.claim_first(|()| ());
-        if wake.is_none() && !mutant!("alarm_rung_for_nobody") {
+        if wake.is_none() && !mutant!("alarm_rung_before_the_wait") {
             state.rung = true;
         }
         drop(state);
