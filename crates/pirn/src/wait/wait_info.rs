@@ -26,7 +26,7 @@ use super::object::{Describe, Object, ObjectKind};
 use super::reason::Reason;
 use super::spec::Spec;
 use crate::base::backoff::Backoff;
-use crate::base::diagnostics_enabled::HAS_DIAGNOSTICS;
+use crate::base::diagnostics_enabled::KEEPS_REPORT_DATA;
 use crate::fiber::current;
 use crate::fiber::{FiberId, FiberPtr, Header};
 use crate::shim::Lock;
@@ -134,7 +134,7 @@ impl std::fmt::Debug for Subject<'_> {
 #[cold]
 #[inline(never)]
 pub(crate) fn closed(channel: Subject<'_>) {
-    if !HAS_DIAGNOSTICS {
+    if !KEEPS_REPORT_DATA {
         return;
     }
     let local = current::local();

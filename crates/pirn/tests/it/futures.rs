@@ -17,7 +17,7 @@ use pirn::sync::{Barrier, Condvar, Event, Mutex, Once, RwLock, Semaphore, WaitGr
 use pirn::{Interrupt, Runtime, cancel, time};
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, for_ever, runtime};
-use crate::futures_rig::{Gate, give_way};
+use crate::futures_fixture::{Gate, give_way};
 use crate::util::{Drops, eventually, on_every_shape, scaled};
 
 /// A future may borrow, need not be `Send`, and is polled on the waiting fiber or thread.

@@ -16,7 +16,7 @@ use pirn::sync::Event;
 use pirn::{Runtime, yield_now};
 
 use crate::executor_kind::runtime;
-use crate::futures_rig::{Gate, give_way};
+use crate::futures_fixture::{Gate, give_way};
 use crate::util::{apart, eventually, scaled};
 
 /// Whether this build has such a stack; otherwise polls run on the fiber's stack.

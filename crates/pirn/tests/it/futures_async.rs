@@ -15,7 +15,7 @@ use pirn::spawn::JoinError;
 use pirn::{JoinHandle, Runtime};
 
 use crate::executor_kind::{alone, for_ever, runtime};
-use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
+use crate::futures_fixture::{Tasks, Wakes, block_on_thread, poll_once};
 use crate::util::{Drops, eventually, on_every_shape, scaled};
 
 /// Futures move between threads with their tasks; a handle is shared as usual.

@@ -12,7 +12,7 @@ use pirn::channel::{RecvError, broadcast, oneshot, watch};
 use pirn::future::{block_on, wait};
 
 use crate::executor_kind::runtime;
-use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
+use crate::futures_fixture::{Tasks, Wakes, block_on_thread, poll_once};
 use crate::util::{Drops, on_every_shape, scaled};
 
 /// Futures move between threads with their tasks.

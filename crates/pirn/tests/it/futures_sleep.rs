@@ -13,7 +13,7 @@ use pirn::future::{block_on, sleep, sleep_until, wait};
 use pirn::{Interrupt, Runtime, time};
 
 use crate::executor_kind::runtime;
-use crate::futures_rig::{Tasks, Wakes, block_on_thread, give_way, poll_once};
+use crate::futures_fixture::{Tasks, Wakes, block_on_thread, give_way, poll_once};
 use crate::util::{eventually, on_every_shape};
 
 const MS: Duration = Duration::from_millis(1);

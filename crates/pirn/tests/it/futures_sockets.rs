@@ -17,7 +17,7 @@ use pirn::net::{TcpStream, UnixStream};
 use pirn::{Interrupt, scope};
 
 use crate::executor_kind::{EXECUTOR_KINDS, ExecutorKind, Jobs, runtime};
-use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
+use crate::futures_fixture::{Tasks, Wakes, block_on_thread, poll_once};
 use crate::sockets_util::connection;
 use crate::util::{eventually, on_every_shape, scaled};
 

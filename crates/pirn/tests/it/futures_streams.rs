@@ -15,7 +15,7 @@ use pirn::channel::{self, RecvStream, broadcast, watch};
 use pirn::future::{block_on, wait};
 
 use crate::executor_kind::runtime;
-use crate::futures_rig::{Tasks, Wakes, block_on_thread};
+use crate::futures_fixture::{Tasks, Wakes, block_on_thread};
 use crate::util::{Drops, eventually, on_every_shape, scaled};
 
 async fn next<T>(stream: &mut RecvStream<T>) -> Option<T> {

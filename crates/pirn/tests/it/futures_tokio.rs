@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 
-use crate::futures_rig::block_on_thread;
+use crate::futures_fixture::block_on_thread;
 use crate::util::eventually;
 
 /// A runtime of tokio's, and a runtime of fibers that uses it.

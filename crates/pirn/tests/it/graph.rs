@@ -11,7 +11,7 @@ use pirn::sync::{Barrier, RwLock};
 use pirn::{Runtime, channel};
 
 use crate::executor_kind::{runtime, until};
-use crate::par_rig::compute;
+use crate::par_fixture::compute;
 use crate::util::on_every_shape;
 
 struct Place;

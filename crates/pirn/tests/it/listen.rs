@@ -10,7 +10,7 @@ use pirn::channel::{RecvError, TryRecvError, bounded};
 use pirn::signal::{Signal, cancel_on, listen};
 use pirn::{Interrupt, select};
 
-use crate::futures_rig::{Wakes, poll_once};
+use crate::futures_fixture::{Wakes, poll_once};
 use crate::signals::{assert_passed, send};
 use crate::util::{apart, eventually, on_every_shape};
 

@@ -43,7 +43,7 @@ mod futures_kinds;
 mod futures_hyper;
 
 /// Parts that the tests of futures share.
-mod futures_rig;
+mod futures_fixture;
 
 /// Channels as streams.
 mod futures_streams;
@@ -174,6 +174,8 @@ mod once;
 mod oracles;
 /// Joins, loops and sorts on a runtime that ends.
 mod par_ends;
+/// Lengths of parallel work, and work that takes a while or panics.
+mod par_fixture;
 /// Two halves, in parallel if a worker is idle.
 mod par_join;
 /// Fibers of parallel work are reported with the line that requested it.
@@ -184,8 +186,6 @@ mod par_panics;
 mod par_regions;
 /// Parallel work has the result of the equivalent loop.
 mod par_results;
-/// Lengths of parallel work, and work that takes a while or panics.
-mod par_rig;
 /// The result is sorted, and equal items stay in order.
 mod par_sorts;
 /// Trees of joins in which halves panic, wait, are shielded and cancelled.

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use pirn::Interrupt;
 use pirn::par::{self, Split};
 
-use crate::par_rig::Bomb;
+use crate::par_fixture::Bomb;
 use crate::util::{Counted, Dice, Drops, on_every_shape, scaled};
 
 /// Runs `work`, which must end with the panic of a [`Bomb`].

@@ -9,7 +9,7 @@ use pirn::par::{self, Split};
 use pirn::{Interrupt, Runtime};
 
 use crate::executor_kind::runtime;
-use crate::par_rig::{compute, lengths};
+use crate::par_fixture::{compute, lengths};
 use crate::util::{Dice, on_every_shape};
 
 /// Every operation on runs of every length, on every shape of runtime, compared with a loop.

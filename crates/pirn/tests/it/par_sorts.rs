@@ -2,8 +2,8 @@
 
 use pirn::par;
 
+use crate::par_fixture::lengths;
 use crate::par_patterns::{compare, patterns};
-use crate::par_rig::lengths;
 use crate::util::{Dice, on_every_shape, scaled};
 
 /// The longest runs: unoptimized code is slow.

@@ -12,7 +12,7 @@ use pirn::time::{now, sleep, timeout};
 use pirn::{Interrupt, Runtime};
 
 use crate::executor_kind::runtime;
-use crate::par_rig::compute;
+use crate::par_fixture::compute;
 use crate::util::{on_every_shape, scaled};
 
 /// As many items as are single jobs: one may wait for any other.

@@ -14,18 +14,22 @@ fn a_snapshot_amid_a_rendezvous() {
         let runtime = world.runtime();
         let handle = runtime.handle();
         let asks = thread(move || {
-            let mut told: Vec<_> = handle.fibers().iter().map(|fiber| fiber.id).collect();
-            let all = told.len();
-            told.sort_unstable();
-            told.dedup();
-            assert_eq!(told.len(), all, "somebody was told twice");
+            let mut reported: Vec<_> =
+                handle.fibers().iter().map(|fiber| fiber.id).collect();
+            let all = reported.len();
+            reported.sort_unstable();
+            reported.dedup();
+            assert_eq!(reported.len(), all, "a fiber was reported twice");
         });
         runtime.run(|| {
             let (tx, rx) = channel::bounded(0);
             let sends = spawn(move || tx.send(1).expect("the other end is there"));
             let own = spawn::current().id();
-            let told = pirn::runtime::Handle::current().fibers();
-            assert!(told.iter().any(|fiber| fiber.id == own), "who asks runs");
+            let reported = pirn::runtime::Handle::current().fibers();
+            assert!(
+                reported.iter().any(|fiber| fiber.id == own),
+                "the fiber that asks runs"
+            );
             assert_eq!(rx.recv(), Ok(1));
             sends.join().expect("it ends");
         });

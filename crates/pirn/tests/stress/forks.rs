@@ -1,10 +1,10 @@
 //! Joins by the million, and events in the middle of them.
 
+use crate::par_fixture::lengths;
 use crate::par_games::{
     Tree, cancel_amid, end_amid, join_in_flat_memory, wait_for_each_other,
 };
 use crate::par_patterns::{compare, patterns};
-use crate::par_rig::lengths;
 use crate::util::{SCHEDULERS, on_every_shape, scaled};
 
 const MILLION: usize = 1_000_000;

@@ -16,6 +16,10 @@ mod channel_games;
 #[path = "../it/executor_kind.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]
 mod executor_kind;
+/// Lengths of parallel work, and work that takes a while or panics.
+#[path = "../it/par_fixture.rs"]
+#[allow(dead_code, reason = "the storms need only some of it")]
+mod par_fixture;
 /// Trees of joins drawn by a seed, halves that wait for each other, runtimes that end meanwhile.
 #[path = "../it/par_games.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]
@@ -23,10 +27,6 @@ mod par_games;
 /// Numbers to sort.
 #[path = "../it/par_patterns.rs"]
 mod par_patterns;
-/// Lengths of parallel work, and work that takes a while or panics.
-#[path = "../it/par_rig.rs"]
-#[allow(dead_code, reason = "the storms need only some of it")]
-mod par_rig;
 /// Runtimes of every shape, and the system's statistics of this process.
 #[path = "../it/util.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]

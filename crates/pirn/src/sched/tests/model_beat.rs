@@ -31,7 +31,7 @@ fn join_against_rest(armed_before: bool) {
     join();
     armed.park();
     join();
-    watcher.join().expect("it is told");
+    watcher.join().expect("it is notified");
 }
 
 #[test]

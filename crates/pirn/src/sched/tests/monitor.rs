@@ -4,7 +4,7 @@ use crate::sched::policy::sysmon::{Look, since};
 
 const MS: u64 = 1_000_000;
 
-/// A look at a worker that sleeps with mail and without a notification, or not.
+/// A look at a worker that sleeps with fibers in its inbox and without a notification, or not.
 fn look(last: &Look, unaware: bool, at: u64) -> Look {
     let mut look = *last;
     look.unaware = since(last.unaware, unaware, at);

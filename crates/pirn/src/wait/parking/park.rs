@@ -22,7 +22,7 @@ use std::ptr;
 use super::spec::{End, How, Spec};
 use super::suspend::{end_of, suspend, suspend_free, suspend_pinned};
 use super::yielding::{PATIENCE, unwinds, yields_as_usual};
-use crate::base::diagnostics_enabled::HAS_DIAGNOSTICS;
+use crate::base::diagnostics_enabled::KEEPS_REPORT_DATA;
 use crate::base::mutant::mutant;
 use crate::fiber::current::{self, Local};
 use crate::fiber::deadline::Limit;
@@ -130,14 +130,14 @@ pub(crate) fn park_on(
         subject,
     };
     // NO1: cleared below; nothing in between unwinds.
-    if HAS_DIAGNOSTICS {
+    if KEEPS_REPORT_DATA {
         header.set_notice((&raw const notice).cast());
     } else {
         // Callers pass their place in every build; it is part of the interface.
         std::hint::black_box(notice.at);
     }
     let end = park_here(local, header, ticket, spec);
-    if HAS_DIAGNOSTICS {
+    if KEEPS_REPORT_DATA {
         header.set_notice(ptr::null());
     }
     end

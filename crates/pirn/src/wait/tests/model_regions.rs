@@ -87,7 +87,10 @@ fn model_regions_cancel_against_leaving() {
             assert_eq!(interrupted(), None);
         });
         canceller.join().expect("it ends");
-        assert!(!block.header().state.is_revoked(), "told after it had left");
+        assert!(
+            !block.header().state.is_revoked(),
+            "notified after it had left"
+        );
     });
 }
 
