@@ -1,8 +1,7 @@
 //! Builds and runs the models of the library.
 //!
-//! loom models are unit tests named `model_…`; shuttle models are unit tests named
-//! `shuttle_…` and everything in `tests/model`. Both are built optimised, with assertions
-//! on, each in a target directory of its own.
+//! loom models are unit tests named `model_…`; shuttle models are the tests of `tests/model`. Both
+//! are built optimised, with assertions on, each in a target directory of its own.
 //!
 //! A quick run explores less: two preemptions in place of three, a twentieth of the schedules.
 

@@ -5,4 +5,4 @@
 //! `--cfg pirn_bare` and compares the numbers of instructions, to measure the cost of this data.
 
 /// False in the build without this data.
-pub(crate) const HAS_DIAGNOSTICS: bool = !cfg!(pirn_bare);
+pub(crate) const KEEPS_REPORT_DATA: bool = !cfg!(pirn_bare);

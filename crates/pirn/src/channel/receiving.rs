@@ -79,7 +79,7 @@ impl<T> Pipe<T> {
                 self.exit.spin_for_batch();
             }
         }
-        let (mut state, contended) = self.state.lock_with_contention();
+        let (mut state, contended) = self.state.lock_reporting_contention();
         if contended || state.crowded > 0 {
             return self.just_take_crowded(state, contended);
         }

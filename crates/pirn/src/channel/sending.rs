@@ -142,7 +142,7 @@ impl<T> Pipe<T> {
                 .for_each(|after| self.run_deferred(after));
         }
         if ended {
-            self.notify_all_watchers();
+            self.wake_all_parties();
         }
     }
 

@@ -93,8 +93,8 @@ impl<T> Pipe<T> {
         self.run_deferred(after);
     }
 
-    /// Returns whether the channel holds a value for which `sought` returns true. `sought` is called
-    /// with the lock held, so it must not be the user's.
+    /// Returns whether the channel holds a value for which `sought` returns true. `sought` is
+    /// called with the lock held, so it must not be the user's.
     pub(super) fn holds(&self, sought: impl Fn(&T) -> bool) -> bool {
         let mut state = self.state.lock();
         self.reclaim_batch(&mut state);
@@ -148,13 +148,13 @@ impl<T> Pipe<T> {
             self.note(state);
             wake
         });
-        self.notify_all_watchers();
+        self.wake_all_parties();
         true
     }
 
     /// Wakes all parties that wait to receive, or for readiness, unless reserved places are still
     /// to be filled. None joins after that (CH3), so the loop ends.
-    pub(super) fn notify_all_watchers(&self) {
+    pub(super) fn wake_all_parties(&self) {
         wake_all(&self.state, |state| {
             if state.has_ended() {
                 state.receiving.claim_first(|_| ())
@@ -209,7 +209,7 @@ impl<T> Pipe<T> {
             closed(Subject::of(&self.state));
         }
         wake_all(&self.state, |state| state.sending.claim_first(|_| ()));
-        self.notify_all_watchers();
+        self.wake_all_parties();
         drop(unreceived);
     }
 

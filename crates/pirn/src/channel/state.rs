@@ -344,8 +344,8 @@ impl<T> State<T> {
 }
 
 impl Watcher {
-    /// Returns whether this watcher must be notified by the call that counted `notices` up to `limit`.
-    /// The party of `ticket` itself is excluded.
+    /// Returns whether this watcher must be notified by the call that counted `notices` up to
+    /// `limit`. The party of `ticket` itself is excluded.
     pub(super) fn is_due(&self, limit: u64, ticket: Option<Ticket>) -> bool {
         let own = ticket.is_some_and(|own| own.fiber() == self.ticket.fiber());
         self.seen < limit && !own

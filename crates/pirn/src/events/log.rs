@@ -42,17 +42,17 @@ pub(super) fn log_event(origin: Origin<'_>, event: &Event, name: Option<&str>) {
     log(
         event.categories(),
         runtime,
-        format_args!("-{worker} {}", Line { event, name }),
+        format_args!("-{worker} {}", EventText { event, name }),
     );
 }
 
 /// An event in words.
-struct Line<'a> {
+struct EventText<'a> {
     event: &'a Event,
     name: Option<&'a str>,
 }
 
-impl fmt::Display for Line<'_> {
+impl fmt::Display for EventText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let event = self.event;
         write!(f, "fiber {}", event.fiber)?;

@@ -102,11 +102,11 @@ impl Trace {
             show_name(watched, kind, fiber);
         }
         if watch & (TRACE | LOG) != 0 {
-            self.print(watched, origin, kind, fiber, detail);
+            self.record_and_log(watched, origin, kind, fiber, detail);
         }
     }
 
-    fn print(
+    fn record_and_log(
         &self,
         watched: &Watched,
         origin: Origin<'_>,

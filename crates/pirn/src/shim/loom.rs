@@ -58,7 +58,7 @@ impl<T> Lock<T> {
     }
 
     /// As [`lock`](Lock::lock); the model supposes that the lock was always contended.
-    pub(crate) fn lock_with_contention(&self) -> (LockGuard<'_, T>, bool) {
+    pub(crate) fn lock_reporting_contention(&self) -> (LockGuard<'_, T>, bool) {
         (self.lock(), true)
     }
 

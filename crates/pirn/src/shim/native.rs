@@ -93,7 +93,7 @@ impl<T> Lock<T> {
 
     #[inline]
     pub(crate) fn lock(&self) -> LockGuard<'_, T> {
-        self.lock_with_contention().0
+        self.lock_reporting_contention().0
     }
 
     /// Acquires the lock if it is free.
@@ -109,7 +109,7 @@ impl<T> Lock<T> {
 
     /// As [`lock`](Lock::lock), and returns whether the lock was contended.
     #[inline]
-    pub(crate) fn lock_with_contention(&self) -> (LockGuard<'_, T>, bool) {
+    pub(crate) fn lock_reporting_contention(&self) -> (LockGuard<'_, T>, bool) {
         let free = self.held.compare_exchange(
             false,
             true,

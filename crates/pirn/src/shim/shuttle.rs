@@ -76,7 +76,7 @@ impl<T> Lock<T> {
     }
 
     /// As [`lock`](Lock::lock), and returns whether the lock was contended.
-    pub(crate) fn lock_with_contention(&self) -> (LockGuard<'_, T>, bool) {
+    pub(crate) fn lock_reporting_contention(&self) -> (LockGuard<'_, T>, bool) {
         match self.0.try_lock() {
             Ok(guard) => (guard, false),
             Err(_) => (self.lock(), true),

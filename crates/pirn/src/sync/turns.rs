@@ -41,8 +41,8 @@ pub(super) struct Turns {
 struct State {
     /// [`FREE`], or the number of the party that has the turn (`holder`).
     held: u64,
-    /// A waiter has been woken without the turn, and has yet to try (TN2). Set by `free`; cleared by
-    /// the waiter, in `arrive` if it takes the turn, and in `take_after` where it waits again.
+    /// A waiter has been woken without the turn, and has yet to try (TN2). Set by `free`; cleared
+    /// by the waiter, in `arrive` if it takes the turn, and in `take_after` where it waits again.
     on_the_way: bool,
     losers: WaitQueue<Place>,
     arrivals: WaitQueue<Place>,

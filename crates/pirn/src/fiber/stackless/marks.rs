@@ -53,7 +53,7 @@ pub(crate) fn begin(header: &Header, wakes: &mut Vec<Wake>) {
             wakes.push(wake);
         }
     }
-    notify(header, true, wakes);
+    notify_scope(header, true, wakes);
 }
 
 /// Clears the mark: the fiber has been taken from the list.
@@ -62,10 +62,10 @@ pub(crate) fn end(header: &Header) {
         let mut join = header.join.lock();
         join.stackless = join.stackless.wrapping_add(1);
     }
-    notify(header, false, &mut Vec::new());
+    notify_scope(header, false, &mut Vec::new());
 }
 
-fn notify(header: &Header, stackless: bool, wakes: &mut Vec<Wake>) {
+fn notify_scope(header: &Header, stackless: bool, wakes: &mut Vec<Wake>) {
     if let Some(EndHook { table, data }) = header.on_end() {
         // SAFETY: the scope or group that set the hook waits for the fiber's end. The fiber is
         // fresh and on the list; the caller holds the lock of the list.

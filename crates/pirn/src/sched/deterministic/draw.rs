@@ -114,8 +114,8 @@ impl Worker {
     /// limit end.
     #[cold]
     fn report_vain_hold(&self, hold: &Hold) {
-        static TOLD: StaticLock<bool> = StaticLock::new(false);
-        if std::mem::replace(&mut *TOLD.lock(), true) {
+        static REPORTED: StaticLock<bool> = StaticLock::new(false);
+        if std::mem::replace(&mut *REPORTED.lock(), true) {
             return;
         }
         let waits = self.describe_waiting(&DESCRIPTORS);

@@ -1,6 +1,7 @@
 //! Whether the fibers of a worker may migrate, and the queues that it shares if so.
 //!
-//! Callers need not distinguish: where fibers settle, each query says that nothing is shared.
+//! Where fibers settle, a query finds nothing and a command does nothing. So a caller distinguishes
+//! only if the worker has a queue of its own for that case.
 
 use std::ptr;
 
@@ -42,18 +43,19 @@ impl Migration {
         self.0.map_or(0, SharedQueues::len)
     }
 
-    /// Returns how many of them have been taken so far, and how many there are.
+    /// Returns how many ready fibers have been taken so far, and how many there are.
     pub(in crate::sched) fn look(self) -> (u32, usize) {
         self.0.map_or((0, 0), SharedQueues::look)
     }
 
-    /// Pops the oldest of them.
+    /// Pops the oldest ready fiber.
     #[inline(never)]
     pub(in crate::sched) fn pop(self) -> Option<FiberPtr> {
         self.0?.pop()
     }
 
     /// Returns when the next shared timer is due, as the wheel counts it.
+    #[inline]
     pub(in crate::sched) fn next_timer(self) -> Option<u64> {
         self.0?.next_timer()
     }
@@ -73,22 +75,22 @@ impl Migration {
         self.0.is_some_and(SharedQueues::has_started)
     }
 
-    /// Cancels each of them.
+    /// Cancels each fiber that has started here.
     pub(in crate::sched) fn cancel_started(self) {
         if let Some(queues) = self.0 {
             queues.cancel_started();
         }
     }
 
-    /// Calls `f` for each of them, under the lock (CM1 of `shared_queues`).
+    /// Calls `f` for each fiber that has started here, under the lock (CM1 of `shared_queues`).
     pub(in crate::sched) fn each_started(self, f: impl FnMut(FiberPtr)) {
         if let Some(queues) = self.0 {
             queues.each_started(f);
         }
     }
 
-    /// Calls `f` for the first `n` of them, under the lock, and moves them to the end. Returns how
-    /// many there were.
+    /// Calls `f` for the first `n` fibers that have started here, under the lock, and moves them to
+    /// the end. Returns how many there were.
     pub(in crate::sched) fn rotate_started(
         self,
         n: usize,

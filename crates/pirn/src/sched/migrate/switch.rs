@@ -195,9 +195,11 @@ impl Worker {
         }
     }
 
-    /// True if this thread cannot end, since it has timers or fibers that wait for it alone. If the
-    /// pool has stopped: since some fiber lives that only a worker could run.
+    /// Where fibers may migrate: true if this thread cannot end, since it has timers or fibers that
+    /// wait for it alone. If the pool has stopped: since some fiber lives that only a worker could
+    /// run.
     pub(in crate::sched) fn is_needed(&self) -> bool {
+        debug_assert!(self.migration.is_on());
         self.pinned.get() > 0
             || self.migration.ready() > 0
             || self.migration.next_timer().is_some()

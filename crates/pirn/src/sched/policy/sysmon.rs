@@ -146,8 +146,8 @@ pub(in crate::sched) struct Look {
     placed: usize,
     placed_since: u64,
     run: Run,
-    /// Since when the worker has been seen asleep with mail and without a notification; 0 if it is
-    /// not.
+    /// Since when the worker has been seen asleep with fibers in its inbox and without a
+    /// notification; 0 if it is not.
     pub(in crate::sched) unaware: u64,
 }
 
@@ -247,8 +247,8 @@ pub(super) fn watch(pool: &Arc<Pool>) {
             monitor.wait(beat);
         } else {
             // Work that arrives while no worker is free is seen by the next look, not before.
-            let nobody_is_free = stuck && !pool.idle.sleepers_hint();
-            let (pace, doze) = match young || nobody_is_free {
+            let none_is_free = stuck && !pool.idle.sleepers_hint();
+            let (pace, doze) = match young || none_is_free {
                 true => (Pace::Restless, FITFUL),
                 // No thread can be added for what is spawned meanwhile: it need not be seen
                 // soon.

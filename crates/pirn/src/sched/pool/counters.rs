@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::base::diagnostics_enabled::HAS_DIAGNOSTICS;
+use crate::base::diagnostics_enabled::KEEPS_REPORT_DATA;
 use crate::base::mutant::or_relaxed;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -62,7 +62,7 @@ impl Tally {
     /// Adds `n`. Owner only.
     #[inline(always)]
     pub(crate) fn add(&self, n: u64) {
-        if HAS_DIAGNOSTICS {
+        if KEEPS_REPORT_DATA {
             self.0.add(n);
         }
     }
@@ -185,8 +185,8 @@ macro_rules! counters {
     };
 }
 
-// The order matters (`WorkerCounters::read`). Relations are in the doc of `Counters`, and in `always`
-// of tests/it/counters.rs.
+// The order matters (`WorkerCounters::read`). Relations are in the doc of `Counters`, and in
+// `always` of tests/it/counters.rs.
 counters! {
     sums {
         /// Fibers spawned.

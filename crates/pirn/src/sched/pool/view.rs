@@ -4,7 +4,7 @@
 //! the meaning of a reading (`observe`). A reading asks no worker, and changes nothing but the
 //! order of a list ([`Remote::rotate_started`]).
 
-use crate::base::diagnostics_enabled::HAS_DIAGNOSTICS;
+use crate::base::diagnostics_enabled::KEEPS_REPORT_DATA;
 use crate::events::Watch;
 use crate::fiber::FiberPtr;
 use crate::sched::pool::remote::{ASLEEP, Remote, TIMED};
@@ -139,7 +139,7 @@ impl Remote {
     /// Returns the number of started fibers of this worker that are ready and do not run. Exact
     /// while the worker runs one fiber, else an estimate. 0 where fibers may migrate.
     pub(crate) fn seen_ready(&self) -> usize {
-        if self.is_free() || !HAS_DIAGNOSTICS {
+        if self.is_free() || !KEEPS_REPORT_DATA {
             return 0;
         }
         let woken = self.counters.fiber_wakes.get();
@@ -153,8 +153,8 @@ impl Remote {
     /// Returns how many fibers wait for this worker, at least. It is too high only by fibers that
     /// are being moved.
     pub(crate) fn waiting(&self, pool: &Pool, fresh: bool) -> usize {
-        let mail = usize::from(!self.inbox.is_empty());
-        let started = self.seen_ready() + mail + self.shared_ready();
+        let woken = usize::from(!self.inbox.is_empty());
+        let started = self.seen_ready() + woken + self.shared_ready();
         if !fresh {
             return started;
         }

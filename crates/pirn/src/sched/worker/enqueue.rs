@@ -222,7 +222,7 @@ impl Worker {
         self.record(Kind::Spawn, fiber);
         self.record(Kind::Start, fiber);
         if let Some(other) = self.queues.replace_first(fiber) {
-            self.push_settled(other);
+            self.push_started(other);
         }
         self.force_maintenance();
         Ok(())
@@ -287,14 +287,15 @@ impl Worker {
     #[cold]
     pub(super) fn start_settled(&self, fiber: FiberPtr) {
         self.record(Kind::Start, fiber);
-        self.push_settled(fiber);
+        self.push_started(fiber);
     }
 
     /// Puts a fiber that has started here behind the others that are ready.
-    fn push_settled(&self, fiber: FiberPtr) {
-        match self.migration.is_on() {
-            false => self.queues.push_ready(fiber),
-            true => self.publish_ready(fiber),
+    fn push_started(&self, fiber: FiberPtr) {
+        if self.migration.is_on() {
+            self.publish_ready(fiber);
+        } else {
+            self.queues.push_ready(fiber);
         }
     }
 

@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use crate::base::diagnostics_enabled::HAS_DIAGNOSTICS;
+use crate::base::diagnostics_enabled::KEEPS_REPORT_DATA;
 use crate::events::{Kind, Origin};
 use crate::fiber::FiberPtr;
 use crate::fiber::current::Local;
@@ -29,7 +29,7 @@ impl Worker {
     /// Records that something has happened to `fiber` on this worker.
     #[inline(always)]
     pub(in crate::sched) fn record(&self, kind: Kind, fiber: FiberPtr) {
-        if HAS_DIAGNOSTICS && self.trace.is_on() {
+        if KEEPS_REPORT_DATA && self.trace.is_on() {
             self.observe(kind, fiber, 0);
         }
     }
@@ -42,7 +42,7 @@ impl Worker {
         fiber: FiberPtr,
         detail: usize,
     ) {
-        if HAS_DIAGNOSTICS && self.trace.is_on() {
+        if KEEPS_REPORT_DATA && self.trace.is_on() {
             self.observe(kind, fiber, detail as u32);
         }
     }
@@ -72,7 +72,7 @@ impl Worker {
     /// True if the next fiber that the worker switches to is to return here.
     #[inline(always)]
     pub(in crate::sched) fn watches(&self) -> bool {
-        HAS_DIAGNOSTICS && (self.trace.is_on() || self.trace.is_sample_due())
+        KEEPS_REPORT_DATA && (self.trace.is_on() || self.trace.is_sample_due())
     }
 
     /// Runs `fiber`, which has just been boarded and is `fresh` if it has never run, by `switch`,
