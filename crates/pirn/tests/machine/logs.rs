@@ -1,5 +1,6 @@
 //! P10. What `PIRN_LOG` reports of channels, and of each change of the number of threads.
 
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -145,7 +146,9 @@ fn fill() {
     });
     eventually("the threads go", || count(ScaleReason::Retired) >= 2);
     for (reason, times) in runtime.metrics().scale {
-        eprintln!("counted: {reason} {times}");
+        // In one call, or the log may come in between.
+        let line = format!("counted: {reason} {times}\n");
+        io::stderr().write_all(line.as_bytes()).unwrap();
     }
 }
 
