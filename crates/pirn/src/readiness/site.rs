@@ -244,6 +244,21 @@ impl Site {
         reader.into_iter().chain(writer).for_each(call);
     }
 
+    /// Delivers an event for both sides to the waiters of the present generation.
+    #[cfg(all(unix, not(pirn_modelled)))]
+    pub(super) fn notify_both(&self) {
+        let generation = self.waits.lock().generation;
+        let event = Event {
+            token: 0,
+            readable: true,
+            writable: true,
+            urgent: false,
+            read_closed: false,
+            write_closed: false,
+        };
+        self.notify(generation, event);
+    }
+
     /// Sets the bits of an event, and counts it. Requires the lock of the queues.
     fn note(&self, set: u64) {
         let tick = if mutant!("site_event_uncounted") {

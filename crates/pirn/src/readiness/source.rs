@@ -285,6 +285,77 @@ impl Source {
     }
 }
 
+/// Waits for descriptors of other code, which may close them at any time.
+#[cfg(all(unix, not(pirn_modelled)))]
+impl Source {
+    /// As [`wait`](Self::wait), but the source is in a driver only while a caller waits for it: the
+    /// number may stand for another object the next time.
+    ///
+    /// # Errors
+    /// Like [`wait`](Self::wait).
+    #[track_caller]
+    pub(crate) fn wait_once(
+        &self,
+        raw: RawSource,
+        interest: Interest,
+        spec: &Spec,
+    ) -> io::Result<()> {
+        self.add_anew(raw)?;
+        let waited = self.wait(raw, interest, spec);
+        self.leave();
+        waited
+    }
+
+    /// Adds the source once more to the driver that it is in, if any: the system removes a
+    /// descriptor that is closed.
+    fn add_anew(&self, raw: RawSource) -> io::Result<()> {
+        let mut home = self.site.home.lock();
+        let Some(driver) = home.driver else {
+            return Ok(());
+        };
+        driver.remove(raw);
+        let generation = self.site.waits.lock().generation;
+        let added = driver.add(raw, token(self.number, generation));
+        if added.is_err() {
+            *home = Home {
+                driver: None,
+                raw: None,
+            };
+            self.site.driver.store(ptr::null_mut(), Ordering::Relaxed);
+        }
+        added
+    }
+
+    /// Removes the source from its driver unless a caller waits for it.
+    ///
+    /// LIVENESS: a waiter checks the source's driver when it joins the queue, in one critical
+    /// section. So either it finds none and tries again, or it is seen here.
+    fn leave(&self) {
+        let mut home = self.site.home.lock();
+        let waits = self.site.waits.lock();
+        if !waits.is_empty() {
+            return;
+        }
+        self.site.driver.store(ptr::null_mut(), Ordering::Relaxed);
+        drop(waits);
+        if let (Some(driver), Some(raw)) = (home.driver.take(), home.raw.take()) {
+            driver.remove(raw);
+        }
+    }
+
+    /// Removes the source from its driver and wakes all that wait for it: its descriptor is about
+    /// to be closed.
+    pub(crate) fn abandon(&self) {
+        let mut home = self.site.home.lock();
+        if let (Some(driver), Some(raw)) = (home.driver.take(), home.raw.take()) {
+            driver.remove(raw);
+        }
+        self.site.driver.store(ptr::null_mut(), Ordering::Relaxed);
+        drop(home);
+        self.site.notify_both();
+    }
+}
+
 impl Site {
     /// Moves a source from its current driver to another one. If both report an event, one of them
     /// is redundant.
