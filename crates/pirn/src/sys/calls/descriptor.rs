@@ -21,10 +21,22 @@ pub(in crate::sys) fn poll(
 }
 
 /// Writes as many of the bytes as the descriptor takes at once. A failure is ignored.
+///
+/// On Linux not by libc's `write`: the scheduler calls this, and `pirn-hooks` may park in `write`.
 #[inline(always)]
 pub(in crate::sys) fn write(descriptor: BorrowedFd<'_>, bytes: &[u8]) {
+    let (descriptor, from, length) =
+        (descriptor.as_raw_fd(), bytes.as_ptr(), bytes.len());
+    #[cfg(target_os = "linux")]
     // SAFETY: the bytes are readable.
-    unsafe { libc::write(descriptor.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) };
+    unsafe {
+        libc::syscall(libc::SYS_write, descriptor, from, length)
+    };
+    #[cfg(not(target_os = "linux"))]
+    // SAFETY: the bytes are readable.
+    unsafe {
+        libc::write(descriptor, from.cast(), length)
+    };
 }
 
 /// Returns the status flags of a descriptor (`F_GETFL`).
