@@ -203,7 +203,6 @@ pub mod blocking;
 pub mod cancel;
 pub mod channel;
 #[doc(hidden)]
-#[expect(unsafe_code, reason = "the contract of a ring's owner")]
 pub mod dev;
 pub mod diag;
 pub mod dispatcher;

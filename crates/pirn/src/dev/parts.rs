@@ -1,14 +1,8 @@
 //! Parts of the scheduler for the benchmarks, and functions by which tests break invariants on
-//! purpose. Not an interface: anything here may change or disappear without notice.
+//! purpose.
 
 use std::ops::Range;
 use std::ptr::NonNull;
-
-#[cfg(pirn_modelled)]
-mod wire;
-
-#[cfg(pirn_modelled)]
-pub use wire::{FarEnd, Wire, ask_common, ring_common};
 
 use crate::base::list::NodePtr;
 use crate::fiber::current;

@@ -161,7 +161,7 @@ struct Payload {
     outcome: Cell<Outcome>,
 }
 
-/// Six fiber flags packed into one byte, to keep the header small.
+/// Seven fiber flags packed into one byte, to keep the header small.
 #[derive(Debug)]
 pub(crate) struct Flags(Cell<u8>);
 
@@ -172,6 +172,7 @@ impl Flags {
     const OWN_SIZE: u8 = 8;
     const ON_POLL_STACK: u8 = 16;
     const MUST_RUN: u8 = 32;
+    const PARKS_IN_LIBC: u8 = 64;
 
     /// Returns whether a panic stays in the payload for the scope to raise, even without a joiner.
     #[inline(always)]
@@ -223,6 +224,17 @@ impl Flags {
     pub(crate) fn set_on_poll_stack(&self, aside: bool) {
         let rest = self.0.get() & !Flags::ON_POLL_STACK;
         self.0.set(rest | (u8::from(aside) * Flags::ON_POLL_STACK));
+    }
+
+    /// Returns whether calls of libc park the fiber in place of its thread (`pirn-hooks`).
+    #[inline(always)]
+    pub(crate) fn parks_in_libc(&self) -> bool {
+        self.0.get() & Flags::PARKS_IN_LIBC != 0
+    }
+
+    pub(crate) fn set_parks_in_libc(&self, parks: bool) {
+        let rest = self.0.get() & !Flags::PARKS_IN_LIBC;
+        self.0.set(rest | (u8::from(parks) * Flags::PARKS_IN_LIBC));
     }
 
     /// Records that the wait has ended before the fiber had parked, or while a visitor held it;

@@ -1,0 +1,14 @@
+//! Internals for the benchmarks, for tests, and for the crate `pirn-hooks`. Not an interface: anything
+//! here may change or disappear without notice.
+
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+#[expect(unsafe_code, reason = "reads the running fiber's stack")]
+pub mod hooks;
+#[expect(unsafe_code, reason = "the contract of a ring's owner")]
+mod parts;
+#[cfg(pirn_modelled)]
+mod wire;
+
+pub use parts::{Item, StealRing, break_running_fiber, running_stack, sources_ever};
+#[cfg(pirn_modelled)]
+pub use wire::{FarEnd, Wire, ask_common, ring_common};
