@@ -1,0 +1,158 @@
+//! System calls that do not go through the symbols of this crate.
+//!
+//! All use `syscall`, which this crate does not define. The arguments are those of the caller of a
+//! symbol: the kernel checks them, and fails with `EFAULT` where libc would.
+
+use std::ffi::{c_int, c_short, c_void};
+use std::mem;
+use std::time::Duration;
+
+use libc::{pollfd, timespec, timeval};
+
+/// The result of a system call, or the number of its error.
+pub(crate) type Outcome = Result<isize, c_int>;
+
+/// Makes the system call with this number and up to six arguments.
+macro_rules! call {
+    ($number:ident $(, $argument:expr)* $(,)?) => {{
+        // SAFETY: the arguments are valid for the call, or were passed by a caller of libc's
+        // function of this name, which has the same contract.
+        let returned = unsafe { libc::syscall(libc::$number $(, $argument)*) };
+        $crate::kernel::outcome(returned as isize)
+    }};
+}
+pub(crate) use call;
+
+/// Returns the outcome of a call that has just returned this.
+pub(crate) fn outcome(returned: isize) -> Outcome {
+    match returned {
+        -1 => Err(error()),
+        done => Ok(done),
+    }
+}
+
+/// Returns the place of this thread's `errno`.
+fn errno() -> *mut c_int {
+    // SAFETY: the function has no contract.
+    unsafe { libc::__errno_location() }
+}
+
+fn error() -> c_int {
+    // SAFETY: the thread's own number.
+    unsafe { *errno() }
+}
+
+/// Returns what libc's function returns, and sets `errno` if it fails.
+pub(crate) fn answer(outcome: Outcome) -> isize {
+    outcome.unwrap_or_else(|error| {
+        // SAFETY: the thread's own number.
+        unsafe { *errno() = error };
+        -1
+    })
+}
+
+/// Like [`answer`], for a function that returns an `int`.
+pub(crate) fn answer_int(outcome: Outcome) -> c_int {
+    answer(outcome) as c_int
+}
+
+/// Returns whether calls on the descriptor block: it is open, and not `O_NONBLOCK`.
+pub(crate) fn is_blocking(fd: c_int) -> bool {
+    flags(fd).is_ok_and(|flags| flags & libc::O_NONBLOCK == 0)
+}
+
+pub(crate) fn flags(fd: c_int) -> Result<c_int, c_int> {
+    call!(SYS_fcntl, fd, libc::F_GETFL).map(|flags| flags as c_int)
+}
+
+pub(crate) fn set_flags(fd: c_int, flags: c_int) -> Outcome {
+    call!(SYS_fcntl, fd, libc::F_SETFL, flags)
+}
+
+/// Returns whether an event of `events`, or an error, is there now. The answer for a number that is
+/// not open is true: the call itself then fails.
+pub(crate) fn is_ready(fd: c_int, events: c_short) -> bool {
+    let mut polled = [pollfd {
+        fd,
+        events,
+        revents: 0,
+    }];
+    poll_now(&mut polled) != Ok(0)
+}
+
+/// Polls without waiting.
+pub(crate) fn poll_now(polled: &mut [pollfd]) -> Outcome {
+    poll(polled, Some(Duration::ZERO))
+}
+
+/// Polls, and blocks the thread for up to `limit`.
+pub(crate) fn poll(polled: &mut [pollfd], limit: Option<Duration>) -> Outcome {
+    let limit = limit.map(timespec_of);
+    let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let mask = std::ptr::null::<c_void>();
+    call!(
+        SYS_ppoll,
+        polled.as_mut_ptr(),
+        polled.len(),
+        limit,
+        mask,
+        0_usize
+    )
+}
+
+/// Returns the value of an option of a socket, or zero if it is none.
+fn option<T: Copy>(fd: c_int, level: c_int, name: c_int) -> Result<T, c_int> {
+    // SAFETY: `T` is a type of C without invalid values: an `int`, or a `timeval`.
+    let mut value: T = unsafe { mem::zeroed() };
+    let mut length = size_of::<T>() as libc::socklen_t;
+    call!(
+        SYS_getsockopt,
+        fd,
+        level,
+        name,
+        &raw mut value,
+        &raw mut length
+    )?;
+    Ok(value)
+}
+
+/// Returns the limit of a call that is set by `SO_RCVTIMEO` or `SO_SNDTIMEO`.
+pub(crate) fn time_limit(fd: c_int, name: c_int) -> Option<Duration> {
+    let limit: timeval = option(fd, libc::SOL_SOCKET, name).ok()?;
+    let limit = Duration::new(limit.tv_sec as u64, limit.tv_usec as u32 * 1_000);
+    (!limit.is_zero()).then_some(limit)
+}
+
+/// Returns and clears the error that is pending on a socket; 0 is none.
+pub(crate) fn pending_error(fd: c_int) -> Result<c_int, c_int> {
+    option(fd, libc::SOL_SOCKET, libc::SO_ERROR)
+}
+
+/// Returns whether it is a socket that transfers a stream of bytes.
+pub(crate) fn is_stream_socket(fd: c_int) -> bool {
+    option(fd, libc::SOL_SOCKET, libc::SO_TYPE) == Ok(libc::SOCK_STREAM)
+}
+
+/// Returns whether reads and writes are those of a file, which never waits for another process.
+pub(crate) fn is_file(fd: c_int) -> bool {
+    // SAFETY: plain data of C.
+    let mut stat: libc::stat = unsafe { mem::zeroed() };
+    let known = call!(SYS_fstat, fd, &raw mut stat);
+    let kind = stat.st_mode & libc::S_IFMT;
+    known.is_ok() && matches!(kind, libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK)
+}
+
+/// Returns the time as the kernel takes it.
+pub(crate) fn timespec_of(duration: Duration) -> timespec {
+    timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(duration.subsec_nanos()),
+    }
+}
+
+/// Returns the time that a caller passes; `None` if it is not a valid one.
+pub(crate) fn duration_of(time: timespec) -> Option<Duration> {
+    let seconds = u64::try_from(time.tv_sec).ok()?;
+    let nanos = u32::try_from(time.tv_nsec).ok()?;
+    (nanos < 1_000_000_000).then(|| Duration::new(seconds, nanos))
+}

@@ -1,0 +1,321 @@
+//! `poll` and `select`, with any number of descriptors.
+//!
+//! The system is asked first, without waiting. If no descriptor is ready, an epoll instance is
+//! created for the call, with all of them in it. The fiber waits for that one, and then asks again.
+//! So the result is always the system's own.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_int, c_short};
+use std::time::{Duration, Instant};
+
+use libc::{fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
+use pirn::cancel;
+use pirn::dev::hooks::Interest;
+use pirn::time::now;
+
+use crate::descriptor::{Ended, end, number_of, record};
+use crate::kernel::{self, Outcome, answer_int, call, duration_of};
+use crate::region::is_parking;
+use crate::stats::Function;
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn poll(
+    list: *mut pollfd,
+    count: nfds_t,
+    millis: c_int,
+) -> c_int {
+    let limit = u64::try_from(millis).ok().map(Duration::from_millis);
+    // SAFETY: the caller's promise.
+    answer_int(unsafe { poll_for(list, count, limit) })
+}
+
+/// As `poll`, with a check of the array's size.
+///
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __poll_chk(
+    list: *mut pollfd,
+    count: nfds_t,
+    millis: c_int,
+    size: size_t,
+) -> c_int {
+    crate::sockets::check(count as usize * size_of::<pollfd>(), size);
+    // SAFETY: the caller's promise.
+    unsafe { poll(list, count, millis) }
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn ppoll(
+    list: *mut pollfd,
+    count: nfds_t,
+    limit: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let time = unsafe { limit.as_ref() }.map(|limit| duration_of(*limit));
+    if !mask.is_null() || time == Some(None) {
+        if is_parking() {
+            Function::Poll.count_call();
+            Function::Poll.count_blocked();
+        }
+        // The kernel writes the rest of the time, which libc does not.
+        // SAFETY: the caller's promise.
+        let mut limit = unsafe { limit.as_ref() }.copied();
+        let limit = limit
+            .as_mut()
+            .map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        return answer_int(call!(SYS_ppoll, list, count, limit, mask, MASK));
+    }
+    // SAFETY: the caller's promise.
+    answer_int(unsafe { poll_for(list, count, time.flatten()) })
+}
+
+/// The size of a signal mask of the kernel, in bytes.
+const MASK: usize = 8;
+
+/// # Safety
+/// `list` points to `count` elements.
+unsafe fn poll_for(list: *mut pollfd, count: nfds_t, limit: Option<Duration>) -> Outcome {
+    let parks = limit != Some(Duration::ZERO) && is_parking();
+    if !parks || list.is_null() {
+        let limit = limit.map(kernel::timespec_of);
+        let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        let mask = std::ptr::null::<sigset_t>();
+        return call!(SYS_ppoll, list, count, limit, mask, MASK);
+    }
+    Function::Poll.count_call();
+    // SAFETY: the caller's promise.
+    let polled = unsafe { std::slice::from_raw_parts_mut(list, count as usize) };
+    let wanted = polled.iter().map(|one| (one.fd, one.events)).collect();
+    wait_for_any(Function::Poll, limit, wanted, |limit| {
+        kernel::poll(polled, limit)
+    })
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn select(
+    count: c_int,
+    read: *mut fd_set,
+    write: *mut fd_set,
+    except: *mut fd_set,
+    limit: *mut timeval,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let limit = unsafe { limit.as_mut() };
+    let time = limit.as_ref().map(|limit| duration_of_timeval(limit));
+    if time == Some(None) {
+        return answer_int(Err(libc::EINVAL));
+    }
+    let begun = now();
+    // SAFETY: the caller's promise.
+    let selected = unsafe { select_for(count, [read, write, except], time.flatten()) };
+    // Linux leaves the rest of the time.
+    if let (Some(limit), Some(Some(time))) = (limit, time) {
+        let left = time.saturating_sub(now() - begun);
+        limit.tv_sec = left.as_secs() as i64;
+        limit.tv_usec = i64::from(left.subsec_micros());
+    }
+    answer_int(selected)
+}
+
+fn duration_of_timeval(time: &timeval) -> Option<Duration> {
+    let seconds = u64::try_from(time.tv_sec).ok()?;
+    let micros = u64::try_from(time.tv_usec).ok()?;
+    Duration::from_secs(seconds).checked_add(Duration::from_micros(micros))
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pselect(
+    count: c_int,
+    read: *mut fd_set,
+    write: *mut fd_set,
+    except: *mut fd_set,
+    limit: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let time = unsafe { limit.as_ref() }.map(|limit| duration_of(*limit));
+    if time == Some(None) {
+        return answer_int(Err(libc::EINVAL));
+    }
+    if !mask.is_null() {
+        if is_parking() {
+            Function::Select.count_call();
+            Function::Select.count_blocked();
+        }
+        let sets = [read, write, except];
+        return answer_int(select_in_kernel(count, sets, time.flatten(), mask));
+    }
+    // SAFETY: the caller's promise.
+    answer_int(unsafe { select_for(count, [read, write, except], time.flatten()) })
+}
+
+/// The sets of descriptors to read from, to write to, and with urgent data; each may be null.
+type Sets = [*mut fd_set; 3];
+
+fn select_in_kernel(
+    count: c_int,
+    [read, write, except]: Sets,
+    limit: Option<Duration>,
+    mask: *const sigset_t,
+) -> Outcome {
+    let limit = limit.map(kernel::timespec_of);
+    let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // The mask and its size, as the kernel takes them.
+    let mask = [mask.addr(), MASK];
+    call!(
+        SYS_pselect6,
+        count,
+        read,
+        write,
+        except,
+        limit,
+        mask.as_ptr()
+    )
+}
+
+/// # Safety
+/// Each set is null, or has at least `count` bits.
+unsafe fn select_for(count: c_int, sets: Sets, limit: Option<Duration>) -> Outcome {
+    let none = std::ptr::null();
+    if count < 0 || limit == Some(Duration::ZERO) || !is_parking() {
+        return select_in_kernel(count, sets, limit, none);
+    }
+    Function::Select.count_call();
+    // SAFETY: the caller's promise.
+    let words = sets.map(|set| unsafe { words_of(set, count as usize) });
+    let before = words
+        .each_ref()
+        .map(|words| words.as_ref().map(|words| words.to_vec()));
+    let mut wanted = BTreeMap::new();
+    let events = [libc::POLLIN, libc::POLLOUT, libc::POLLPRI];
+    for (set, events) in before.iter().zip(events) {
+        for fd in set.iter().flat_map(|words| members(words, count)) {
+            *wanted.entry(fd).or_insert(0) |= events;
+        }
+    }
+    let mut words = words;
+    wait_for_any(
+        Function::Select,
+        limit,
+        wanted.into_iter().collect(),
+        |limit| {
+            for (now, before) in words.iter_mut().zip(&before) {
+                if let (Some(now), Some(before)) = (now, before) {
+                    now.copy_from_slice(before);
+                }
+            }
+            select_in_kernel(count, sets, limit, none)
+        },
+    )
+}
+
+/// The bits of one word of a set.
+const BITS: usize = u64::BITS as usize;
+
+/// # Safety
+/// The set is null, or has at least `count` bits.
+unsafe fn words_of<'a>(set: *mut fd_set, count: usize) -> Option<&'a mut [u64]> {
+    if set.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise: the kernel, too, reads and writes whole words.
+    Some(unsafe { std::slice::from_raw_parts_mut(set.cast(), count.div_ceil(BITS)) })
+}
+
+fn members(words: &[u64], count: c_int) -> impl Iterator<Item = c_int> {
+    (0..count).filter(|fd| {
+        let fd = *fd as usize;
+        words[fd / BITS] >> (fd % BITS) & 1 == 1
+    })
+}
+
+/// Asks the system by `ask`, with a time limit, until the answer is not 0, and parks in between.
+fn wait_for_any(
+    function: Function,
+    limit: Option<Duration>,
+    wanted: Vec<(c_int, c_short)>,
+    mut ask: impl FnMut(Option<Duration>) -> Outcome,
+) -> Outcome {
+    cancel::check().map_err(number_of)?;
+    let until = limit.and_then(|limit| now().checked_add(limit));
+    let first = ask(Some(Duration::ZERO))?;
+    if first != 0 {
+        return Ok(first);
+    }
+    let Some(any) = Any::new(wanted) else {
+        function.count_blocked();
+        return ask(limit);
+    };
+    loop {
+        let seen = record(any.0).map(|record| (record, record.look()));
+        match ask(Some(Duration::ZERO))? {
+            0 => {}
+            ready => return Ok(ready),
+        }
+        let Some((record, seen)) = seen else {
+            function.count_blocked();
+            return ask(left(until));
+        };
+        function.count_park();
+        match record.wait(seen, Interest::Readable, until) {
+            Ok(()) => {}
+            Err(Ended::TimedOut) => return ask(Some(Duration::ZERO)),
+            Err(Ended::Failed(error)) => return Err(error),
+            Err(Ended::Unwatchable) => {
+                function.count_blocked();
+                return ask(left(until));
+            }
+        }
+    }
+}
+
+fn left(until: Option<Instant>) -> Option<Duration> {
+    until.map(|until| until.saturating_duration_since(now()))
+}
+
+/// An epoll instance that is readable while one of its descriptors is ready.
+struct Any(c_int);
+
+impl Any {
+    /// `None` if the system has no instance to give, or cannot watch one of the descriptors.
+    fn new(wanted: Vec<(c_int, c_short)>) -> Option<Any> {
+        let mut merged: BTreeMap<c_int, c_short> = BTreeMap::new();
+        for (fd, events) in wanted.into_iter().filter(|(fd, _)| *fd >= 0) {
+            *merged.entry(fd).or_insert(0) |= events;
+        }
+        let epoll = call!(SYS_epoll_create1, libc::EPOLL_CLOEXEC).ok()?;
+        let any = Any(epoll as c_int);
+        merged
+            .into_iter()
+            .all(|(fd, events)| any.add(fd, events))
+            .then_some(any)
+    }
+
+    fn add(&self, fd: c_int, events: c_short) -> bool {
+        // The values of `EPOLLIN` and so on are those of `POLLIN` and so on.
+        let event = libc::epoll_event {
+            events: u32::from(events.cast_unsigned()),
+            u64: 0,
+        };
+        let add = libc::EPOLL_CTL_ADD;
+        call!(SYS_epoll_ctl, self.0, add, fd, &raw const event).is_ok()
+    }
+}
+
+impl Drop for Any {
+    fn drop(&mut self) {
+        end(self.0);
+        // Failure: there is nothing to lose in it.
+        let _ = call!(SYS_close, self.0);
+    }
+}

@@ -1,0 +1,367 @@
+//! The functions of sockets.
+//!
+//! Receiving and sending never block with `MSG_DONTWAIT`. `accept` has no such flag: it is called if
+//! a connection is there, and one fiber at a time. (A thread outside of the region, or another
+//! process, may take that connection: then the call blocks until the next one.) `connect` is called
+//! with `O_NONBLOCK` set, and waits afterwards.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::time::{Duration, Instant};
+
+use libc::{iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
+use pirn::cancel;
+use pirn::time::now;
+
+use crate::descriptor::{Ended, number_of, record};
+use crate::kernel::{
+    self, Outcome, answer, answer_int, call, is_blocking, is_ready, is_stream_socket,
+};
+use crate::operation::Operation;
+use crate::region::{is_parking, may_park};
+use crate::stats::Function;
+use crate::vector::{parts, rest, total};
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn recv(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    flags: c_int,
+) -> ssize_t {
+    let (address, room) = (ptr::null_mut(), ptr::null_mut());
+    answer(receive(
+        Function::Recv,
+        fd,
+        (buffer, length, flags),
+        (address, room),
+    ))
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn recvfrom(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    flags: c_int,
+    address: *mut sockaddr,
+    room: *mut socklen_t,
+) -> ssize_t {
+    answer(receive(
+        Function::Recvfrom,
+        fd,
+        (buffer, length, flags),
+        (address, room),
+    ))
+}
+
+/// `recv` with a check of the buffer's size, which code calls that was compiled with
+/// `_FORTIFY_SOURCE`.
+///
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __recv_chk(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    size: size_t,
+    flags: c_int,
+) -> ssize_t {
+    check(length, size);
+    // SAFETY: the caller's promise.
+    unsafe { recv(fd, buffer, length, flags) }
+}
+
+/// As [`__recv_chk`].
+///
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __recvfrom_chk(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    size: size_t,
+    flags: c_int,
+    address: *mut sockaddr,
+    room: *mut socklen_t,
+) -> ssize_t {
+    check(length, size);
+    // SAFETY: the caller's promise.
+    unsafe { recvfrom(fd, buffer, length, flags, address, room) }
+}
+
+/// Ends the process if a caller asks for more bytes than its buffer has.
+pub(crate) fn check(length: size_t, size: size_t) {
+    if length > size {
+        eprintln!("pirn-hooks: a call reads {length} bytes into a buffer of {size}");
+        std::process::abort();
+    }
+}
+
+fn receive(
+    function: Function,
+    fd: c_int,
+    (buffer, length, flags): (*mut c_void, size_t, c_int),
+    (address, room): (*mut sockaddr, *mut socklen_t),
+) -> Outcome {
+    let kernel = |moved: usize, flags: c_int| {
+        let (buffer, length) = (buffer.wrapping_byte_add(moved), length - moved);
+        call!(SYS_recvfrom, fd, buffer, length, flags, address, room)
+    };
+    if flags & never_waits() != 0 || !is_parking() {
+        return kernel(0, flags);
+    }
+    function.count_call();
+    let operation = Operation::reads(function, fd);
+    let attempt = |moved| kernel(moved, flags | libc::MSG_DONTWAIT);
+    if flags & libc::MSG_WAITALL == 0 {
+        return operation.run(|| attempt(0));
+    }
+    // A peek does not make progress by being repeated.
+    if flags & libc::MSG_PEEK != 0 && is_blocking(fd) {
+        function.count_blocked();
+        return kernel(0, flags);
+    }
+    match is_stream_socket(fd) {
+        true => operation.run_to_end(length, attempt),
+        false => operation.run(|| attempt(0)),
+    }
+}
+
+/// Returns the flags of calls that return at once.
+fn never_waits() -> c_int {
+    libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE | libc::MSG_OOB
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn recvmsg(
+    fd: c_int,
+    message: *mut msghdr,
+    flags: c_int,
+) -> ssize_t {
+    let kernel = |flags: c_int| call!(SYS_recvmsg, fd, message, flags);
+    if flags & never_waits() != 0 || !is_parking() {
+        return answer(kernel(flags));
+    }
+    Function::Recvmsg.count_call();
+    if flags & libc::MSG_WAITALL != 0 && is_blocking(fd) {
+        Function::Recvmsg.count_blocked();
+        return answer(kernel(flags));
+    }
+    let operation = Operation::reads(Function::Recvmsg, fd);
+    answer(operation.run(|| kernel(flags | libc::MSG_DONTWAIT)))
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn send(
+    fd: c_int,
+    buffer: *const c_void,
+    length: size_t,
+    flags: c_int,
+) -> ssize_t {
+    answer(transmit(
+        Function::Send,
+        fd,
+        (buffer, length, flags),
+        (ptr::null(), 0),
+    ))
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn sendto(
+    fd: c_int,
+    buffer: *const c_void,
+    length: size_t,
+    flags: c_int,
+    address: *const sockaddr,
+    size: socklen_t,
+) -> ssize_t {
+    answer(transmit(
+        Function::Sendto,
+        fd,
+        (buffer, length, flags),
+        (address, size),
+    ))
+}
+
+/// Sends all bytes, as a blocking call does on a stream. On other sockets a call sends all or
+/// nothing.
+pub(crate) fn transmit(
+    function: Function,
+    fd: c_int,
+    (buffer, length, flags): (*const c_void, size_t, c_int),
+    (address, size): (*const sockaddr, socklen_t),
+) -> Outcome {
+    let kernel = |moved: usize, flags: c_int| {
+        let (buffer, length) = (buffer.wrapping_byte_add(moved), length - moved);
+        call!(SYS_sendto, fd, buffer, length, flags, address, size)
+    };
+    if flags & libc::MSG_DONTWAIT != 0 || !is_parking() {
+        return kernel(0, flags);
+    }
+    function.count_call();
+    Operation::writes(function, fd)
+        .run_to_end(length, |moved| kernel(moved, flags | libc::MSG_DONTWAIT))
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn sendmsg(
+    fd: c_int,
+    message: *const msghdr,
+    flags: c_int,
+) -> ssize_t {
+    let parks = flags & libc::MSG_DONTWAIT == 0 && is_parking();
+    // SAFETY: the caller's promise.
+    let Some(message) = unsafe { message.as_ref() }.filter(|_| parks) else {
+        return answer(call!(SYS_sendmsg, fd, message, flags));
+    };
+    Function::Sendmsg.count_call();
+    // SAFETY: the caller's promise.
+    answer(unsafe { transmit_message(fd, *message, flags) })
+}
+
+/// # Safety
+/// The message is valid.
+unsafe fn transmit_message(fd: c_int, message: msghdr, flags: c_int) -> Outcome {
+    // SAFETY: the caller's promise.
+    let whole = unsafe { parts(message.msg_iov, message.msg_iovlen) };
+    let attempt = |moved| {
+        if moved == 0 {
+            return send_part(fd, message, whole, flags);
+        }
+        // The control data went with the first part.
+        let rest_of_it = msghdr {
+            msg_control: ptr::null_mut(),
+            msg_controllen: 0,
+            ..message
+        };
+        send_part(fd, rest_of_it, &rest(whole, moved), flags)
+    };
+    Operation::writes(Function::Sendmsg, fd).run_to_end(total(whole), attempt)
+}
+
+fn send_part(fd: c_int, message: msghdr, parts: &[iovec], flags: c_int) -> Outcome {
+    let message = msghdr {
+        msg_iov: parts.as_ptr().cast_mut(),
+        msg_iovlen: parts.len(),
+        ..message
+    };
+    call!(
+        SYS_sendmsg,
+        fd,
+        &raw const message,
+        flags | libc::MSG_DONTWAIT
+    )
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn accept(
+    fd: c_int,
+    address: *mut sockaddr,
+    room: *mut socklen_t,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { accept4(fd, address, room, 0) }
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn accept4(
+    fd: c_int,
+    address: *mut sockaddr,
+    room: *mut socklen_t,
+    flags: c_int,
+) -> c_int {
+    let kernel = || call!(SYS_accept4, fd, address, room, flags);
+    if !is_parking() {
+        return answer_int(kernel());
+    }
+    Function::Accept.count_call();
+    let operation = Operation::reads(Function::Accept, fd);
+    answer_int(operation.run(|| {
+        let _alone = record(fd).map(|record| record.accepting.lock());
+        operation.if_ready(kernel)
+    }))
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn connect(
+    fd: c_int,
+    address: *const sockaddr,
+    size: socklen_t,
+) -> c_int {
+    let kernel = || call!(SYS_connect, fd, address, size);
+    if !may_park() || !is_blocking(fd) {
+        return answer_int(kernel());
+    }
+    Function::Connect.count_call();
+    answer_int(establish(fd, kernel))
+}
+
+/// Connects a socket that blocks.
+fn establish(fd: c_int, kernel: impl Fn() -> Outcome) -> Outcome {
+    cancel::check().map_err(number_of)?;
+    let limit = kernel::time_limit(fd, libc::SO_SNDTIMEO);
+    let until = limit.and_then(|limit| now().checked_add(limit));
+    let flags = kernel::flags(fd)?;
+    loop {
+        kernel::set_flags(fd, flags | libc::O_NONBLOCK)?;
+        let begun = kernel();
+        kernel::set_flags(fd, flags)?;
+        match begun {
+            Err(libc::EINPROGRESS) => return finish(fd, until),
+            // The queue of a Unix socket is full, and the system does not report when it is not.
+            Err(libc::EAGAIN) => pause(until)?,
+            done => return done,
+        }
+    }
+}
+
+/// Waits until a connection that has been begun is established, or has failed.
+fn finish(fd: c_int, until: Option<Instant>) -> Outcome {
+    let operation = Operation::writes(Function::Connect, fd);
+    loop {
+        let seen = record(fd).map(|record| record.look());
+        if is_ready(fd, operation.events()) {
+            break;
+        }
+        match operation.park(seen, until) {
+            Ok(()) => {}
+            Err(Ended::TimedOut) => return Err(libc::EINPROGRESS),
+            Err(Ended::Failed(error)) => return Err(error),
+            Err(Ended::Unwatchable) => operation.block(until)?,
+        }
+    }
+    match kernel::pending_error(fd)? {
+        0 => Ok(0),
+        error => Err(error),
+    }
+}
+
+/// Sleeps for a moment before the next attempt to join a queue that is full.
+fn pause(until: Option<Instant>) -> Result<(), c_int> {
+    if until.is_some_and(|until| now() >= until) {
+        return Err(libc::EAGAIN);
+    }
+    Function::Connect.count_park();
+    pirn::sleep(Duration::from_millis(1)).map_err(number_of)
+}

@@ -1,0 +1,22 @@
+//! Code of `std` and libc that blocks, on fibers of one worker: what must not block the thread would
+//! hang here.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "what blocks a thread is the subject"
+)]
+
+mod closing;
+mod deadlines;
+mod fixture;
+mod names;
+mod processes;
+#[expect(unsafe_code, reason = "calls of libc as C makes them")]
+mod raw;
+mod readiness;
+mod regions;
+#[expect(unsafe_code, reason = "handlers of signals")]
+mod signals;
+mod sleeps;
+mod sockets;
+mod transfers;

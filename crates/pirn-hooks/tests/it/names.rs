@@ -1,0 +1,15 @@
+//! Names.
+
+use std::net::ToSocketAddrs;
+
+use crate::fixture::{on_one_worker, parks};
+
+// Proves: T5.
+#[test]
+fn a_name_is_resolved_on_another_thread() {
+    on_one_worker(|| {
+        let mut found = ("localhost", 80).to_socket_addrs().unwrap();
+        assert!(found.all(|address| address.ip().is_loopback()));
+    });
+    assert!(parks("getaddrinfo") > 0);
+}

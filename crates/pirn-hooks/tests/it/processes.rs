@@ -1,0 +1,58 @@
+//! Child processes.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pirn_hooks::within;
+
+use crate::fixture::{one_worker, parks};
+
+// Proves: T5.
+#[test]
+fn children_are_waited_for_at_the_same_time() {
+    let start = Instant::now();
+    one_worker().run(|| {
+        pirn::scope(|s| {
+            for number in 0..20 {
+                s.spawn(move || {
+                    within(|| {
+                        let script = format!("sleep 0.3; echo {number}");
+                        let output = Command::new("sh").args(["-c", &script]).output();
+                        let output = output.unwrap();
+                        assert!(output.status.success());
+                        assert_eq!(output.stdout, format!("{number}\n").into_bytes());
+                    });
+                });
+            }
+        });
+    });
+    // One after the other they take 6 s.
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+// Proves: T5.
+#[test]
+fn a_child_runs_code_before_its_program() {
+    one_worker().run(|| {
+        within(|| {
+            let mut command = Command::new("sleep");
+            command.arg("0.05").stdin(Stdio::piped());
+            // SAFETY: only `sleep` and `write` are called, which are safe there.
+            #[expect(unsafe_code, reason = "code in the child")]
+            unsafe {
+                command.pre_exec(|| {
+                    std::thread::sleep(Duration::from_millis(5));
+                    Ok(())
+                });
+            }
+            let mut child = command.spawn().unwrap();
+            assert!(child.wait().unwrap().success());
+        });
+    });
+    assert!(parks("waitid") + parks("waitpid") > 0);
+}

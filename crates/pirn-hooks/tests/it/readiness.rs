@@ -1,0 +1,106 @@
+//! `poll` and `select`.
+
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use pirn::{sleep, spawn};
+use pirn_hooks::within;
+
+use crate::fixture::{on_one_worker, parks};
+use crate::raw;
+
+// Proves: T4.
+#[test]
+fn poll_waits_for_the_first_of_three() {
+    on_one_worker(|| {
+        let pipes: Vec<_> = (0..3).map(|_| io::pipe().unwrap()).collect();
+        let (readers, mut writers): (Vec<_>, Vec<_>) = pipes.into_iter().unzip();
+        let mut writer = writers.remove(1);
+        let late = spawn(move || {
+            sleep(Duration::from_millis(5)).unwrap();
+            within(|| writer.write_all(b"x").unwrap());
+            writer
+        });
+        let wanted: Vec<_> = readers
+            .iter()
+            .map(|it| (it.as_raw_fd(), libc::POLLIN))
+            .collect();
+        let (ready, found) = raw::poll(&wanted, -1).unwrap();
+        assert_eq!((ready, found), (1, vec![0, libc::POLLIN, 0]));
+        drop(late.join().unwrap());
+        let wanted: Vec<_> = readers.iter().map(AsRawFd::as_raw_fd).collect();
+        let (ready, found, _) = raw::select(&wanted, 1_000).unwrap();
+        assert_eq!((ready, found), (1, vec![wanted[1]]));
+    });
+    assert!(parks("poll") > 0);
+}
+
+// Proves: T4.
+#[test]
+fn select_waits_for_one() {
+    on_one_worker(|| {
+        let (one, mut to) = io::pipe().unwrap();
+        let (other, _kept) = io::pipe().unwrap();
+        let late = spawn(move || {
+            sleep(Duration::from_millis(5)).unwrap();
+            within(|| to.write_all(b"x").unwrap());
+        });
+        let wanted = [other.as_raw_fd(), one.as_raw_fd()];
+        let (ready, found, left) = raw::select(&wanted, 60_000).unwrap();
+        assert_eq!((ready, found), (1, vec![one.as_raw_fd()]));
+        assert!((1..60_000).contains(&left));
+        late.join().unwrap();
+    });
+    assert!(parks("select") > 0);
+}
+
+// Proves: T4.
+#[test]
+fn poll_and_select_time_out() {
+    on_one_worker(|| {
+        let (one, _to) = io::pipe().unwrap();
+        let start = Instant::now();
+        let wanted = [(one.as_raw_fd(), libc::POLLIN)];
+        assert_eq!(raw::poll(&wanted, 5).unwrap(), (0, vec![0]));
+        assert_eq!(raw::poll(&[], 5).unwrap(), (0, vec![]));
+        assert_eq!(raw::select(&[one.as_raw_fd()], 5).unwrap(), (0, vec![], 0));
+        assert!(start.elapsed() >= Duration::from_millis(15));
+    });
+}
+
+// Proves: T4.
+#[test]
+fn poll_reports_what_is_not_open_and_what_ends() {
+    on_one_worker(|| {
+        let (one, to) = io::pipe().unwrap();
+        let late = spawn(move || {
+            sleep(Duration::from_millis(5)).unwrap();
+            within(|| drop(to));
+        });
+        let wanted = [(one.as_raw_fd(), libc::POLLIN), (-1, libc::POLLIN)];
+        assert_eq!(raw::poll(&wanted, -1).unwrap(), (1, vec![libc::POLLHUP, 0]));
+        late.join().unwrap();
+        let number = one.as_raw_fd();
+        drop(one);
+        let closed = raw::poll(&[(number, libc::POLLIN)], -1).unwrap();
+        assert_eq!(closed, (1, vec![libc::POLLNVAL]));
+    });
+}
+
+// Proves: T4.
+#[test]
+fn the_same_descriptor_may_be_polled_twice() {
+    on_one_worker(|| {
+        let (one, mut to) = io::pipe().unwrap();
+        let late = spawn(move || {
+            sleep(Duration::from_millis(5)).unwrap();
+            within(|| to.write_all(b"x").unwrap());
+            to
+        });
+        let fd = one.as_raw_fd();
+        let wanted = [(fd, libc::POLLPRI), (fd, libc::POLLIN)];
+        assert_eq!(raw::poll(&wanted, -1).unwrap(), (1, vec![0, libc::POLLIN]));
+        drop(late.join().unwrap());
+    });
+}

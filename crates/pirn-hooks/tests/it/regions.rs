@@ -1,0 +1,68 @@
+//! Where calls park, and where not.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::Duration;
+
+use pirn_hooks::{within, without};
+
+use crate::fixture::{on_one_worker, one_worker};
+
+/// Returns whether a sleep lets another fiber of the thread run.
+fn parks() -> bool {
+    let other = pirn::spawn(|| ());
+    thread::sleep(Duration::from_millis(1));
+    let ran = other.is_finished();
+    other.join().unwrap();
+    ran
+}
+
+// Proves: T8.
+#[test]
+fn only_calls_within_park() {
+    one_worker().run(|| {
+        assert!(!parks());
+        assert!(within(parks));
+        assert!(!parks());
+        within(|| {
+            assert!(!without(parks));
+            assert!(without(|| within(parks)));
+            assert!(parks());
+        });
+    });
+}
+
+// Proves: T8.
+#[test]
+fn a_panic_leaves_the_region() {
+    one_worker().run(|| {
+        let panicked = catch_unwind(AssertUnwindSafe(|| within(|| panic!("expected"))));
+        assert!(panicked.is_err());
+        assert!(!parks());
+    });
+}
+
+// Proves: T8.
+#[test]
+fn a_fiber_begins_outside() {
+    on_one_worker(|| {
+        assert!(!pirn::spawn(parks).join().unwrap());
+    });
+}
+
+// Proves: T8.
+#[test]
+fn a_plain_thread_is_not_affected() {
+    within(|| thread::sleep(Duration::from_millis(1)));
+}
+
+// Proves: T8.
+#[test]
+fn fibers_that_migrate_are_refused() {
+    // SAFETY: no fiber keeps anything of its thread.
+    #[expect(unsafe_code, reason = "a promise about fibers")]
+    let builder = unsafe { pirn::runtime::Builder::new().workers(1).free_migration() };
+    let runtime = builder.build().unwrap();
+    let refused = runtime.spawn(|| within(|| ())).join();
+    assert!(refused.unwrap_err().to_string().contains("free_migration"));
+}

@@ -1,0 +1,70 @@
+//! `read` and `write` on objects that are not sockets.
+
+use std::fs;
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+
+use pirn::spawn;
+use pirn_hooks::within;
+
+use crate::fixture::{blocks, on_one_worker};
+use crate::raw;
+
+// Proves: T3.
+#[test]
+fn a_pipe_carries_more_than_it_holds() {
+    const SIZE: usize = 3 << 20;
+    on_one_worker(|| {
+        let (mut from, to) = io::pipe().unwrap();
+        let reader = spawn(move || {
+            within(|| {
+                let mut came = Vec::new();
+                from.read_to_end(&mut came).unwrap();
+                came
+            })
+        });
+        let bytes: Vec<u8> = (0..SIZE).map(|i| ((i * i) >> 3) as u8).collect();
+        assert_eq!(raw::write(&to, &bytes).unwrap(), SIZE);
+        let parts = [IoSlice::new(&bytes[..10]), IoSlice::new(&bytes[10..])];
+        assert_eq!((&to).write_vectored(&parts).unwrap(), SIZE);
+        drop(to);
+        let came = reader.join().unwrap();
+        assert!(came[..SIZE] == bytes && came[SIZE..] == bytes);
+    });
+}
+
+// Proves: T3.
+#[test]
+fn a_pipe_without_a_reader_is_broken() {
+    on_one_worker(|| {
+        let (from, to) = io::pipe().unwrap();
+        drop(from);
+        let broken = (&to).write(b"abc").unwrap_err();
+        assert_eq!(broken.kind(), ErrorKind::BrokenPipe);
+    });
+}
+
+// Proves: T3.
+#[test]
+fn a_read_of_nothing_returns_at_once() {
+    on_one_worker(|| {
+        let (from, _to) = io::pipe().unwrap();
+        assert_eq!(raw::read(&from, &mut []).unwrap(), 0);
+    });
+}
+
+// Proves: T3.
+#[test]
+fn files_are_read_whole_and_counted() {
+    on_one_worker(|| {
+        let path =
+            std::env::temp_dir().join(format!("pirn-hooks-file-{}", std::process::id()));
+        let before = blocks("read");
+        fs::write(&path, vec![7; 1 << 20]).unwrap();
+        let mut file = fs::File::open(&path).unwrap();
+        let mut buffer = vec![0; 2 << 20];
+        assert_eq!(raw::read(&file, &mut buffer).unwrap(), 1 << 20);
+        assert_eq!(file.read(&mut buffer).unwrap(), 0);
+        assert!(blocks("read") > before);
+        fs::remove_file(&path).unwrap();
+    });
+}
