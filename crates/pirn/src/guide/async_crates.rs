@@ -1,7 +1,7 @@
 //! Futures on fibers, fibers in async code, hyper and tokio.
 //!
 //! [README.md]: crate::guide
-//! [cpu.md]: crate::guide::cpu
+//! [blocking_crates.md]: crate::guide::blocking_crates
 //! [running.md]: crate::guide::running
 //! [servers.md]: crate::guide::servers
 

@@ -1,7 +1,7 @@
 //! Parallel computation: joins, loops and sorts; stacks, cancellation, locks.
 //!
 //! [README.md]: crate::guide
-//! [async_crates.md]: crate::guide::async_crates
+//! [blocking_crates.md]: crate::guide::blocking_crates
 //! [debugging.md]: crate::guide::debugging
 //! [from_rayon.md]: crate::guide::from_rayon
 //! [running.md]: crate::guide::running

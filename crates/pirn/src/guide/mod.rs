@@ -1,6 +1,7 @@
 //! A guide in chapters, with examples that run.
 //!
 //! [async_crates.md]: self::async_crates
+//! [blocking_crates.md]: self::blocking_crates
 //! [channels.md]: self::channels
 //! [cpu.md]: self::cpu
 //! [debugging.md]: self::debugging
@@ -25,6 +26,9 @@
 // first definition counts.
 
 pub mod async_crates;
+// Sockets exist only on Unix, and not in models.
+#[cfg(all(unix, not(pirn_modelled)))]
+pub mod blocking_crates;
 pub mod channels;
 // Available with the module it describes.
 #[cfg(not(pirn_parts))]
