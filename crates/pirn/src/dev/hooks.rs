@@ -71,6 +71,15 @@ pub struct Waiters(Source);
 #[derive(Debug, Copy, Clone)]
 pub struct Known(Seen);
 
+impl Known {
+    /// Returns false if no event has come since an attempt has failed.
+    #[inline]
+    #[must_use]
+    pub fn is_ready(self, interest: Interest) -> bool {
+        self.0.is_ready(interest)
+    }
+}
+
 impl Waiters {
     /// Creates the record of a number that has none.
     ///
@@ -107,11 +116,17 @@ impl Waiters {
             Interest::Readable => Reason::Readable,
             Interest::Writable => Reason::Writable,
         };
-        self.0.wait_once(
+        self.0.wait_anew(
             descriptor,
             interest,
             &Spec::interruptible(reason).until(until),
         )
+    }
+
+    /// Records that an attempt has taken all there was: the next one would fail, unless an event
+    /// has come since `known`.
+    pub fn set_emptied(&self, known: Known, interest: Interest) {
+        self.0.drained(known.0, interest);
     }
 
     /// Wakes all that wait: the number is about to be closed, or to stand for another object.

@@ -88,6 +88,16 @@ impl Waits {
         self.writers.each_fiber(&mut f);
     }
 
+    #[cfg(all(unix, not(pirn_modelled)))]
+    pub(super) fn has_readers(&self) -> bool {
+        !self.readers.is_empty() || self.read_task.is_some()
+    }
+
+    #[cfg(all(unix, not(pirn_modelled)))]
+    pub(super) fn has_writers(&self) -> bool {
+        !self.writers.is_empty() || self.write_task.is_some()
+    }
+
     fn queues_are_empty(&self) -> bool {
         self.readers.is_empty() && self.writers.is_empty()
     }

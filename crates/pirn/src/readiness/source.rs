@@ -288,59 +288,43 @@ impl Source {
 /// Waits for descriptors of other code, which may close them at any time.
 #[cfg(all(unix, not(pirn_modelled)))]
 impl Source {
-    /// As [`wait`](Self::wait), but the source is in a driver only while a caller waits for it: the
-    /// number may stand for another object the next time.
+    /// As [`wait`](Self::wait), for a number that may stand for another object than before.
+    ///
+    /// LIVENESS: the driver is told anew after the caller has found the source not ready, and makes
+    /// an event if it is ready then. So no event of the past is relied on.
     ///
     /// # Errors
     /// Like [`wait`](Self::wait).
     #[track_caller]
-    pub(crate) fn wait_once(
+    pub(crate) fn wait_anew(
         &self,
         raw: RawSource,
         interest: Interest,
         spec: &Spec,
     ) -> io::Result<()> {
-        self.add_anew(raw)?;
-        let waited = self.wait(raw, interest, spec);
-        self.leave();
-        waited
+        self.settle(raw)?;
+        self.rearm(raw, interest)?;
+        self.wait(raw, interest, spec)
     }
 
-    /// Adds the source once more to the driver that it is in, if any: the system removes a
-    /// descriptor that is closed.
-    fn add_anew(&self, raw: RawSource) -> io::Result<()> {
-        let mut home = self.site.home.lock();
+    /// Records that an attempt made after `seen` has taken all there was.
+    pub(crate) fn drained(&self, seen: Seen, interest: Interest) {
+        self.site.drained(seen, interest);
+    }
+
+    /// Has the driver report the present readiness for this side, and for the other one if it is
+    /// waited for.
+    fn rearm(&self, raw: RawSource, interest: Interest) -> io::Result<()> {
+        let home = self.site.home.lock();
         let Some(driver) = home.driver else {
             return Ok(());
         };
-        driver.remove(raw);
-        let generation = self.site.waits.lock().generation;
-        let added = driver.add(raw, token(self.number, generation));
-        if added.is_err() {
-            *home = Home {
-                driver: None,
-                raw: None,
-            };
-            self.site.driver.store(ptr::null_mut(), Ordering::Relaxed);
-        }
-        added
-    }
-
-    /// Removes the source from its driver unless a caller waits for it.
-    ///
-    /// LIVENESS: a waiter checks the source's driver when it joins the queue, in one critical
-    /// section. So either it finds none and tries again, or it is seen here.
-    fn leave(&self) {
-        let mut home = self.site.home.lock();
         let waits = self.site.waits.lock();
-        if !waits.is_empty() {
-            return;
-        }
-        self.site.driver.store(ptr::null_mut(), Ordering::Relaxed);
+        let generation = waits.generation;
+        let reads = interest == Interest::Readable || waits.has_readers();
+        let writes = interest == Interest::Writable || waits.has_writers();
         drop(waits);
-        if let (Some(driver), Some(raw)) = (home.driver.take(), home.raw.take()) {
-            driver.remove(raw);
-        }
+        driver.rearm(raw, token(self.number, generation), (reads, writes))
     }
 
     /// Removes the source from its driver and wakes all that wait for it: its descriptor is about

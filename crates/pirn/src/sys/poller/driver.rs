@@ -68,6 +68,21 @@ impl Driver {
         Ok(())
     }
 
+    /// Reports the readiness of a source that was added once more: for reads, for writes. Its
+    /// descriptor may have been closed since, and its number may stand for another object.
+    ///
+    /// # Errors
+    /// The error of the system.
+    #[cfg(all(unix, not(pirn_modelled)))]
+    pub(crate) fn rearm(
+        &self,
+        source: RawSource,
+        token: u64,
+        sides: (bool, bool),
+    ) -> io::Result<()> {
+        self.made()?.rearm(source, token, sides)
+    }
+
     /// Removes a source that was added. Events of it that a thread has already fetched may still
     /// come.
     pub(crate) fn remove(&self, source: RawSource) {

@@ -89,6 +89,32 @@ impl Poller {
         self.control(libc::EPOLL_CTL_ADD, source, interest, token)
     }
 
+    /// Reports the readiness of a source for reads and writes once more, and later changes of it.
+    /// Adds it if the system has removed it, since its descriptor was closed.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(crate) fn rearm(
+        &self,
+        source: RawSource,
+        token: u64,
+        (reads, writes): (bool, bool),
+    ) -> io::Result<()> {
+        let mut interest = libc::EPOLLRDHUP;
+        if reads {
+            interest |= libc::EPOLLIN | libc::EPOLLPRI;
+        }
+        if writes {
+            interest |= libc::EPOLLOUT;
+        }
+        match self.control(libc::EPOLL_CTL_MOD, source, interest, token) {
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {
+                self.control(libc::EPOLL_CTL_ADD, source, interest, token)
+            }
+            rearmed => rearmed,
+        }
+    }
+
     pub(crate) fn remove(&self, source: RawSource) {
         // Failure: the owner of the descriptor has closed it unnoticed, which has removed it.
         let _ = self.control(libc::EPOLL_CTL_DEL, source, 0, 0);

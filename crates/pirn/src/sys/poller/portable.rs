@@ -72,6 +72,17 @@ impl Poller {
         unsafe { self.poller.add_with_mode(source, event, PollMode::Edge) }
     }
 
+    /// Reports the readiness of a source once more, and later changes of it.
+    pub(crate) fn rearm(
+        &self,
+        source: RawSource,
+        token: u64,
+        _: (bool, bool),
+    ) -> io::Result<()> {
+        self.remove(source);
+        self.add(source, token)
+    }
+
     pub(crate) fn remove(&self, source: RawSource) {
         // SAFETY: the source is open: see `add`.
         let source = unsafe { BorrowedFd::borrow_raw(source) };
