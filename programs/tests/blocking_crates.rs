@@ -164,8 +164,8 @@ fn tungstenite_echoes_at_once() {
     });
 }
 
-/// A running redis-server, and its address.
-fn redis_server() -> Option<(Program, String)> {
+/// Starts a redis-server; returns it with a client.
+fn redis_server() -> Option<(Program, redis::Client)> {
     let mut server = peer("redis-server", "redis-server")?;
     let port = TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -180,15 +180,14 @@ fn redis_server() -> Option<(Program, String)> {
         assert!(start.elapsed() < LIMIT, "redis-server does not listen");
         std::thread::sleep(Duration::from_millis(5));
     }
-    Some((program, format!("redis://127.0.0.1:{port}/")))
+    Some((program, redis::Client::open(("127.0.0.1", port)).unwrap()))
 }
 
 #[test]
 fn redis_blocks_at_once() {
-    let Some((_server, address)) = redis_server() else {
+    let Some((_server, client)) = redis_server() else {
         return;
     };
-    let client = redis::Client::open(address).unwrap();
     all_at_once(|number| {
         let mut connection = client.get_connection().unwrap();
         let key = format!("key-{number}");
@@ -207,10 +206,9 @@ fn redis_blocks_at_once() {
 fn no_request_receives_the_reply_of_another() {
     const REQUESTS: u32 = 1_000;
     const CONNECTIONS: usize = 10;
-    let Some((_server, address)) = redis_server() else {
+    let Some((_server, client)) = redis_server() else {
         return;
     };
-    let client = redis::Client::open(address).unwrap();
     let pool = Pool::new(CONNECTIONS, move || client.get_connection().unwrap());
     one_worker().run(|| {
         pirn::scope(|s| {

@@ -1,8 +1,8 @@
 //! The records of descriptors: the fibers that wait for each number.
 //!
 //! A descriptor belongs to the program. Any thread may close it, and its number may stand for
-//! another object then. So a record belongs to a number, not to an object. A fiber is registered
-//! with the system only while it waits.
+//! another object then. So a record belongs to a number, not to an object, and each wait tells the
+//! system anew what it waits for.
 //!
 //! A wait that was under way when the number was closed by [`end`] returns `EBADF` and does not try
 //! again. So the call does not touch the object that the number stands for next.
@@ -17,7 +17,7 @@ use pirn::Interrupt;
 use pirn::dev::hooks::{Interest, Known, Waiters};
 use pirn::sync::Mutex;
 
-use crate::region::is_own_process;
+use crate::region::{is_own_memory, is_own_process};
 
 /// The records of one chunk.
 const CHUNK: usize = 1_024;
@@ -81,7 +81,7 @@ pub(crate) fn end(fd: c_int) {
         chunk[number % CHUNK].get()
     });
     if let Some(record) = known
-        && is_own_process()
+        && is_own_memory()
     {
         // ORDERING: Release, with the Acquire in `wait`: a fiber that was woken sees it.
         record.closed.fetch_add(1, Ordering::Release);
@@ -89,7 +89,19 @@ pub(crate) fn end(fd: c_int) {
     }
 }
 
+impl Seen {
+    /// Returns false if an attempt would fail.
+    pub(crate) fn is_ready(self, interest: Interest) -> bool {
+        self.known.is_ready(interest)
+    }
+}
+
 impl Record {
+    /// Records that an attempt made after `seen` has taken all there was.
+    pub(crate) fn set_emptied(&self, seen: Seen, interest: Interest) {
+        self.waiters.set_emptied(seen.known, interest);
+    }
+
     pub(crate) fn look(&self) -> Seen {
         Seen {
             known: self.waiters.look(),

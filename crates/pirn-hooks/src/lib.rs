@@ -75,6 +75,8 @@
 #[expect(unsafe_code, reason = "the symbols of libc")]
 mod closing;
 mod descriptor;
+#[expect(unsafe_code, reason = "a function that fork calls")]
+mod forks;
 #[expect(unsafe_code, reason = "system calls with the arguments of callers")]
 mod kernel;
 #[expect(unsafe_code, reason = "the symbols of libc")]

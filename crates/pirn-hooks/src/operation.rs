@@ -7,7 +7,7 @@ use pirn::cancel;
 use pirn::dev::hooks::{self, Interest};
 use pirn::time::now;
 
-use crate::descriptor::{Ended, Seen, number_of, record};
+use crate::descriptor::{Ended, Record, Seen, number_of, record};
 use crate::kernel::{self, Outcome, is_blocking, is_ready, time_limit};
 use crate::region::is_own_process;
 use crate::stats::Function;
@@ -18,24 +18,34 @@ pub(crate) struct Operation {
     pub(crate) function: Function,
     pub(crate) fd: c_int,
     pub(crate) interest: Interest,
+    /// An attempt that transfers less leaves nothing to transfer.
+    room: usize,
 }
 
 impl Operation {
     pub(crate) fn reads(function: Function, fd: c_int) -> Operation {
-        let interest = Interest::Readable;
         Operation {
             function,
             fd,
-            interest,
+            interest: Interest::Readable,
+            room: 0,
         }
     }
 
     pub(crate) fn writes(function: Function, fd: c_int) -> Operation {
         let interest = Interest::Writable;
         Operation {
-            function,
-            fd,
             interest,
+            ..Operation::reads(function, fd)
+        }
+    }
+
+    /// As [`reads`](Self::reads), of up to `room` bytes of a stream. Where it is no stream, a short
+    /// read makes the next one wait for an event that comes at once.
+    pub(crate) fn drains(function: Function, fd: c_int, room: usize) -> Operation {
+        Operation {
+            room,
+            ..Operation::reads(function, fd)
         }
     }
 
@@ -63,26 +73,30 @@ impl Operation {
         {
             return Err(number_of(interrupt));
         }
-        let seen = record(self.fd).map(|record| record.look());
-        let first = attempt();
-        if first != Err(libc::EAGAIN) {
-            if hooks::is_spent() && is_blocking(self.fd) && is_own_process() {
-                pirn::yield_now();
-            }
-            return first;
+        let record = record(self.fd);
+        let seen = record.map(Record::look);
+        if seen.is_some_and(|seen| !seen.is_ready(self.interest)) && is_blocking(self.fd)
+        {
+            return self.wait(seen, attempt);
         }
-        self.wait(seen, attempt)
+        let first = attempt();
+        if first == Err(libc::EAGAIN) {
+            return match is_blocking(self.fd) {
+                true => self.wait(seen, attempt),
+                false => first,
+            };
+        }
+        self.settle(first, record.zip(seen));
+        first
     }
 
+    /// Parks until an attempt succeeds.
     #[cold]
     fn wait(
         self,
         mut seen: Option<Seen>,
         mut attempt: impl FnMut() -> Outcome,
     ) -> Outcome {
-        if !is_blocking(self.fd) {
-            return Err(libc::EAGAIN);
-        }
         let limit = time_limit(self.fd, self.limit());
         let until = limit.and_then(|limit| now().checked_add(limit));
         loop {
@@ -92,11 +106,26 @@ impl Operation {
                 Err(Ended::Failed(error)) => return Err(error),
                 Err(Ended::Unwatchable) => self.block(until)?,
             }
-            seen = record(self.fd).map(|record| record.look());
-            match attempt() {
-                Err(libc::EAGAIN) => {}
-                done => return done,
+            let record = record(self.fd);
+            seen = record.map(Record::look);
+            let done = attempt();
+            if done != Err(libc::EAGAIN) {
+                self.settle(done, record.zip(seen));
+                return done;
             }
+        }
+    }
+
+    /// Records what an attempt has shown, and yields if the fiber has completed many operations
+    /// without a wait.
+    fn settle(self, done: Outcome, record: Option<(&Record, Seen)>) {
+        if let (Ok(moved), Some((record, seen))) = (done, record)
+            && (1..self.room).contains(&moved.cast_unsigned())
+        {
+            record.set_emptied(seen, self.interest);
+        }
+        if hooks::is_spent() && is_own_process() && is_blocking(self.fd) {
+            pirn::yield_now();
         }
     }
 

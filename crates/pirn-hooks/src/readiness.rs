@@ -1,8 +1,8 @@
 //! `poll` and `select`, with any number of descriptors.
 //!
-//! The system is asked first, without waiting. If no descriptor is ready, an epoll instance is
-//! created for the call, with all of them in it. The fiber waits for that one, and then asks again.
-//! So the result is always the system's own.
+//! The system is asked first, without waiting. If no descriptor is ready, the fiber waits for the
+//! only one, or for an epoll instance with all of them in it, and then asks again. So the result is
+//! always the system's own.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_short};
@@ -252,35 +252,71 @@ fn wait_for_any(
     if first != 0 {
         return Ok(first);
     }
-    let Some(any) = Any::new(wanted) else {
-        function.count_blocked();
-        return ask(limit);
-    };
-    loop {
-        let seen = record(any.0).map(|record| (record, record.look()));
-        match ask(Some(Duration::ZERO))? {
-            0 => {}
-            ready => return Ok(ready),
-        }
-        let Some((record, seen)) = seen else {
-            function.count_blocked();
-            return ask(left(until));
-        };
+    if wanted.iter().all(|(fd, _)| *fd < 0) {
         function.count_park();
-        match record.wait(seen, Interest::Readable, until) {
-            Ok(()) => {}
-            Err(Ended::TimedOut) => return ask(Some(Duration::ZERO)),
-            Err(Ended::Failed(error)) => return Err(error),
-            Err(Ended::Unwatchable) => {
-                function.count_blocked();
-                return ask(left(until));
-            }
+        return match pirn::sleep(limit.unwrap_or(Duration::MAX)) {
+            Ok(()) => ask(Some(Duration::ZERO)),
+            Err(interrupt) => Err(number_of(interrupt)),
+        };
+    }
+    if let [(fd, events)] = wanted[..]
+        && let Some(interest) = side(events)
+    {
+        // Fails where another part of the process watches the descriptor.
+        let done = wait_for_one(function, (fd, interest), until, &mut ask);
+        if let Ok(done) = done {
+            return done;
         }
+    }
+    if let Some(any) = Any::new(wanted)
+        && let Ok(done) =
+            wait_for_one(function, (any.0, Interest::Readable), until, &mut ask)
+    {
+        return done;
+    }
+    function.count_blocked();
+    ask(until.map(|until| until.saturating_duration_since(now())))
+}
+
+/// Returns the side of a descriptor with these events, if they belong to one side.
+fn side(events: c_short) -> Option<Interest> {
+    const READS: c_short =
+        libc::POLLIN | libc::POLLPRI | libc::POLLRDNORM | libc::POLLRDHUP;
+    const WRITES: c_short = libc::POLLOUT | libc::POLLWRNORM;
+    match (events & READS != 0, events & WRITES != 0) {
+        (true, false) => Some(Interest::Readable),
+        (false, true) => Some(Interest::Writable),
+        _ => None,
     }
 }
 
-fn left(until: Option<Instant>) -> Option<Duration> {
-    until.map(|until| until.saturating_duration_since(now()))
+/// The descriptor cannot be watched.
+struct Unwatchable;
+
+/// Asks until the answer is not 0, and waits for one side of a descriptor in between.
+fn wait_for_one(
+    function: Function,
+    (fd, interest): (c_int, Interest),
+    until: Option<Instant>,
+    ask: &mut impl FnMut(Option<Duration>) -> Outcome,
+) -> Result<Outcome, Unwatchable> {
+    let record = record(fd).ok_or(Unwatchable)?;
+    loop {
+        let seen = record.look();
+        let ready = ask(Some(Duration::ZERO));
+        if ready != Ok(0) {
+            return Ok(ready);
+        }
+        function.count_park();
+        match record.wait(seen, interest, until) {
+            Ok(()) => {}
+            Err(Ended::TimedOut) => return Ok(ask(Some(Duration::ZERO))),
+            // `poll` reports a closed number itself.
+            Err(Ended::Failed(libc::EBADF)) => {}
+            Err(Ended::Failed(error)) => return Ok(Err(error)),
+            Err(Ended::Unwatchable) => return Err(Unwatchable),
+        }
+    }
 }
 
 /// An epoll instance that is readable while one of its descriptors is ready.

@@ -5,11 +5,12 @@ use std::sync::OnceLock;
 
 use pirn::dev::hooks;
 
+use crate::forks;
 use crate::signals::is_in_handler;
 
-/// The process with the fibers that park. A child of `fork` has a copy of one fiber and none of the other
-/// threads, and shares the epoll instances; a child of `vfork` shares the memory, too. Code in a
-/// child, as between `fork` and `exec`, must not run other fibers.
+/// The process with the fibers that park. A child of `fork` has a copy of one fiber and none of the
+/// other threads, and shares the epoll instances; a child of `vfork` shares the memory, too. Code in
+/// a child, as between `fork` and `exec`, must not run other fibers.
 static PROCESS: OnceLock<u32> = OnceLock::new();
 
 /// Calls `f`; calls of libc in it park the calling fiber in place of its thread.
@@ -71,13 +72,24 @@ pub fn without<T>(f: impl FnOnce() -> T) -> T {
 }
 
 fn in_region<T>(parks: bool, f: impl FnOnce() -> T) -> T {
-    PROCESS.get_or_init(process::id);
+    PROCESS.get_or_init(watch_forks);
     let _restore = Restore(hooks::set_parking(parks));
     f()
 }
 
-/// Returns whether the caller runs in the process with the fibers that park. A system call.
+/// Returns this process, and has children of `fork` notice that they are others.
+fn watch_forks() -> u32 {
+    forks::watch();
+    process::id()
+}
+
+/// Returns false in a child of `fork`.
 pub(crate) fn is_own_process() -> bool {
+    !forks::is_child()
+}
+
+/// Returns false in any child that shares or copies the memory. A system call.
+pub(crate) fn is_own_memory() -> bool {
     PROCESS.get().is_none_or(|own| *own == process::id())
 }
 

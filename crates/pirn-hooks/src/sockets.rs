@@ -118,7 +118,11 @@ fn receive(
         return kernel(0, flags);
     }
     function.count_call();
-    let operation = Operation::reads(function, fd);
+    // `recvfrom` is for datagrams: one may follow the other.
+    let operation = match function == Function::Recv && flags & libc::MSG_PEEK == 0 {
+        true => Operation::drains(function, fd, length),
+        false => Operation::reads(function, fd),
+    };
     let attempt = |moved| kernel(moved, flags | libc::MSG_DONTWAIT);
     if flags & libc::MSG_WAITALL == 0 {
         return operation.run(|| attempt(0));

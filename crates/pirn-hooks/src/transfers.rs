@@ -37,7 +37,7 @@ pub(crate) unsafe extern "C" fn read(
         iov_base: buffer,
         iov_len: length,
     }];
-    let operation = Operation::reads(Function::Read, fd);
+    let operation = Operation::drains(Function::Read, fd, length);
     answer(read_into(operation, &part, plain))
 }
 
@@ -121,6 +121,7 @@ fn receive(fd: c_int, parts: &[iovec]) -> Outcome {
     call!(SYS_recvmsg, fd, &raw mut message, libc::MSG_DONTWAIT)
 }
 
+/// Returns a message that points to the parts.
 fn message(parts: &[iovec]) -> libc::msghdr {
     // SAFETY: plain data of C, in which null and zero are nothing.
     let empty: libc::msghdr = unsafe { std::mem::zeroed() };
@@ -178,7 +179,8 @@ fn write_out_of(operation: Operation, whole: &[iovec]) -> Outcome {
     let fd = operation.fd;
     let total = total(whole);
     let sent = operation.run_to_end(total, |moved| {
-        let message = message(&rest(whole, moved));
+        let rest = rest(whole, moved);
+        let message = message(&rest);
         call!(SYS_sendmsg, fd, &raw const message, libc::MSG_DONTWAIT)
     });
     if sent != Err(libc::ENOTSOCK) {

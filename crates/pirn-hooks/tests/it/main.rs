@@ -3,12 +3,15 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "what blocks a thread is the subject"
 )]
 
 mod closing;
 mod deadlines;
+mod differential;
 mod fixture;
+mod many;
 mod names;
 mod processes;
 #[expect(unsafe_code, reason = "calls of libc as C makes them")]

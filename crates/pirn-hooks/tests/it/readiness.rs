@@ -1,7 +1,8 @@
 //! `poll` and `select`.
 
-use std::io::{self, Write};
-use std::os::fd::AsRawFd;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, IntoRawFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pirn::{sleep, spawn};
@@ -85,6 +86,48 @@ fn poll_reports_what_is_not_open_and_what_ends() {
         drop(one);
         let closed = raw::poll(&[(number, libc::POLLIN)], -1).unwrap();
         assert_eq!(closed, (1, vec![libc::POLLNVAL]));
+    });
+}
+
+// Proves: T4.
+#[test]
+fn sockets_of_pirn_may_be_polled() {
+    on_one_worker(|| {
+        let (one, other) = pirn::net::UnixStream::pair().unwrap();
+        let one = Arc::new(one);
+        let same = Arc::clone(&one);
+        // The fiber waits for the same number by the socket's own record.
+        let reader = spawn(move || {
+            let mut byte = [0];
+            (&*same).read(&mut byte).unwrap()
+        });
+        pirn::yield_now();
+        let late = spawn(move || {
+            for _ in 0..2 {
+                sleep(Duration::from_millis(5)).unwrap();
+                (&other).write_all(b"xx").unwrap();
+            }
+        });
+        for _ in 0..2 {
+            let polled = raw::poll(&[(one.as_raw_fd(), libc::POLLIN)], -1).unwrap();
+            assert_eq!(polled, (1, vec![libc::POLLIN]));
+            (&*one).read_exact(&mut [0]).unwrap();
+        }
+        assert_eq!(reader.join().unwrap(), 1);
+        late.join().unwrap();
+    });
+}
+
+// Proves: T4.
+#[test]
+fn a_poll_of_one_notices_that_it_is_closed() {
+    on_one_worker(|| {
+        let (one, _kept) = io::pipe().unwrap();
+        let number = one.into_raw_fd();
+        let waiter = spawn(move || within(|| raw::poll(&[(number, libc::POLLIN)], -1)));
+        pirn::yield_now();
+        raw::close(number);
+        assert_eq!(waiter.join().unwrap().unwrap(), (1, vec![libc::POLLNVAL]));
     });
 }
 
