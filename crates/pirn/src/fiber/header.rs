@@ -172,6 +172,7 @@ impl Flags {
     const OWN_SIZE: u8 = 8;
     const ON_POLL_STACK: u8 = 16;
     const MUST_RUN: u8 = 32;
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     const PARKS_IN_LIBC: u8 = 64;
 
     /// Returns whether a panic stays in the payload for the scope to raise, even without a joiner.
@@ -227,11 +228,13 @@ impl Flags {
     }
 
     /// Returns whether calls of libc park the fiber in place of its thread (`pirn-hooks`).
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     #[inline(always)]
     pub(crate) fn parks_in_libc(&self) -> bool {
         self.0.get() & Flags::PARKS_IN_LIBC != 0
     }
 
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     pub(crate) fn set_parks_in_libc(&self, parks: bool) {
         let rest = self.0.get() & !Flags::PARKS_IN_LIBC;
         self.0.set(rest | (u8::from(parks) * Flags::PARKS_IN_LIBC));

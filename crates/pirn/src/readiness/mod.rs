@@ -74,7 +74,7 @@ mod watching;
 pub(crate) use common::{ask as ask_common, ring as ring_common};
 pub(crate) use driver_sources::{awaits, evacuate};
 pub use interest::Interest;
-#[cfg(all(unix, not(pirn_modelled)))]
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
 pub(crate) use site::Seen;
 pub(crate) use sites::ever;
 pub(crate) use source::Source;

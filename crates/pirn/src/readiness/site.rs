@@ -88,12 +88,12 @@ impl Waits {
         self.writers.each_fiber(&mut f);
     }
 
-    #[cfg(all(unix, not(pirn_modelled)))]
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     pub(super) fn has_readers(&self) -> bool {
         !self.readers.is_empty() || self.read_task.is_some()
     }
 
-    #[cfg(all(unix, not(pirn_modelled)))]
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     pub(super) fn has_writers(&self) -> bool {
         !self.writers.is_empty() || self.write_task.is_some()
     }
@@ -255,7 +255,7 @@ impl Site {
     }
 
     /// Delivers an event for both sides to the waiters of the present generation.
-    #[cfg(all(unix, not(pirn_modelled)))]
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     pub(super) fn notify_both(&self) {
         let generation = self.waits.lock().generation;
         let event = Event {

@@ -286,7 +286,7 @@ impl Source {
 }
 
 /// Waits for descriptors of other code, which may close them at any time.
-#[cfg(all(unix, not(pirn_modelled)))]
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
 impl Source {
     /// As [`wait`](Self::wait), for a number that may stand for another object than before.
     ///

@@ -73,7 +73,7 @@ impl Driver {
     ///
     /// # Errors
     /// The error of the system.
-    #[cfg(all(unix, not(pirn_modelled)))]
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     pub(crate) fn rearm(
         &self,
         source: RawSource,

@@ -73,6 +73,7 @@ impl Poller {
     }
 
     /// Reports the readiness of a source once more, and later changes of it.
+    #[cfg(target_os = "linux")]
     pub(crate) fn rearm(
         &self,
         source: RawSource,
