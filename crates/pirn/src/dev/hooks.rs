@@ -8,10 +8,13 @@ pub use crate::net::Interest;
 
 use crate::fiber::current;
 use crate::readiness::{Seen, Source};
+use crate::runtime::set_hooks_linked;
+use crate::sched::worker::enqueue::{self, parks_in_libc};
+use crate::sys::Process;
 use crate::wait::{Reason, Spec};
 
-/// Returns whether a call of libc parks its caller: a fiber, on its own stack, in code for which
-/// [`set_parking`] was called, and not in the middle of a poll.
+/// Returns whether a call of libc parks its caller: a fiber, on its own stack, not in the middle of
+/// a poll, in code for which [`set_parking`] has decided so, or else on a runtime that was built so.
 #[inline]
 #[must_use]
 pub fn is_parking() -> bool {
@@ -20,7 +23,10 @@ pub fn is_parking() -> bool {
         return false;
     };
     let header = fiber.header();
-    header.flags.parks_in_libc() && !local.is_polling() && is_on_own_stack(header)
+    let parks = header.flags.parks_in_libc();
+    parks.unwrap_or_else(|| parks_in_libc(local))
+        && !local.is_polling()
+        && is_on_own_stack(header)
 }
 
 /// A signal handler may have a stack of its own.
@@ -33,34 +39,55 @@ fn is_on_own_stack(header: &crate::fiber::Header) -> bool {
         .is_some_and(|stack| stack.range().contains(&(&raw const here).addr()))
 }
 
-/// Sets whether calls of libc park the running fiber; returns what was set before. Without effect
-/// on a plain thread, which returns false.
+/// Sets whether calls of libc park the running fiber, or with `None` that its runtime decides.
+/// Returns what was set before. Without effect on a plain thread, which returns `None`.
 ///
 /// # Panics
-/// If the runtime's fibers may migrate.
-pub fn set_parking(parks: bool) -> bool {
+/// If they are to park, and the runtime's fibers may migrate.
+pub fn set_parking(parks: Option<bool>) -> Option<bool> {
     let local = current::local();
     assert!(
-        !local.is_free() || !parks,
+        !local.is_free() || parks != Some(true),
         "`pirn_hooks::within` on a runtime with fibers that migrate: code between two calls of libc \
          may rely on its thread; build the runtime without `free_migration`"
     );
-    let Some(fiber) = local.fiber() else {
-        return false;
-    };
-    let flags = &fiber.header().flags;
+    let flags = &local.fiber()?.header().flags;
     let before = flags.parks_in_libc();
     flags.set_parks_in_libc(parks);
     before
 }
 
+/// Records that the crate is linked. Called before `main`.
+pub fn set_linked() {
+    set_hooks_linked();
+}
+
+/// Returns false in a child of libc's `fork`, where no other fiber and no thread of the runtime
+/// exists.
+#[inline]
+#[must_use]
+pub fn is_own_process() -> bool {
+    enqueue::process_of(current::local()).is_some_and(Process::is_this)
+}
+
+/// As [`is_own_process`], also in children by other means, such as `vfork`. A system call.
+#[must_use]
+pub fn is_surely_own_process() -> bool {
+    enqueue::process_of(current::local()).is_some_and(Process::is_surely_this)
+}
+
 /// Counts an operation of the running fiber. Returns true if it has to yield now, since it has
-/// completed many without waiting.
+/// completed many without waiting. If it cannot, [`delay_yield`] is due.
 #[inline]
 #[must_use]
 pub fn is_spent() -> bool {
     let local = current::local();
     local.consume_budget() && local.is_to_give_way()
+}
+
+/// Makes the next operation of the running fiber the one at which it has to yield.
+pub fn delay_yield() {
+    current::local().spend_with_next();
 }
 
 /// The waiters for one number of a descriptor, whatever it stands for.
@@ -96,8 +123,8 @@ impl Waiters {
         Known(self.0.look())
     }
 
-    /// Parks the caller until an attempt may succeed that has failed since `known`; may also return
-    /// without that.
+    /// Parks the caller, in a call of `function`, until an attempt may succeed that has failed since
+    /// `known`; may also return without that.
     ///
     /// # Errors
     /// * Kind `TimedOut`: `until`.
@@ -106,7 +133,7 @@ impl Waiters {
     #[track_caller]
     pub fn wait(
         &self,
-        descriptor: RawFd,
+        (descriptor, function): (RawFd, &'static str),
         known: Known,
         interest: Interest,
         until: Option<Instant>,
@@ -117,7 +144,7 @@ impl Waiters {
             Interest::Writable => Reason::Writable,
         };
         self.0.wait_anew(
-            descriptor,
+            (descriptor, function),
             interest,
             &Spec::interruptible(reason).until(until),
         )

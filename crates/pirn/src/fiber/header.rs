@@ -161,7 +161,7 @@ struct Payload {
     outcome: Cell<Outcome>,
 }
 
-/// Seven fiber flags packed into one byte, to keep the header small.
+/// Eight fiber flags packed into one byte, to keep the header small.
 #[derive(Debug)]
 pub(crate) struct Flags(Cell<u8>);
 
@@ -174,6 +174,8 @@ impl Flags {
     const MUST_RUN: u8 = 32;
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     const PARKS_IN_LIBC: u8 = 64;
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+    const BLOCKS_IN_LIBC: u8 = 128;
 
     /// Returns whether a panic stays in the payload for the scope to raise, even without a joiner.
     #[inline(always)]
@@ -227,17 +229,25 @@ impl Flags {
         self.0.set(rest | (u8::from(aside) * Flags::ON_POLL_STACK));
     }
 
-    /// Returns whether calls of libc park the fiber in place of its thread (`pirn-hooks`).
+    /// Returns whether calls of libc park the fiber in place of its thread (`pirn-hooks`), if its
+    /// code has decided that.
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     #[inline(always)]
-    pub(crate) fn parks_in_libc(&self) -> bool {
-        self.0.get() & Flags::PARKS_IN_LIBC != 0
+    pub(crate) fn parks_in_libc(&self) -> Option<bool> {
+        match self.0.get() & (Flags::PARKS_IN_LIBC | Flags::BLOCKS_IN_LIBC) {
+            0 => None,
+            flags => Some(flags & Flags::PARKS_IN_LIBC != 0),
+        }
     }
 
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-    pub(crate) fn set_parks_in_libc(&self, parks: bool) {
-        let rest = self.0.get() & !Flags::PARKS_IN_LIBC;
-        self.0.set(rest | (u8::from(parks) * Flags::PARKS_IN_LIBC));
+    pub(crate) fn set_parks_in_libc(&self, parks: Option<bool>) {
+        let rest = self.0.get() & !(Flags::PARKS_IN_LIBC | Flags::BLOCKS_IN_LIBC);
+        self.0.set(match parks {
+            None => rest,
+            Some(true) => rest | Flags::PARKS_IN_LIBC,
+            Some(false) => rest | Flags::BLOCKS_IN_LIBC,
+        });
     }
 
     /// Records that the wait has ended before the fiber had parked, or while a visitor held it;

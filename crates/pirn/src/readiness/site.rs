@@ -42,6 +42,19 @@ pub(crate) struct Waits {
     /// The tasks that have polled it last, one for each side, if they wait.
     read_task: Option<Waker>,
     write_task: Option<Waker>,
+    /// The calls of libc that wait, or have waited.
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+    calls: Option<Box<Calls>>,
+}
+
+/// Calls of libc that wait for a descriptor.
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+struct Calls {
+    /// The last one, and the descriptor.
+    last: (&'static str, i32),
+    /// How many wait to read, or are about to.
+    to_read: u32,
+    to_write: u32,
 }
 
 /// The registration of a source.
@@ -56,6 +69,14 @@ pub(crate) struct Seen(u64);
 
 impl Describe for Waits {
     fn describe(&self) -> ObjectKind {
+        #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+        if let Some(calls) = &self.calls {
+            let (function, descriptor) = calls.last;
+            return ObjectKind::Call {
+                function,
+                descriptor,
+            };
+        }
         ObjectKind::Socket {
             reading: self.readers.count() + usize::from(self.read_task.is_some()),
             writing: self.writers.count() + usize::from(self.write_task.is_some()),
@@ -88,14 +109,36 @@ impl Waits {
         self.writers.each_fiber(&mut f);
     }
 
+    /// Counts a call of libc that is about to wait for this descriptor.
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-    pub(super) fn has_readers(&self) -> bool {
-        !self.readers.is_empty() || self.read_task.is_some()
+    pub(super) fn begin_call(&mut self, call: (&'static str, i32), interest: Interest) {
+        let calls = self.calls.get_or_insert_with(|| {
+            Box::new(Calls {
+                last: call,
+                to_read: 0,
+                to_write: 0,
+            })
+        });
+        calls.last = call;
+        *calls.waiting(interest) += 1;
     }
 
+    /// Ends [`begin_call`](Self::begin_call).
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-    pub(super) fn has_writers(&self) -> bool {
-        !self.writers.is_empty() || self.write_task.is_some()
+    pub(super) fn end_call(&mut self, interest: Interest) {
+        if let Some(calls) = &mut self.calls {
+            *calls.waiting(interest) -= 1;
+        }
+    }
+
+    /// Returns the generation, and whether calls of libc wait to read and to write.
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+    pub(super) fn calls(&self) -> (u32, (bool, bool)) {
+        let sides = self
+            .calls
+            .as_ref()
+            .map(|it| (it.to_read > 0, it.to_write > 0));
+        (self.generation, sides.unwrap_or_default())
     }
 
     fn queues_are_empty(&self) -> bool {
@@ -115,6 +158,16 @@ impl Waits {
     }
 }
 
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+impl Calls {
+    fn waiting(&mut self, interest: Interest) -> &mut u32 {
+        match interest {
+            Interest::Readable => &mut self.to_read,
+            Interest::Writable => &mut self.to_write,
+        }
+    }
+}
+
 impl Site {
     pub(super) fn new() -> Site {
         let waits = Waits {
@@ -123,6 +176,8 @@ impl Site {
             writers: WaitQueue::new(),
             read_task: None,
             write_task: None,
+            #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+            calls: None,
         };
         let home = Home {
             driver: None,

@@ -288,23 +288,29 @@ impl Source {
 /// Waits for descriptors of other code, which may close them at any time.
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
 impl Source {
-    /// As [`wait`](Self::wait), for a number that may stand for another object than before.
+    /// As [`wait`](Self::wait), in a call of libc, for a number that may stand for another object
+    /// than before.
     ///
     /// LIVENESS: the driver is told anew after the caller has found the source not ready, and makes
-    /// an event if it is ready then. So no event of the past is relied on.
+    /// an event if it is ready then. So no event of the past is relied on. A caller counts as coming
+    /// from before that until it has waited, so no other one removes its side in between.
     ///
     /// # Errors
     /// Like [`wait`](Self::wait).
     #[track_caller]
     pub(crate) fn wait_anew(
         &self,
-        raw: RawSource,
+        (raw, function): (RawSource, &'static str),
         interest: Interest,
         spec: &Spec,
     ) -> io::Result<()> {
         self.settle(raw)?;
-        self.rearm(raw, interest)?;
-        self.wait(raw, interest, spec)
+        self.site.waits.lock().begin_call((function, raw), interest);
+        let waited = self
+            .rearm(raw)
+            .and_then(|()| self.wait(raw, interest, spec));
+        self.site.waits.lock().end_call(interest);
+        waited
     }
 
     /// Records that an attempt made after `seen` has taken all there was.
@@ -312,19 +318,14 @@ impl Source {
         self.site.drained(seen, interest);
     }
 
-    /// Has the driver report the present readiness for this side, and for the other one if it is
-    /// waited for.
-    fn rearm(&self, raw: RawSource, interest: Interest) -> io::Result<()> {
+    /// Has the driver report the present readiness for the sides that are waited for.
+    fn rearm(&self, raw: RawSource) -> io::Result<()> {
         let home = self.site.home.lock();
         let Some(driver) = home.driver else {
             return Ok(());
         };
-        let waits = self.site.waits.lock();
-        let generation = waits.generation;
-        let reads = interest == Interest::Readable || waits.has_readers();
-        let writes = interest == Interest::Writable || waits.has_writers();
-        drop(waits);
-        driver.rearm(raw, token(self.number, generation), (reads, writes))
+        let (generation, sides) = self.site.waits.lock().calls();
+        driver.rearm(raw, token(self.number, generation), sides)
     }
 
     /// Removes the source from its driver and wakes all that wait for it: its descriptor is about

@@ -50,6 +50,7 @@ pub struct Builder {
     deadlock: Option<Deadlock>,
     free: bool,
     spread: Spread,
+    hooks: bool,
     io_uring: Option<bool>,
     on_panic: Option<Witness>,
     /// The user's value attached to the runtime's handle.
@@ -79,6 +80,7 @@ impl Builder {
             deadlock: None,
             free: cfg!(pirn_free),
             spread: Spread::default(),
+            hooks: false,
             io_uring: None,
             on_panic: None,
             attached: None,
@@ -200,6 +202,25 @@ impl Builder {
     /// ```
     pub fn spread(mut self, spread: Spread) -> Builder {
         self.spread = spread;
+        self
+    }
+
+    /// Sets whether calls of libc park the fibers of this runtime, as inside `pirn_hooks::within`; by
+    /// default not.
+    ///
+    /// Needs the crate `pirn-hooks`, which has the rules and `without`, to exclude a piece of code.
+    /// Without that crate [`build`](Self::build) fails. Has no effect where fibers may
+    /// [migrate](Self::free_migration).
+    ///
+    /// # Examples
+    /// ```
+    /// let builder = pirn::Runtime::builder().workers(1).hooks(true);
+    /// // This program does not link `pirn-hooks`.
+    /// let error = builder.build().unwrap_err();
+    /// assert!(error.to_string().contains("`use pirn_hooks as _;`"));
+    /// ```
+    pub fn hooks(mut self, parks: bool) -> Builder {
+        self.hooks = parks;
         self
     }
 
@@ -580,6 +601,7 @@ impl Builder {
         let environment = Environment::read()?;
         environment::check_name(&self.name)?;
         environment::check_max_stacks(self.stacks.most)?;
+        environment::check_hooks(self.hooks)?;
         context::check_shadow_stack()?;
         overflow::install();
         let workers = match self.threads.workers.or(environment.workers) {
@@ -643,6 +665,10 @@ impl Builder {
             },
             free: self.free && !fixed,
             spread: self.spread,
+            #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+            hooks: self.hooks && !self.free,
+            #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+            process: sys::Process::this(),
             io_uring: self.io_uring.or(environment.io_uring) != Some(false),
             by_hand,
             stacks: StackConfig {

@@ -4,6 +4,7 @@ use std::env;
 use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::events::LogMask;
@@ -206,6 +207,30 @@ fn text(name: &str) -> io::Result<Option<String>> {
         Err(env::VarError::NotUnicode(_)) => {
             Err(invalid(format!("{name} is not valid Unicode")))
         }
+    }
+}
+
+/// The crate `pirn-hooks` is linked.
+static HOOKS_LINKED: AtomicBool = AtomicBool::new(false);
+
+/// Called by `pirn-hooks` before `main`.
+#[cfg_attr(
+    not(all(target_os = "linux", not(pirn_modelled))),
+    expect(dead_code, reason = "the crate exists only there")
+)]
+pub(crate) fn set_hooks_linked() {
+    HOOKS_LINKED.store(true, Ordering::Relaxed);
+}
+
+/// Checks that calls of libc can park, if they are to.
+pub(super) fn check_hooks(wanted: bool) -> io::Result<()> {
+    match wanted && !HOOKS_LINKED.load(Ordering::Relaxed) {
+        true => Err(invalid(
+            "`hooks(true)` without the crate `pirn-hooks`: add it to the dependencies, and \
+             `use pirn_hooks as _;` to the program (Linux only)"
+                .to_owned(),
+        )),
+        false => Ok(()),
     }
 }
 

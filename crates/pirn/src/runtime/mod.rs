@@ -36,6 +36,8 @@ pub use crate::observe::Deadlock;
 pub use crate::sched::config::Scheduler;
 pub use crate::sched::placement::lines::Spread;
 pub use builder::Builder;
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+pub(crate) use environment::set_hooks_linked;
 pub use global::{InstallError, run, shutdown_default};
 pub use handle::Handle;
 pub(crate) use handle::visit;

@@ -9,6 +9,8 @@ use crate::context::StackConfig;
 use crate::events::Watch;
 use crate::fiber::panic_payload::Witness;
 use crate::sched::placement::lines::Spread;
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+use crate::sys::Process;
 
 /// The scheduler of a runtime.
 ///
@@ -52,6 +54,12 @@ pub(crate) struct Config {
     /// Started fibers may resume on any worker. Not with `seed`, `exclusive` or `by_hand`.
     pub(crate) free: bool,
     pub(crate) spread: Spread,
+    /// Calls of libc park their fiber, where `pirn-hooks` is linked.
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+    pub(crate) hooks: bool,
+    /// The process that made the pool.
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+    pub(crate) process: Process,
     /// The system itself reads files, where this is built in and supported.
     pub(crate) io_uring: bool,
     /// Called with panics that no joiner takes.

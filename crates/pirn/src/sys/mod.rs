@@ -41,6 +41,8 @@ pub(crate) use accepted::{AcceptFailure, accept_failure};
 pub(crate) use affinity::{allowed_processors, pin};
 pub(crate) use cached::{Cached, Rest, may_be_cached, read_cached};
 pub(crate) use call_names::{call_name, is_futex};
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+pub(crate) use calls::Process;
 pub(crate) use calls::{advise_huge, at_exit};
 #[cfg(all(unix, not(pirn_modelled)))]
 pub(crate) use descriptor::{is_read_closed, is_readable, is_writable, set_blocking};

@@ -192,6 +192,13 @@ pub enum ObjectKind {
         /// Waiters for writing, or for a connection to be established.
         writing: usize,
     },
+    /// A descriptor in a call of libc, which `pirn-hooks` has made park.
+    Call {
+        /// The function.
+        function: &'static str,
+        /// The number of the descriptor.
+        descriptor: i32,
+    },
     /// The waker of a future.
     Future,
 }
@@ -319,6 +326,7 @@ impl ObjectKind {
             ObjectKind::Dispatcher { .. } => "dispatcher",
             ObjectKind::Runtime => "runtime",
             ObjectKind::Socket { .. } => "socket",
+            ObjectKind::Call { .. } => "call",
             ObjectKind::Future => "future",
         }
     }
@@ -394,6 +402,12 @@ impl ObjectKind {
             }
             ObjectKind::Socket { reading, writing } => {
                 write!(f, ": {reading} read, {writing} write")
+            }
+            ObjectKind::Call {
+                function,
+                descriptor,
+            } => {
+                write!(f, " of `{function}` on descriptor {descriptor}")
             }
             ObjectKind::Select { cases, of } => {
                 write!(f, " of {cases} cases")?;

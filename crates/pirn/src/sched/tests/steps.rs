@@ -25,6 +25,8 @@ use crate::sched::worker::records::intervals::{
 use crate::sched::worker::run::Worker;
 use crate::shim;
 use crate::shim::hint::hints;
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+use crate::sys::Process;
 
 /// Hints of one spin in vain, as `base::backoff` bounds them.
 const HINTS: u64 = 1 + 2 + 4 + 8 + 16 + 32 + 5 * 64;
@@ -161,6 +163,10 @@ fn config(workers: usize) -> Config {
         by_hand: true,
         free: false,
         spread: Spread::Never,
+        #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+        hooks: false,
+        #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+        process: Process::this(),
         io_uring: false,
         on_panic: None,
         attached: None,

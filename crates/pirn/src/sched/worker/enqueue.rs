@@ -25,6 +25,8 @@ use crate::sched::pool::shared::Pool;
 use crate::sched::queue::inbox::Inbox;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+use crate::sys::Process;
 use crate::timer::Timer;
 
 /// Queues a fresh fiber in `pool`; gives it back if the pool takes none any more.
@@ -111,6 +113,18 @@ pub(crate) fn may_start_apart(local: &Local) -> bool {
 #[inline]
 pub(crate) fn pool_of(local: &Local) -> Option<&Arc<Pool>> {
     Worker::of(local).map(|worker| &worker.pool)
+}
+
+/// Returns the process that made the pool of this thread.
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+pub(crate) fn process_of(local: &Local) -> Option<Process> {
+    pool_of(local).map(|pool| pool.config.process)
+}
+
+/// Returns whether calls of libc park the fibers of this thread's pool.
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+pub(crate) fn parks_in_libc(local: &Local) -> bool {
+    pool_of(local).is_some_and(|pool| pool.config.hooks)
 }
 
 /// Queues a fresh fiber with the pool that this thread works for. `Err` if this thread is

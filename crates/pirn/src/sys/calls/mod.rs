@@ -17,6 +17,8 @@ mod descriptor;
 #[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_polling))))]
 mod epoll;
 mod exit;
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+mod fork;
 #[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_condvar))))]
 mod futex;
 mod memory;
@@ -33,6 +35,8 @@ pub(super) use descriptor::{poll, status_flags, write};
 #[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_polling))))]
 pub(super) use epoll::{epoll_create, epoll_ctl, epoll_pwait2, epoll_wait, eventfd};
 pub(crate) use exit::at_exit;
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+pub(crate) use fork::Process;
 #[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_condvar))))]
 pub(super) use futex::{futex_wait, futex_wake};
 pub(crate) use memory::advise_huge;

@@ -86,11 +86,19 @@ impl Poller {
 
     pub(crate) fn add(&self, source: RawSource, token: u64) -> io::Result<()> {
         let interest = libc::EPOLLIN | libc::EPOLLPRI | libc::EPOLLOUT | libc::EPOLLRDHUP;
-        self.control(libc::EPOLL_CTL_ADD, source, interest, token)
+        match self.control(libc::EPOLL_CTL_ADD, source, interest, token) {
+            // A call of libc has waited for it (`rearm`) before it became a socket of `net`.
+            Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {
+                self.remove(source);
+                self.control(libc::EPOLL_CTL_ADD, source, interest, token)
+            }
+            added => added,
+        }
     }
 
     /// Reports the readiness of a source for reads and writes once more, and later changes of it.
-    /// Adds it if the system has removed it, since its descriptor was closed.
+    /// Adds it if the system has removed it, since its descriptor was closed. Reports no more than
+    /// is asked for: each call would report it again.
     ///
     /// # Errors
     /// The error of the system.
@@ -100,9 +108,9 @@ impl Poller {
         token: u64,
         (reads, writes): (bool, bool),
     ) -> io::Result<()> {
-        let mut interest = libc::EPOLLRDHUP;
+        let mut interest = 0;
         if reads {
-            interest |= libc::EPOLLIN | libc::EPOLLPRI;
+            interest |= libc::EPOLLIN;
         }
         if writes {
             interest |= libc::EPOLLOUT;
