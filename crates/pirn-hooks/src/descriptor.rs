@@ -4,20 +4,23 @@
 //! another object then. So a record belongs to a number, not to an object, and each wait tells the
 //! system anew what it waits for.
 //!
-//! A wait that was under way when the number was closed by [`end`] returns `EBADF` and does not try
-//! again. So the call does not touch the object that the number stands for next.
+//! A wait that was under way when the number was closed by [`ending`] returns `EBADF` and does not
+//! try again. So the call does not touch the object that the number stands for next.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_uint};
 use std::io;
+use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use pirn::Interrupt;
-use pirn::dev::hooks::{Interest, Known, Waiters};
+use pirn::dev::hooks::{Interest, Known, Waiters, is_surely_own_process};
 use pirn::sync::Mutex;
 
-use crate::region::{is_own_memory, is_own_process};
+use crate::kernel::{Outcome, keep_errno};
+use crate::signals::is_in_handler;
+use crate::stats::Function;
 
 /// The records of one chunk.
 const CHUNK: usize = 1_024;
@@ -28,12 +31,18 @@ const CHUNKS: usize = 1_024;
 static RECORDS: [OnceLock<Box<[OnceLock<Record>]>>; CHUNKS] =
     [const { OnceLock::new() }; CHUNKS];
 
+/// The process that made the first record. A child of `fork` shares the epoll instances, and one of
+/// `vfork` the memory, too.
+static PROCESS: OnceLock<u32> = OnceLock::new();
+
 /// The record of one number.
 pub(crate) struct Record {
     fd: c_int,
     waiters: Waiters,
     /// How often the number was closed.
     closed: AtomicU32,
+    /// Calls that are closing it.
+    ending: AtomicU32,
     /// Held while a connection is accepted, so that no other fiber takes it in between.
     pub(crate) accepting: Mutex<()>,
 }
@@ -65,28 +74,57 @@ pub(crate) fn record(fd: c_int) -> Option<&'static Record> {
     if let Some(record) = slot.get() {
         return Some(record);
     }
+    PROCESS.get_or_init(process::id);
     let record = Record {
         fd,
         waiters: Waiters::new().ok()?,
         closed: AtomicU32::new(0),
+        ending: AtomicU32::new(0),
         accepting: Mutex::new(()),
     };
     Some(slot.get_or_init(|| record))
 }
 
-/// Wakes the fibers that wait for the number: it is about to be closed.
-pub(crate) fn end(fd: c_int) {
-    let known = usize::try_from(fd).ok().and_then(|number| {
-        let chunk = RECORDS.get(number / CHUNK)?.get()?;
-        chunk[number % CHUNK].get()
-    });
-    if let Some(record) = known
-        && is_own_memory()
+/// Returns false in children that share or copy the memory.
+fn is_own_process() -> bool {
+    PROCESS.get().is_none_or(|own| *own == process::id())
+}
+
+/// Returns the record of the number, if it has one.
+fn known(fd: c_int) -> Option<&'static Record> {
+    let number = usize::try_from(fd).ok()?;
+    let chunk = RECORDS.get(number / CHUNK)?.get()?;
+    chunk[number % CHUNK].get()
+}
+
+/// Calls `close`, which ends the number, and wakes the fibers that wait for it.
+pub(crate) fn ending(fd: c_int, close: impl FnOnce() -> Outcome) -> Outcome {
+    let Some(record) = known(fd).filter(|_| is_own_process()) else {
+        return close();
+    };
+    // LIVENESS: from before the fibers are woken until the number is closed, none waits for it.
+    // ORDERING: SeqCst, with the load in `wait`.
+    record.ending.fetch_add(1, Ordering::SeqCst);
+    keep_errno(|| record.end());
+    let closed = close();
+    record.ending.fetch_sub(1, Ordering::SeqCst);
+    closed
+}
+
+/// As [`ending`], for all numbers of the range.
+pub(crate) fn ending_range(
+    first: c_uint,
+    last: c_uint,
+    close: impl FnOnce() -> Outcome,
+) -> Outcome {
+    let all = first..=last.min((CHUNK * CHUNKS) as c_uint - 1);
+    for record in all
+        .filter_map(|fd| known(fd as c_int))
+        .filter(|_| is_own_process())
     {
-        // ORDERING: Release, with the Acquire in `wait`: a fiber that was woken sees it.
-        record.closed.fetch_add(1, Ordering::Release);
-        record.waiters.abandon();
+        keep_errno(|| record.end());
     }
+    close()
 }
 
 impl Seen {
@@ -97,6 +135,16 @@ impl Seen {
 }
 
 impl Record {
+    /// Wakes the fibers that wait. In a signal handler they cannot be woken: they notice when
+    /// another event wakes them.
+    fn end(&self) {
+        // ORDERING: Release, with the Acquire in `wait`: a fiber that was woken sees it.
+        self.closed.fetch_add(1, Ordering::Release);
+        if !is_in_handler() {
+            self.waiters.abandon();
+        }
+    }
+
     /// Records that an attempt made after `seen` has taken all there was.
     pub(crate) fn set_emptied(&self, seen: Seen, interest: Interest) {
         self.waiters.set_emptied(seen.known, interest);
@@ -114,14 +162,21 @@ impl Record {
     #[track_caller]
     pub(crate) fn wait(
         &self,
-        seen: Seen,
-        interest: Interest,
+        function: Function,
+        (seen, interest): (Seen, Interest),
         until: Option<Instant>,
     ) -> Result<(), Ended> {
-        if !is_own_process() {
+        function.count_park();
+        if !is_surely_own_process() {
             return Err(Ended::Unwatchable);
         }
-        let waited = self.waiters.wait(self.fd, seen.known, interest, until);
+        if self.ending.load(Ordering::SeqCst) > 0 {
+            pirn::yield_now();
+            return Ok(());
+        }
+        let waited =
+            self.waiters
+                .wait((self.fd, function.name()), seen.known, interest, until);
         if self.closed.load(Ordering::Acquire) != seen.closed {
             return Err(Ended::Failed(libc::EBADF));
         }

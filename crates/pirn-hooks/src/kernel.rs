@@ -23,6 +23,14 @@ macro_rules! call {
 }
 pub(crate) use call;
 
+/// Calls `f`, and leaves `errno` as it was.
+pub(crate) fn keep_errno<T>(f: impl FnOnce() -> T) -> T {
+    let before = error();
+    let done = f();
+    set_error(before);
+    done
+}
+
 /// Returns the outcome of a call that has just returned this.
 pub(crate) fn outcome(returned: isize) -> Outcome {
     match returned {
@@ -37,16 +45,21 @@ fn errno() -> *mut c_int {
     unsafe { libc::__errno_location() }
 }
 
-fn error() -> c_int {
+/// Returns this thread's `errno`.
+pub(crate) fn error() -> c_int {
     // SAFETY: the thread's own number.
     unsafe { *errno() }
+}
+
+pub(crate) fn set_error(error: c_int) {
+    // SAFETY: the thread's own number.
+    unsafe { *errno() = error };
 }
 
 /// Returns what libc's function returns, and sets `errno` if it fails.
 pub(crate) fn answer(outcome: Outcome) -> isize {
     outcome.unwrap_or_else(|error| {
-        // SAFETY: the thread's own number.
-        unsafe { *errno() = error };
+        set_error(error);
         -1
     })
 }
@@ -78,6 +91,20 @@ pub(crate) fn is_ready(fd: c_int, events: c_short) -> bool {
         revents: 0,
     }];
     poll_now(&mut polled) != Ok(0)
+}
+
+/// Returns whether an error is pending, or for a writer that the other end is closed.
+pub(crate) fn is_broken(fd: c_int, writes: bool) -> bool {
+    let mut polled = [pollfd {
+        fd,
+        events: 0,
+        revents: 0,
+    }];
+    let broken = match writes {
+        true => libc::POLLERR | libc::POLLHUP,
+        false => libc::POLLERR,
+    };
+    poll_now(&mut polled).is_ok() && polled[0].revents & broken != 0
 }
 
 /// Polls without waiting.
@@ -123,9 +150,9 @@ pub(crate) fn time_limit(fd: c_int, name: c_int) -> Option<Duration> {
     (!limit.is_zero()).then_some(limit)
 }
 
-/// Returns and clears the error that is pending on a socket; 0 is none.
-pub(crate) fn pending_error(fd: c_int) -> Result<c_int, c_int> {
-    option(fd, libc::SOL_SOCKET, libc::SO_ERROR)
+/// Returns whether connections can be accepted from it.
+pub(crate) fn is_listening(fd: c_int) -> bool {
+    option(fd, libc::SOL_SOCKET, libc::SO_ACCEPTCONN) == Ok(1_i32)
 }
 
 /// Returns whether it is a socket that transfers a stream of bytes.

@@ -1,10 +1,11 @@
 //! Blocking calls of libc park the [pirn](pirn) fiber that makes them.
 //!
 //! A blocking call in a fiber blocks its thread, and all other fibers of that thread wait. This
-//! crate defines the blocking functions of libc: [the list](#functions). In a program that links
-//! it, calls by the standard library, by Rust crates and by shared C libraries come here. Inside of
-//! [`within`], on a fiber, they park the fiber and leave the thread to others. Everywhere else they
-//! do what libc does.
+//! crate defines the blocking functions of libc ([the list](#functions)). In a program that links
+//! it, calls by the standard library, by Rust crates and by C libraries reach these functions. A
+//! call parks its fiber inside of [`within`], and everywhere on a runtime that was built with
+//! [`hooks`](pirn::runtime::Builder::hooks). All other calls, such as those of plain threads, do
+//! what libc does.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -28,57 +29,102 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! # Setup
+//! Linux with glibc, linked dynamically. A program that only uses `hooks(true)` must name the
+//! crate, or it is not linked:
+//! ```toml
+//! [dependencies]
+//! pirn = { path = "path/to/clone/crates/pirn" }
+//! pirn-hooks = { path = "path/to/clone/crates/pirn-hooks" }
+//! ```
+//! ```
+//! use pirn_hooks as _;
+//!
+//! let runtime = pirn::runtime::Builder::new().workers(1).hooks(true).build()?;
+//! runtime.run(|| std::thread::sleep(std::time::Duration::from_millis(1)));
+//! // The sleep has parked its fiber.
+//! assert_eq!(pirn_hooks::stats().of("clock_nanosleep").unwrap().parked, 1);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//! C libraries may need more stack than the 256 KiB of a fiber by default:
+//! [`stack_size`](pirn::runtime::Builder::stack_size).
+//!
 //! # Functions
-//! | family | functions | how the fiber waits |
+//! | family | functions | the fiber waits |
 //! |---|---|---|
-//! | sockets | `connect`, `accept`, `accept4`, `recv`, `recvfrom`, `recvmsg`, `send`, `sendto`, `sendmsg` | until the socket is ready |
+//! | sockets | `connect`, `accept`, `accept4`, `recv`, `recvfrom`, `recvmsg`, `recvmmsg` (without a time limit), `send`, `sendto`, `sendmsg`, `sendmmsg` | until the socket is ready |
 //! | descriptors | `read`, `readv`, `write`, `writev` on sockets, pipes, terminals, eventfds, timerfds | until it is ready |
-//! | readiness | `poll`, `ppoll`, `select`, `pselect` (the latter three without a signal mask) | until one is ready |
+//! | readiness | `poll`, `select`; `ppoll` and `pselect` without a signal mask | until one is ready, or the limit is over |
 //! | sleeps | `nanosleep`, `clock_nanosleep`, `usleep`, `sleep` | by a timer |
 //! | processes | `waitpid`, `waitid` for one child | until the child ends |
+//! | locks of files | `flock` | it tries again every 1 to 32 ms |
 //! | names | `getaddrinfo`, `getnameinfo` | while a thread of [`pirn::blocking`] calls it |
+//! | moves | `sendfile`, `splice` | not at all: on sockets and pipes they fail with `EINVAL`; `std::io::copy` then reads and writes |
 //! | signals | `sigaction`, `signal` | not at all: calls in the handlers that they install do not park |
-//! | the end of a number | `close`, `dup2`, `dup3` | not at all: they wake the fibers that wait for it |
+//! | closing | `close`, `dup2`, `dup3` | not at all: they wake the fibers that wait for the descriptor |
 //!
 //! # What a call returns
-//! What libc returns, with the same `errno`, and with these differences:
-//! * A deadline of the code around the call, such as [`pirn::timeout`], ends it with `ETIMEDOUT`,
-//!   and a cancellation ends it with `ECANCELED`. A transfer that has moved some bytes returns their
-//!   number. A sleep ends early and returns 0 (`sleep`: the rest); the next call of
-//!   [`pirn::cancel::check`] returns the reason. Descriptors with `O_NONBLOCK` are not affected.
-//! * No call returns `EINTR` from a wait: a signal does not reach a parked fiber.
-//! * If another fiber closes the descriptor that a call waits for, the call returns `EBADF`.
-//!   `close` on Linux leaves it waiting.
-//! * A socket is `O_NONBLOCK` for a moment while `connect` is called.
+//! What libc returns, with the same `errno`. Time limits of sockets (`set_read_timeout`) apply, and
+//! descriptors with `O_NONBLOCK` and calls with `MSG_DONTWAIT` return at once. The differences:
+//! * A deadline of the code around the call, such as [`pirn::timeout`], ends it with `ETIMEDOUT`
+//!   ([`TimedOut`](std::io::ErrorKind::TimedOut)), and a cancellation with `ECANCELED`
+//!   ([`raw_os_error`](std::io::Error::raw_os_error)). A transfer that has moved some bytes returns
+//!   their number. A sleep ends early and returns 0 (`sleep`: the rest). Names are resolved to the
+//!   end. Calls on descriptors with `O_NONBLOCK` are not interrupted, but `poll` and `select` are.
+//! * Until the cancelled code has been left, each call fails at once, and each sleep ends at once.
+//!   A loop that tries again must call [`pirn::cancel::check`]. Code that must complete runs in
+//!   [`pirn::cancel::shield`].
+//! * A parked call never returns `EINTR`: a signal does not wake a fiber.
+//! * If the descriptor is closed by `close`, `dup2` or `dup3` while the fiber waits, the call
+//!   returns `EBADF`, and `poll` of one descriptor reports `POLLNVAL`. Linux leaves a thread
+//!   waiting; so do `poll` and `select` of several descriptors here.
+//! * `connect` sets `O_NONBLOCK` for the time of one system call. Another call on the same socket
+//!   may return `EAGAIN` then.
 //! * The functions are no cancellation points of `pthread_cancel`.
+//! * In a child of `fork`, calls do what libc does.
 //!
 //! # Rules
 //! * **Discard a connection after an interrupted call.** Its reply, or the rest of it, is still to
 //!   come, and the next request would receive it.
-//! * **Do not hold a lock of `std` or C over a call.** The fiber that waits for the lock blocks its
-//!   thread. If the holder has started on the same thread, both wait for ever.
-//! * **Do not keep a thread-local borrowed over a call**: a fiber of the same thread may borrow it,
-//!   too. See "What is not covered" in the documentation of `pirn`.
+//! * **Do not hold a lock of `std` or C over a call.** A fiber that waits for the lock blocks its
+//!   thread. If the holder is parked on the same thread, neither resumes.
+//! * **Pools of other crates wait with such locks.** Use [`pirn::sync::Pool`], have a connection for
+//!   each fiber, or call `pirn::blocking(|| pool.get())`.
+//! * **Do not keep a thread-local borrowed over a call.** Another fiber of the thread may borrow it
+//!   meanwhile.
+//! * **Do not leave a signal handler by `siglongjmp`.** Calls of that thread would not park any more.
 //!
-//! # What still blocks
+//! # What still blocks the thread
 //! * Regular files: [`pirn::fs`] parks.
-//! * Descriptors 1 and 2: `std` holds a lock by thread while it writes to them.
-//! * `epoll_wait`, futexes, and thus locks, `thread::park`, channels of `std`: use [`pirn::sync`],
-//!   [`pirn::channel`] and [`pirn::future`].
+//! * Writes to descriptors 1 and 2: `std` holds a lock that the same thread may take again, so
+//!   another fiber would enter it. (Reads of 0 park. `std` holds a lock over them: read standard
+//!   input in one fiber.)
+//! * `epoll_wait`, futexes, and thus locks, `thread::park`, channels of `std`, `thread::join`: use
+//!   [`pirn::sync`], [`pirn::channel`] and [`pirn::future`].
+//! * `waitpid` for any child; `ppoll` and `pselect` with a mask; `recvmsg` with `MSG_WAITALL`.
+//! * `fcntl(F_SETLKW)`, and `open` of a named pipe.
 //! * Calls that do not go through a symbol of libc: raw system calls, such as those of `rustix`,
 //!   and calls inside of libc, such as those of `fread`.
+//! * All calls in the middle of a poll of a future.
 //!
+//! # What one sees
 //! [`stats`] counts the calls of each function, and how many have parked or blocked.
+//! [`pirn::diag::dump`] names the function and the descriptor that a fiber waits for. A fiber that
+//! blocks its thread for more than 100 ms while others wait behind it is reported as a stall.
 
 #![cfg(target_os = "linux")]
 
 #[expect(unsafe_code, reason = "the symbols of libc")]
 mod closing;
 mod descriptor;
-#[expect(unsafe_code, reason = "a function that fork calls")]
-mod forks;
 #[expect(unsafe_code, reason = "system calls with the arguments of callers")]
 mod kernel;
+#[expect(unsafe_code, reason = "a function that runs before `main`")]
+mod linked;
+#[expect(unsafe_code, reason = "the symbols of libc")]
+mod locks;
+#[expect(unsafe_code, reason = "the symbols of libc")]
+mod messages;
 #[expect(unsafe_code, reason = "the symbols of libc")]
 mod names;
 mod operation;
@@ -93,6 +139,8 @@ mod signals;
 mod sleeps;
 #[expect(unsafe_code, reason = "the symbols of libc")]
 mod sockets;
+#[expect(unsafe_code, reason = "the symbols of libc")]
+mod splices;
 mod stats;
 #[expect(unsafe_code, reason = "the symbols of libc")]
 mod transfers;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use libc::{addrinfo, sockaddr, socklen_t};
 
+use crate::kernel;
 use crate::region::may_park;
 use crate::stats::Function;
 
@@ -56,6 +57,18 @@ impl<T> Lent<T> {
     }
 }
 
+/// Calls `f` on another thread, and sets this thread's `errno` to the one of that thread.
+fn with_errno(f: impl FnOnce() -> c_int + Send) -> c_int {
+    let (done, error) = pirn::blocking(|| {
+        let done = f();
+        (done, kernel::error())
+    });
+    if done == libc::EAI_SYSTEM {
+        kernel::set_error(error);
+    }
+    done
+}
+
 /// # Safety
 /// As libc's.
 #[unsafe(no_mangle)]
@@ -76,7 +89,7 @@ pub(crate) unsafe extern "C" fn getaddrinfo(
     Function::Getaddrinfo.count_call();
     Function::Getaddrinfo.count_park();
     let lent = Lent((node, service, hints, found));
-    pirn::blocking(move || {
+    with_errno(move || {
         let (node, service, hints, found) = lent.get();
         // SAFETY: the caller's promise.
         unsafe { next(node, service, hints, found) }
@@ -108,7 +121,7 @@ pub(crate) unsafe extern "C" fn getnameinfo(
     Function::Getnameinfo.count_call();
     Function::Getnameinfo.count_park();
     let lent = Lent((address, host, service));
-    pirn::blocking(move || {
+    with_errno(move || {
         let (address, host, service) = lent.get();
         // SAFETY: the caller's promise.
         unsafe { next(address, size, host, host_size, service, service_size, flags) }

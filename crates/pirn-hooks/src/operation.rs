@@ -1,15 +1,16 @@
 //! How a call on one descriptor waits: attempts that never block, and parks between them.
 
 use std::ffi::{c_int, c_short};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pirn::cancel;
 use pirn::dev::hooks::{self, Interest};
 use pirn::time::now;
 
 use crate::descriptor::{Ended, Record, Seen, number_of, record};
-use crate::kernel::{self, Outcome, is_blocking, is_ready, time_limit};
-use crate::region::is_own_process;
+use crate::kernel::{
+    self, Outcome, is_blocking, is_broken, is_file, is_ready, time_limit,
+};
 use crate::stats::Function;
 
 /// One call of a function on a descriptor.
@@ -67,27 +68,40 @@ impl Operation {
 
     /// Calls `attempt`, which never blocks, until it does not fail with `EAGAIN`, and parks in
     /// between. If the descriptor is `O_NONBLOCK`, `EAGAIN` is the result.
-    pub(crate) fn run(self, mut attempt: impl FnMut() -> Outcome) -> Outcome {
+    pub(crate) fn run(self, attempt: impl FnMut() -> Outcome) -> Outcome {
+        self.run_until(&mut None, attempt)
+    }
+
+    /// As [`run`](Self::run), as a part of a call that has one time limit. `until` is set when the
+    /// call waits for the first time.
+    fn run_until(
+        self,
+        until: &mut Option<Option<Instant>>,
+        mut attempt: impl FnMut() -> Outcome,
+    ) -> Outcome {
         if let Err(interrupt) = cancel::check()
             && is_blocking(self.fd)
+            && !is_file(self.fd)
         {
             return Err(number_of(interrupt));
         }
         let record = record(self.fd);
         let seen = record.map(Record::look);
-        if seen.is_some_and(|seen| !seen.is_ready(self.interest)) && is_blocking(self.fd)
-        {
-            return self.wait(seen, attempt);
+        let is_empty = seen.is_some_and(|seen| !seen.is_ready(self.interest));
+        if !is_empty || !is_blocking(self.fd) {
+            let first = attempt();
+            // It may have been closed meanwhile.
+            if first != Err(libc::EAGAIN)
+                || kernel::flags(self.fd)? & libc::O_NONBLOCK != 0
+            {
+                self.settle(first, record.zip(seen));
+                return first;
+            }
         }
-        let first = attempt();
-        if first == Err(libc::EAGAIN) {
-            return match is_blocking(self.fd) {
-                true => self.wait(seen, attempt),
-                false => first,
-            };
-        }
-        self.settle(first, record.zip(seen));
-        first
+        let limit = || time_limit(self.fd, self.limit());
+        let until = until
+            .get_or_insert_with(|| limit().and_then(|limit| now().checked_add(limit)));
+        self.wait(seen, *until, attempt)
     }
 
     /// Parks until an attempt succeeds.
@@ -95,11 +109,12 @@ impl Operation {
     fn wait(
         self,
         mut seen: Option<Seen>,
+        until: Option<Instant>,
         mut attempt: impl FnMut() -> Outcome,
     ) -> Outcome {
-        let limit = time_limit(self.fd, self.limit());
-        let until = limit.and_then(|limit| now().checked_add(limit));
+        let mut vain = Vain::default();
         loop {
+            let begun = now();
             match self.park(seen, until) {
                 Ok(()) => {}
                 Err(Ended::TimedOut) => return Err(libc::EAGAIN),
@@ -113,19 +128,24 @@ impl Operation {
                 self.settle(done, record.zip(seen));
                 return done;
             }
+            vain.pause(begun, until)?;
         }
     }
 
     /// Records what an attempt has shown, and yields if the fiber has completed many operations
     /// without a wait.
     fn settle(self, done: Outcome, record: Option<(&Record, Seen)>) {
-        if let (Ok(moved), Some((record, seen))) = (done, record)
+        let Ok(moved) = done else { return };
+        if let Some((record, seen)) = record
             && (1..self.room).contains(&moved.cast_unsigned())
         {
             record.set_emptied(seen, self.interest);
         }
-        if hooks::is_spent() && is_own_process() && is_blocking(self.fd) {
-            pirn::yield_now();
+        if hooks::is_spent() {
+            match is_blocking(self.fd) && hooks::is_surely_own_process() {
+                true => pirn::yield_now(),
+                false => hooks::delay_yield(),
+            }
         }
     }
 
@@ -138,8 +158,7 @@ impl Operation {
         let (Some(record), Some(seen)) = (record(self.fd), seen) else {
             return Err(Ended::Unwatchable);
         };
-        self.function.count_park();
-        record.wait(seen, self.interest, until)
+        record.wait(self.function, (seen, self.interest), until)
     }
 
     /// Blocks the thread until an attempt is due.
@@ -159,15 +178,23 @@ impl Operation {
 
     /// Moves `total` bytes by calls of `attempt`, which is given the number of those that were
     /// moved before. Ends early if an attempt fails or the descriptor is `O_NONBLOCK`: then returns
-    /// the number of bytes so far, if it is not zero.
+    /// the number of bytes so far, if it is not zero. An error that comes after the first bytes is
+    /// left for the next call.
     pub(crate) fn run_to_end(
         self,
         total: usize,
         mut attempt: impl FnMut(usize) -> Outcome,
     ) -> Outcome {
-        let mut moved = 0;
+        let (mut moved, mut until) = (0, None);
+        let writes = self.interest == Interest::Writable;
         loop {
-            match self.run(|| attempt(moved)) {
+            let part = self.run_until(&mut until, || {
+                match moved > 0 && is_broken(self.fd, writes) {
+                    true => Err(libc::EPIPE),
+                    false => attempt(moved),
+                }
+            });
+            match part {
                 Ok(0) => return Ok(moved as isize),
                 Ok(part) => moved += part as usize,
                 Err(_) if moved > 0 => return Ok(moved as isize),
@@ -185,5 +212,31 @@ impl Operation {
             true => call(),
             false => Err(libc::EAGAIN),
         }
+    }
+}
+
+/// Attempts in a row that have failed right after an event. The system reports some objects ready
+/// that are not, such as a Unix socket for a datagram to a full receiver.
+#[derive(Default)]
+struct Vain(u32);
+
+impl Vain {
+    /// Counts an attempt that has failed after a wait that began at `begun`, and sleeps for a moment
+    /// if there were many.
+    fn pause(&mut self, begun: Instant, until: Option<Instant>) -> Result<(), c_int> {
+        const QUICK: Duration = Duration::from_micros(100);
+        const MANY: u32 = 8;
+        let end = now();
+        if until.is_some_and(|until| end >= until) {
+            return Err(libc::EAGAIN);
+        }
+        self.0 = match end.saturating_duration_since(begun) > QUICK {
+            true => 0,
+            false => self.0 + 1,
+        };
+        if self.0 < MANY {
+            return Ok(());
+        }
+        pirn::sleep(Duration::from_millis(1)).map_err(number_of)
     }
 }

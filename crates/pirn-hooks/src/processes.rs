@@ -4,15 +4,16 @@
 //! child of several, or for a stopped one, blocks the thread, and is counted.
 
 use std::ffi::c_int;
+use std::mem;
 use std::ptr;
 
 use libc::{id_t, idtype_t, pid_t, siginfo_t};
 use pirn::cancel;
 use pirn::dev::hooks::Interest;
 
-use crate::descriptor::{Ended, end, number_of, record};
-use crate::kernel::{Outcome, answer_int, call, is_ready};
-use crate::region::is_parking;
+use crate::descriptor::{Ended, ending, number_of, record};
+use crate::kernel::{Outcome, answer_int, call, is_blocking, is_ready};
+use crate::region::may_park;
 use crate::stats::Function;
 
 /// # Safety
@@ -23,26 +24,23 @@ pub(crate) unsafe extern "C" fn waitpid(
     status: *mut c_int,
     options: c_int,
 ) -> pid_t {
-    let kernel = || {
-        call!(
-            SYS_wait4,
-            child,
-            status,
-            options,
-            ptr::null_mut::<libc::rusage>()
-        )
+    let kernel = |options: c_int| {
+        let usage = ptr::null_mut::<libc::rusage>();
+        call!(SYS_wait4, child, status, options, usage)
     };
-    if options & libc::WNOHANG != 0 || !is_parking() {
-        return answer_int(kernel());
+    if options & libc::WNOHANG != 0 || !may_park() {
+        return answer_int(kernel(options));
     }
     let function = Function::Waitpid;
     function.count_call();
+    // The kernel decides whether there is such a child, and whether it has ended.
+    let now = kernel(options | libc::WNOHANG);
+    if now != Ok(0) {
+        return answer_int(now);
+    }
     let stops = options & (libc::WUNTRACED | libc::WCONTINUED) != 0;
-    answer_int(after_end(
-        function,
-        (child > 0 && !stops).then_some(child),
-        kernel,
-    ))
+    let child = (child > 0 && !stops).then_some(child);
+    answer_int(after_end(function, child, || kernel(options)))
 }
 
 /// # Safety
@@ -54,49 +52,50 @@ pub(crate) unsafe extern "C" fn waitid(
     info: *mut siginfo_t,
     options: c_int,
 ) -> c_int {
-    let kernel = || {
-        call!(
-            SYS_waitid,
-            kind,
-            id,
-            info,
-            options,
-            ptr::null_mut::<libc::rusage>()
-        )
+    let kernel = |info: *mut siginfo_t, options: c_int| {
+        let usage = ptr::null_mut::<libc::rusage>();
+        call!(SYS_waitid, kind, id, info, options, usage)
     };
-    if options & libc::WNOHANG != 0 || !is_parking() {
-        return answer_int(kernel());
+    if options & libc::WNOHANG != 0 || !may_park() {
+        return answer_int(kernel(info, options));
     }
     let function = Function::Waitid;
     function.count_call();
+    // SAFETY: plain data of C.
+    let mut seen: siginfo_t = unsafe { mem::zeroed() };
+    let now = kernel(&raw mut seen, options | libc::WNOHANG | libc::WNOWAIT);
+    // SAFETY: zero, or written by the call.
+    let found = unsafe { seen.si_pid() };
+    let child = pid_t::try_from(id).ok();
     let stops = options & (libc::WSTOPPED | libc::WCONTINUED) != 0;
-    let child = pid_t::try_from(id).ok().filter(|_| !stops);
-    if kind == libc::P_PIDFD {
-        let waited = child.map_or(Err(Ended::Unwatchable), |fd| wait(function, fd));
-        return answer_int(then_call(function, waited, kernel));
-    }
-    let child = child.filter(|_| kind == libc::P_PID);
-    answer_int(after_end(function, child, kernel))
+    let waited = match (now, kind) {
+        (Ok(_), _) if found != 0 => Ok(()),
+        (Err(_), _) => Ok(()),
+        (_, libc::P_PIDFD) if !stops => match child {
+            Some(fd) if is_blocking(fd) => wait(function, fd),
+            _ => Ok(()),
+        },
+        _ => {
+            let child = child.filter(|_| kind == libc::P_PID && !stops);
+            return answer_int(after_end(function, child, || kernel(info, options)));
+        }
+    };
+    answer_int(then_call(function, waited, || kernel(info, options)))
 }
 
-/// Calls `kernel` when the child has ended. If it is not one child, or none of this process, the
-/// kernel decides.
+/// Calls `kernel` when the child has ended, or now if it is not one child.
 fn after_end(
     function: Function,
     child: Option<pid_t>,
     kernel: impl FnOnce() -> Outcome,
 ) -> Outcome {
-    cancel::check().map_err(number_of)?;
-    let Some(child) = child else {
+    let pidfd = child.and_then(|child| call!(SYS_pidfd_open, child, 0).ok());
+    let Some(pidfd) = pidfd.map(|pidfd| pidfd as c_int) else {
         return then_call(function, Err(Ended::Unwatchable), kernel);
     };
-    let Ok(pidfd) = call!(SYS_pidfd_open, child, 0) else {
-        return then_call(function, Err(Ended::Unwatchable), kernel);
-    };
-    let waited = wait(function, pidfd as c_int);
-    end(pidfd as c_int);
+    let waited = wait(function, pidfd);
     // Failure: there is nothing to lose in it.
-    let _ = call!(SYS_close, pidfd as c_int);
+    let _ = ending(pidfd, || call!(SYS_close, pidfd));
     then_call(function, waited, kernel)
 }
 
@@ -117,13 +116,13 @@ fn then_call(
 
 /// Parks until the process of the descriptor has ended.
 fn wait(function: Function, pidfd: c_int) -> Result<(), Ended> {
+    cancel::check().map_err(|interrupt| Ended::Failed(number_of(interrupt)))?;
     loop {
         let record = record(pidfd).ok_or(Ended::Unwatchable)?;
         let seen = record.look();
         if is_ready(pidfd, libc::POLLIN) {
             return Ok(());
         }
-        function.count_park();
-        record.wait(seen, Interest::Readable, None)?;
+        record.wait(function, (seen, Interest::Readable), None)?;
     }
 }

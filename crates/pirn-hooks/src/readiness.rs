@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_short};
+use std::slice;
 use std::time::{Duration, Instant};
 
 use libc::{fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
@@ -13,8 +14,8 @@ use pirn::cancel;
 use pirn::dev::hooks::Interest;
 use pirn::time::now;
 
-use crate::descriptor::{Ended, end, number_of, record};
-use crate::kernel::{self, Outcome, answer_int, call, duration_of};
+use crate::descriptor::{Ended, ending, number_of, record};
+use crate::kernel::{self, Outcome, answer_int, call, duration_of, is_blocking};
 use crate::region::is_parking;
 use crate::stats::Function;
 
@@ -42,9 +43,26 @@ pub(crate) unsafe extern "C" fn __poll_chk(
     millis: c_int,
     size: size_t,
 ) -> c_int {
-    crate::sockets::check(count as usize * size_of::<pollfd>(), size);
+    crate::sockets::check((count as usize).saturating_mul(size_of::<pollfd>()), size);
     // SAFETY: the caller's promise.
     unsafe { poll(list, count, millis) }
+}
+
+/// As `ppoll`, with a check of the array's size.
+///
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __ppoll_chk(
+    list: *mut pollfd,
+    count: nfds_t,
+    limit: *const timespec,
+    mask: *const sigset_t,
+    size: size_t,
+) -> c_int {
+    crate::sockets::check((count as usize).saturating_mul(size_of::<pollfd>()), size);
+    // SAFETY: the caller's promise.
+    unsafe { ppoll(list, count, limit, mask) }
 }
 
 /// # Safety
@@ -75,6 +93,9 @@ pub(crate) unsafe extern "C" fn ppoll(
     answer_int(unsafe { poll_for(list, count, time.flatten()) })
 }
 
+/// More descriptors than Linux gives a process by default.
+const MOST: nfds_t = 1 << 20;
+
 /// The size of a signal mask of the kernel, in bytes.
 const MASK: usize = 8;
 
@@ -82,19 +103,31 @@ const MASK: usize = 8;
 /// `list` points to `count` elements.
 unsafe fn poll_for(list: *mut pollfd, count: nfds_t, limit: Option<Duration>) -> Outcome {
     let parks = limit != Some(Duration::ZERO) && is_parking();
-    if !parks || list.is_null() {
+    let is_list = !list.is_null() && count <= MOST;
+    if !parks || (!is_list && count > 0) {
         let limit = limit.map(kernel::timespec_of);
         let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let mask = std::ptr::null::<sigset_t>();
         return call!(SYS_ppoll, list, count, limit, mask, MASK);
     }
     Function::Poll.count_call();
-    // SAFETY: the caller's promise.
-    let polled = unsafe { std::slice::from_raw_parts_mut(list, count as usize) };
+    let polled = match count {
+        0 => &mut [],
+        // SAFETY: the caller's promise.
+        _ => unsafe { slice::from_raw_parts_mut(list, count as usize) },
+    };
     let wanted = polled.iter().map(|one| (one.fd, one.events)).collect();
-    wait_for_any(Function::Poll, limit, wanted, |limit| {
+    let ready = wait_for_any(Function::Poll, limit, wanted, |limit| {
         kernel::poll(polled, limit)
-    })
+    });
+    match (ready, polled) {
+        // The only one was closed meanwhile.
+        (Err(libc::EBADF), [one]) => {
+            one.revents = libc::POLLNVAL;
+            Ok(1)
+        }
+        (ready, _) => ready,
+    }
 }
 
 /// # Safety
@@ -184,18 +217,21 @@ fn select_in_kernel(
 }
 
 /// # Safety
-/// Each set is null, or has at least `count` bits.
+/// Each set is null, or an `fd_set` with at least `count` bits.
 unsafe fn select_for(count: c_int, sets: Sets, limit: Option<Duration>) -> Outcome {
     let none = std::ptr::null();
     if count < 0 || limit == Some(Duration::ZERO) || !is_parking() {
         return select_in_kernel(count, sets, limit, none);
     }
     Function::Select.count_call();
+    // Callers may pass a larger count than their sets have bits: the kernel reads no more of them
+    // than descriptors may be open.
+    if count > FD_SETSIZE {
+        Function::Select.count_blocked();
+        return select_in_kernel(count, sets, limit, none);
+    }
     // SAFETY: the caller's promise.
-    let words = sets.map(|set| unsafe { words_of(set, count as usize) });
-    let before = words
-        .each_ref()
-        .map(|words| words.as_ref().map(|words| words.to_vec()));
+    let before = sets.map(|set| unsafe { read_set(set, count) });
     let mut wanted = BTreeMap::new();
     let events = [libc::POLLIN, libc::POLLOUT, libc::POLLPRI];
     for (set, events) in before.iter().zip(events) {
@@ -203,33 +239,45 @@ unsafe fn select_for(count: c_int, sets: Sets, limit: Option<Duration>) -> Outco
             *wanted.entry(fd).or_insert(0) |= events;
         }
     }
-    let mut words = words;
-    wait_for_any(
-        Function::Select,
-        limit,
-        wanted.into_iter().collect(),
-        |limit| {
-            for (now, before) in words.iter_mut().zip(&before) {
-                if let (Some(now), Some(before)) = (now, before) {
-                    now.copy_from_slice(before);
-                }
+    let wanted = wanted.into_iter().collect();
+    wait_for_any(Function::Select, limit, wanted, |limit| {
+        for (set, before) in sets.iter().zip(&before) {
+            if let Some(before) = before {
+                // SAFETY: the caller's promise.
+                unsafe { write_set(*set, before) };
             }
-            select_in_kernel(count, sets, limit, none)
-        },
-    )
+        }
+        select_in_kernel(count, sets, limit, none)
+    })
 }
+
+/// The bits of a set by its type.
+const FD_SETSIZE: c_int = libc::FD_SETSIZE as c_int;
 
 /// The bits of one word of a set.
 const BITS: usize = u64::BITS as usize;
 
+/// Returns the words of a set that have `count` bits.
+///
 /// # Safety
-/// The set is null, or has at least `count` bits.
-unsafe fn words_of<'a>(set: *mut fd_set, count: usize) -> Option<&'a mut [u64]> {
+/// The set is null, or has at least that many.
+unsafe fn read_set(set: *const fd_set, count: c_int) -> Option<Vec<u64>> {
     if set.is_null() {
         return None;
     }
-    // SAFETY: the caller's promise: the kernel, too, reads and writes whole words.
-    Some(unsafe { std::slice::from_raw_parts_mut(set.cast(), count.div_ceil(BITS)) })
+    let words = set.cast::<u64>();
+    let word = |at| {
+        // SAFETY: the caller's promise: the kernel, too, reads whole words.
+        unsafe { words.wrapping_add(at).read_unaligned() }
+    };
+    Some((0..(count as usize).div_ceil(BITS)).map(word).collect())
+}
+
+/// # Safety
+/// The set has at least as many words.
+unsafe fn write_set(set: *mut fd_set, words: &[u64]) {
+    // SAFETY: the caller's promise. Two sets of a call may be the same one.
+    unsafe { set.cast::<u64>().copy_from(words.as_ptr(), words.len()) };
 }
 
 fn members(words: &[u64], count: c_int) -> impl Iterator<Item = c_int> {
@@ -259,10 +307,11 @@ fn wait_for_any(
             Err(interrupt) => Err(number_of(interrupt)),
         };
     }
+    // Sockets of pirn are `O_NONBLOCK`, and have a registration of their own.
     if let [(fd, events)] = wanted[..]
         && let Some(interest) = side(events)
+        && is_blocking(fd)
     {
-        // Fails where another part of the process watches the descriptor.
         let done = wait_for_one(function, (fd, interest), until, &mut ask);
         if let Ok(done) = done {
             return done;
@@ -278,14 +327,15 @@ fn wait_for_any(
     ask(until.map(|until| until.saturating_duration_since(now())))
 }
 
-/// Returns the side of a descriptor with these events, if they belong to one side.
+/// Returns the side of a descriptor that has exactly these events.
 fn side(events: c_short) -> Option<Interest> {
-    const READS: c_short =
-        libc::POLLIN | libc::POLLPRI | libc::POLLRDNORM | libc::POLLRDHUP;
+    const READS: c_short = libc::POLLIN | libc::POLLRDNORM;
     const WRITES: c_short = libc::POLLOUT | libc::POLLWRNORM;
-    match (events & READS != 0, events & WRITES != 0) {
-        (true, false) => Some(Interest::Readable),
-        (false, true) => Some(Interest::Writable),
+    // These are always reported.
+    match events & !(libc::POLLERR | libc::POLLHUP | libc::POLLNVAL) {
+        0 => None,
+        wanted if wanted & !READS == 0 => Some(Interest::Readable),
+        wanted if wanted & !WRITES == 0 => Some(Interest::Writable),
         _ => None,
     }
 }
@@ -307,12 +357,9 @@ fn wait_for_one(
         if ready != Ok(0) {
             return Ok(ready);
         }
-        function.count_park();
-        match record.wait(seen, interest, until) {
+        match record.wait(function, (seen, interest), until) {
             Ok(()) => {}
             Err(Ended::TimedOut) => return Ok(ask(Some(Duration::ZERO))),
-            // `poll` reports a closed number itself.
-            Err(Ended::Failed(libc::EBADF)) => {}
             Err(Ended::Failed(error)) => return Ok(Err(error)),
             Err(Ended::Unwatchable) => return Err(Unwatchable),
         }
@@ -350,8 +397,7 @@ impl Any {
 
 impl Drop for Any {
     fn drop(&mut self) {
-        end(self.0);
         // Failure: there is nothing to lose in it.
-        let _ = call!(SYS_close, self.0);
+        let _ = ending(self.0, || call!(SYS_close, self.0));
     }
 }

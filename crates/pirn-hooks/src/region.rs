@@ -1,28 +1,20 @@
 //! The code in which calls park.
 
-use std::process;
-use std::sync::OnceLock;
-
 use pirn::dev::hooks;
 
-use crate::forks;
 use crate::signals::is_in_handler;
-
-/// The process with the fibers that park. A child of `fork` has a copy of one fiber and none of the
-/// other threads, and shares the epoll instances; a child of `vfork` shares the memory, too. Code in
-/// a child, as between `fork` and `exec`, must not run other fibers.
-static PROCESS: OnceLock<u32> = OnceLock::new();
 
 /// Calls `f`; calls of libc in it park the calling fiber in place of its thread.
 ///
-/// The effect is limited to the calling fiber: fibers that `f` spawns call `within` themselves. On a
-/// plain thread `within` only calls `f`.
+/// Fibers that `f` spawns do not inherit it: they call `within` themselves, or run on a runtime that
+/// was built with [`hooks`](pirn::runtime::Builder::hooks). On a plain thread `within` only calls
+/// `f`.
 ///
 /// # Panics
-/// If the runtime was built with `free_migration`, and if `f` panics.
+/// If the runtime was built with `free_migration`, or if `f` panics.
 ///
 /// # Cancellation
-/// Not an interruption point itself. The calls in `f` are, as the [crate](crate) describes.
+/// The calls in `f` are interruption points, as the [crate](crate) describes; `within` is not.
 ///
 /// # Examples
 /// ```
@@ -48,8 +40,8 @@ pub fn within<T>(f: impl FnOnce() -> T) -> T {
 
 /// Calls `f`; calls of libc in it block the thread, as outside of [`within`].
 ///
-/// For code that must not leave its thread between two calls: it holds a lock of its own, or keeps
-/// a thread-local borrowed.
+/// For code during which no other fiber of the thread may run: it holds a lock, or keeps a
+/// thread-local borrowed.
 ///
 /// # Panics
 /// If `f` panics.
@@ -59,54 +51,46 @@ pub fn within<T>(f: impl FnOnce() -> T) -> T {
 ///
 /// # Examples
 /// ```
-/// use std::{thread, time::Duration};
+/// use std::io::{Read, pipe};
+/// use std::sync::Mutex;
 ///
+/// static FIRST: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+///
+/// # fn main() -> std::io::Result<()> {
+/// let (mut from, to) = pipe()?;
+/// drop(to);
 /// pirn::run(|| {
 ///     pirn_hooks::within(|| {
-///         pirn_hooks::without(|| thread::sleep(Duration::from_millis(1)));
-///     });
-/// });
+///         // The lock is held over the read, so no other fiber may run meanwhile.
+///         pirn_hooks::without(|| from.read_to_end(&mut FIRST.lock().unwrap()))
+///     })
+/// })?;
+/// # Ok(())
+/// # }
 /// ```
 pub fn without<T>(f: impl FnOnce() -> T) -> T {
     in_region(false, f)
 }
 
 fn in_region<T>(parks: bool, f: impl FnOnce() -> T) -> T {
-    PROCESS.get_or_init(watch_forks);
-    let _restore = Restore(hooks::set_parking(parks));
+    let _restore = Restore(hooks::set_parking(Some(parks)));
     f()
-}
-
-/// Returns this process, and has children of `fork` notice that they are others.
-fn watch_forks() -> u32 {
-    forks::watch();
-    process::id()
-}
-
-/// Returns false in a child of `fork`.
-pub(crate) fn is_own_process() -> bool {
-    !forks::is_child()
-}
-
-/// Returns false in any child that shares or copies the memory. A system call.
-pub(crate) fn is_own_memory() -> bool {
-    PROCESS.get().is_none_or(|own| *own == process::id())
 }
 
 /// Returns whether a call of the running code parks its fiber.
 #[inline]
 pub(crate) fn is_parking() -> bool {
-    hooks::is_parking() && !is_in_handler()
+    hooks::is_parking() && !is_in_handler() && hooks::is_own_process()
 }
 
 /// Returns whether the caller is a fiber that may park here, for a call that does not begin with an
 /// attempt.
 pub(crate) fn may_park() -> bool {
-    is_parking() && is_own_process()
+    is_parking() && hooks::is_surely_own_process()
 }
 
 /// Restores what was set before, also when the code in between panics.
-struct Restore(bool);
+struct Restore(Option<bool>);
 
 impl Drop for Restore {
     fn drop(&mut self) {

@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::{sighandler_t, siginfo_t};
 
+use crate::kernel;
+
 /// The number of signals, and 1.
 const SIGNALS: usize = 65;
 
@@ -60,8 +62,10 @@ unsafe extern "C" fn run_handler(
     RUNNING.set(RUNNING.get() - 1);
 }
 
+/// Returns whether it is a handler of the program.
 fn is_function(handler: sighandler_t) -> bool {
-    !matches!(handler, libc::SIG_DFL | libc::SIG_IGN | libc::SIG_ERR)
+    let ours = run_handler as *const () as sighandler_t;
+    handler != ours && !matches!(handler, libc::SIG_DFL | libc::SIG_IGN | libc::SIG_ERR)
 }
 
 /// # Safety
@@ -108,6 +112,10 @@ pub(crate) unsafe extern "C" fn signal(
     signal: c_int,
     handler: sighandler_t,
 ) -> sighandler_t {
+    if handler == libc::SIG_ERR {
+        kernel::set_error(libc::EINVAL);
+        return libc::SIG_ERR;
+    }
     // SAFETY: plain data of C.
     let mut new: libc::sigaction = unsafe { mem::zeroed() };
     new.sa_sigaction = handler;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use libc::{clockid_t, timespec, useconds_t};
 
-use crate::kernel::{answer_int, call, duration_of};
+use crate::kernel::{answer_int, call, duration_of, keep_errno};
 use crate::region::may_park;
 use crate::stats::Function;
 
@@ -46,8 +46,8 @@ pub(crate) unsafe extern "C" fn clock_nanosleep(
     let duration = unsafe { duration_at(wanted) }.filter(|_| is_known && may_park());
     let Some(duration) = duration else {
         // Returns the error itself, and leaves `errno` alone.
-        let done = call!(SYS_clock_nanosleep, clock, flags, wanted, left);
-        return done.err().unwrap_or(0);
+        let sleep = || call!(SYS_clock_nanosleep, clock, flags, wanted, left);
+        return keep_errno(sleep).err().unwrap_or(0);
     };
     let duration = match flags & libc::TIMER_ABSTIME {
         0 => duration,

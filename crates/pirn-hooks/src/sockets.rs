@@ -9,18 +9,18 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::time::{Duration, Instant};
 
-use libc::{iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
+use libc::{size_t, sockaddr, socklen_t, ssize_t};
 use pirn::cancel;
 use pirn::time::now;
 
-use crate::descriptor::{Ended, number_of, record};
+use crate::descriptor::{Ended, Record, number_of, record};
 use crate::kernel::{
-    self, Outcome, answer, answer_int, call, is_blocking, is_ready, is_stream_socket,
+    self, Outcome, answer, answer_int, call, is_blocking, is_listening, is_ready,
+    is_stream_socket,
 };
 use crate::operation::Operation;
 use crate::region::{is_parking, may_park};
 use crate::stats::Function;
-use crate::vector::{parts, rest, total};
 
 /// # Safety
 /// As libc's.
@@ -139,29 +139,8 @@ fn receive(
 }
 
 /// Returns the flags of calls that return at once.
-fn never_waits() -> c_int {
+pub(crate) fn never_waits() -> c_int {
     libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE | libc::MSG_OOB
-}
-
-/// # Safety
-/// As libc's.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn recvmsg(
-    fd: c_int,
-    message: *mut msghdr,
-    flags: c_int,
-) -> ssize_t {
-    let kernel = |flags: c_int| call!(SYS_recvmsg, fd, message, flags);
-    if flags & never_waits() != 0 || !is_parking() {
-        return answer(kernel(flags));
-    }
-    Function::Recvmsg.count_call();
-    if flags & libc::MSG_WAITALL != 0 && is_blocking(fd) {
-        Function::Recvmsg.count_blocked();
-        return answer(kernel(flags));
-    }
-    let operation = Operation::reads(Function::Recvmsg, fd);
-    answer(operation.run(|| kernel(flags | libc::MSG_DONTWAIT)))
 }
 
 /// # Safety
@@ -223,58 +202,6 @@ pub(crate) fn transmit(
 /// # Safety
 /// As libc's.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn sendmsg(
-    fd: c_int,
-    message: *const msghdr,
-    flags: c_int,
-) -> ssize_t {
-    let parks = flags & libc::MSG_DONTWAIT == 0 && is_parking();
-    // SAFETY: the caller's promise.
-    let Some(message) = unsafe { message.as_ref() }.filter(|_| parks) else {
-        return answer(call!(SYS_sendmsg, fd, message, flags));
-    };
-    Function::Sendmsg.count_call();
-    // SAFETY: the caller's promise.
-    answer(unsafe { transmit_message(fd, *message, flags) })
-}
-
-/// # Safety
-/// The message is valid.
-unsafe fn transmit_message(fd: c_int, message: msghdr, flags: c_int) -> Outcome {
-    // SAFETY: the caller's promise.
-    let whole = unsafe { parts(message.msg_iov, message.msg_iovlen) };
-    let attempt = |moved| {
-        if moved == 0 {
-            return send_part(fd, message, whole, flags);
-        }
-        // The control data went with the first part.
-        let rest_of_it = msghdr {
-            msg_control: ptr::null_mut(),
-            msg_controllen: 0,
-            ..message
-        };
-        send_part(fd, rest_of_it, &rest(whole, moved), flags)
-    };
-    Operation::writes(Function::Sendmsg, fd).run_to_end(total(whole), attempt)
-}
-
-fn send_part(fd: c_int, message: msghdr, parts: &[iovec], flags: c_int) -> Outcome {
-    let message = msghdr {
-        msg_iov: parts.as_ptr().cast_mut(),
-        msg_iovlen: parts.len(),
-        ..message
-    };
-    call!(
-        SYS_sendmsg,
-        fd,
-        &raw const message,
-        flags | libc::MSG_DONTWAIT
-    )
-}
-
-/// # Safety
-/// As libc's.
-#[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn accept(
     fd: c_int,
     address: *mut sockaddr,
@@ -300,8 +227,13 @@ pub(crate) unsafe extern "C" fn accept4(
     Function::Accept.count_call();
     let operation = Operation::reads(Function::Accept, fd);
     answer_int(operation.run(|| {
-        let _alone = record(fd).map(|record| record.accepting.lock());
-        operation.if_ready(kernel)
+        let record = record(fd).ok_or(libc::EBADF)?;
+        // Another fiber accepts a connection now: if there are more, the system reports them.
+        let _alone = record.accepting.try_lock().ok_or(libc::EAGAIN)?;
+        match is_ready(fd, libc::POLLIN) || !is_listening(fd) {
+            true => kernel(),
+            false => Err(libc::EAGAIN),
+        }
     }))
 }
 
@@ -332,7 +264,7 @@ fn establish(fd: c_int, kernel: impl Fn() -> Outcome) -> Outcome {
         let begun = kernel();
         kernel::set_flags(fd, flags)?;
         match begun {
-            Err(libc::EINPROGRESS) => return finish(fd, until),
+            Err(libc::EINPROGRESS | libc::EALREADY) => return finish(fd, until, kernel),
             // The queue of a Unix socket is full, and the system does not report when it is not.
             Err(libc::EAGAIN) => pause(until)?,
             done => return done,
@@ -340,13 +272,18 @@ fn establish(fd: c_int, kernel: impl Fn() -> Outcome) -> Outcome {
     }
 }
 
-/// Waits until a connection that has been begun is established, or has failed.
-fn finish(fd: c_int, until: Option<Instant>) -> Outcome {
+/// Waits until a connection that has been begun is established, or has failed. Then `kernel` does
+/// not wait: it returns which, and the socket has its final state.
+fn finish(fd: c_int, until: Option<Instant>, kernel: impl Fn() -> Outcome) -> Outcome {
     let operation = Operation::writes(Function::Connect, fd);
     loop {
-        let seen = record(fd).map(|record| record.look());
+        let seen = record(fd).map(Record::look);
         if is_ready(fd, operation.events()) {
-            break;
+            match kernel() {
+                Err(libc::EISCONN) => return Ok(0),
+                Err(libc::EALREADY | libc::EINPROGRESS) => {}
+                done => return done,
+            }
         }
         match operation.park(seen, until) {
             Ok(()) => {}
@@ -354,10 +291,6 @@ fn finish(fd: c_int, until: Option<Instant>) -> Outcome {
             Err(Ended::Failed(error)) => return Err(error),
             Err(Ended::Unwatchable) => operation.block(until)?,
         }
-    }
-    match kernel::pending_error(fd)? {
-        0 => Ok(0),
-        error => Err(error),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Counters of calls on fibers within the region.
+//! Counters of calls by fibers in code where calls park.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,6 +18,7 @@ functions! {
     Accept "accept",
     ClockNanosleep "clock_nanosleep",
     Connect "connect",
+    Flock "flock",
     Getaddrinfo "getaddrinfo",
     Getnameinfo "getnameinfo",
     Nanosleep "nanosleep",
@@ -26,9 +27,11 @@ functions! {
     Readv "readv",
     Recv "recv",
     Recvfrom "recvfrom",
+    Recvmmsg "recvmmsg",
     Recvmsg "recvmsg",
     Select "select",
     Send "send",
+    Sendmmsg "sendmmsg",
     Sendmsg "sendmsg",
     Sendto "sendto",
     Sleep "sleep",
@@ -56,6 +59,10 @@ impl Counters {
 }
 
 impl Function {
+    pub(crate) fn name(self) -> &'static str {
+        NAMES[self as usize]
+    }
+
     pub(crate) fn count_call(self) {
         COUNTERS[self as usize]
             .calls
@@ -84,17 +91,19 @@ pub struct Stats {
     pub functions: Vec<FunctionStats>,
 }
 
-/// The counters of one function. Calls outside of [`within`](crate::within) are not counted.
+/// The counters of one function, for calls in code where calls park. `accept4` counts as `accept`,
+/// `ppoll` as `poll`, `pselect` as `select`. Calls that return at once in any case are not counted,
+/// nor are writes to the descriptors 1 and 2.
 #[non_exhaustive]
 #[derive(Debug, Clone)]
 pub struct FunctionStats {
     /// The name of the function.
     pub name: &'static str,
-    /// The number of calls.
+    /// The number of calls that may wait.
     pub calls: u64,
-    /// How often a call has parked its fiber. A call may park several times.
+    /// How often a call has begun to park. A call may park several times.
     pub parked: u64,
-    /// The number of calls that may have blocked their thread.
+    /// How often a call may have blocked its thread.
     pub blocked: u64,
 }
 

@@ -108,12 +108,9 @@ fn read_into(
     })
 }
 
-/// Returns whether the object does not know `RWF_NOWAIT`, or has no position.
+/// Returns whether the object does not know `RWF_NOWAIT`.
 fn is_unknown(error: c_int) -> bool {
-    matches!(
-        error,
-        libc::EOPNOTSUPP | libc::ESPIPE | libc::EINVAL | libc::ENOSYS
-    )
+    matches!(error, libc::EOPNOTSUPP | libc::ENOSYS)
 }
 
 fn receive(fd: c_int, parts: &[iovec]) -> Outcome {
@@ -166,6 +163,9 @@ pub(crate) unsafe extern "C" fn writev(
     Function::Writev.count_call();
     // SAFETY: the caller's promise.
     let whole = unsafe { parts(list, count) };
+    if total(whole) == 0 {
+        return answer(call!(SYS_writev, fd, list, count));
+    }
     answer(write_out_of(Operation::writes(Function::Writev, fd), whole))
 }
 
@@ -194,15 +194,24 @@ fn write_out_of(operation: Operation, whole: &[iovec]) -> Outcome {
         let rest = rest(whole, moved);
         let (list, count) = (rest.as_ptr(), rest.len());
         match call!(SYS_pwritev2, fd, list, count, HERE, HERE, NOWAIT) {
-            Err(error) if is_unknown(error) => operation.if_ready(|| {
-                // A pipe that is ready has room for this many bytes.
-                let part = iovec {
-                    iov_base: rest[0].iov_base,
-                    iov_len: rest[0].iov_len.min(libc::PIPE_BUF),
-                };
-                call!(SYS_write, fd, part.iov_base, part.iov_len)
-            }),
+            Err(error) if is_unknown(error) => {
+                operation.if_ready(|| write_a_little(fd, &rest))
+            }
             done => done,
         }
     })
+}
+
+/// Writes as many bytes as a pipe that is ready has room for.
+fn write_a_little(fd: c_int, parts: &[iovec]) -> Outcome {
+    if total(parts) <= libc::PIPE_BUF {
+        return call!(SYS_writev, fd, parts.as_ptr(), parts.len());
+    }
+    let first = parts[0];
+    call!(
+        SYS_write,
+        fd,
+        first.iov_base,
+        first.iov_len.min(libc::PIPE_BUF)
+    )
 }

@@ -18,7 +18,8 @@ pub(crate) unsafe fn parts<'a>(parts: *const iovec, count: usize) -> &'a [iovec]
 
 /// Returns the number of bytes in all parts.
 pub(crate) fn total(parts: &[iovec]) -> usize {
-    parts.iter().map(|part| part.iov_len).sum()
+    let lengths = parts.iter().map(|part| part.iov_len);
+    lengths.fold(0, usize::saturating_add)
 }
 
 /// Returns the parts without the first `moved` bytes.

@@ -62,3 +62,70 @@ fn a_number_may_stand_for_another_object() {
         }
     });
 }
+
+/// Numbers that are closed past libc, while the records of earlier waits still stand, on two
+/// workers.
+// Proves: T7.
+#[test]
+fn numbers_are_reused_that_nothing_saw_close() {
+    const FIBERS: u32 = 8;
+    const ROUNDS: u32 = 2_500;
+    let runtime = pirn::runtime::Builder::new().workers(2).build().unwrap();
+    runtime.run(|| {
+        pirn::scope(|s| {
+            for fiber in 0..FIBERS {
+                s.spawn(move || {
+                    (0..ROUNDS).for_each(|round| exchange((fiber << 16) | round));
+                });
+            }
+        });
+    });
+}
+
+/// Sends a number through a pipe to another fiber, which waits for it.
+fn exchange(number: u32) {
+    let (one, to) = io::pipe().unwrap();
+    let (one, to) = (one.into_raw_fd(), to.into_raw_fd());
+    let reader = spawn(move || {
+        within(|| {
+            let mut bytes = [0; 4];
+            assert_eq!(raw::read_number(one, &mut bytes).unwrap(), 4);
+            u32::from_ne_bytes(bytes)
+        })
+    });
+    yield_now();
+    raw::write_number(to, &number.to_ne_bytes());
+    assert_eq!(reader.join().unwrap(), number);
+    raw::close_unseen(one);
+    raw::close_unseen(to);
+}
+
+/// The number is closed by a thread while a fiber, on another processor, begins to wait for it.
+// Proves: T7.
+#[test]
+fn a_close_from_elsewhere_ends_the_wait() {
+    const ROUNDS: u32 = 2_000;
+    on_one_worker(|| {
+        let (numbers, to_close) = std::sync::mpsc::channel();
+        let closer = std::thread::spawn(move || to_close.iter().for_each(raw::close));
+        for round in 0..ROUNDS {
+            let (one, _kept) = io::pipe().unwrap();
+            let number = raw::far_number(one.into());
+            numbers.send(number).unwrap();
+            let ended = match round % 2 {
+                0 => raw::read_number(number, &mut [0])
+                    .map_err(|error| error.raw_os_error()),
+                _ => raw::poll(&[(number, libc::POLLIN)], -1)
+                    .map(|(_, found)| found[0].cast_unsigned().into())
+                    .map_err(|error| error.raw_os_error()),
+            };
+            let invalid = Ok(usize::from(libc::POLLNVAL.cast_unsigned()));
+            assert!(
+                ended == Err(Some(libc::EBADF)) || ended == invalid,
+                "{ended:?}"
+            );
+        }
+        drop(numbers);
+        closer.join().unwrap();
+    });
+}

@@ -18,6 +18,7 @@ mod processes;
 mod raw;
 mod readiness;
 mod regions;
+mod same;
 #[expect(unsafe_code, reason = "handlers of signals")]
 mod signals;
 mod sleeps;

@@ -87,6 +87,7 @@ fn measure(wait: Wait) -> Measured {
 
 // Proves: T10.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_thousand_wait_at_the_same_time() {
     let kinds: [(&str, Wait); 4] = [
         ("sleep", sleep),

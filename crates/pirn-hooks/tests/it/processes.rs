@@ -1,5 +1,6 @@
 //! Child processes.
 
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -55,4 +56,38 @@ fn a_child_runs_code_before_its_program() {
         });
     });
     assert!(parks("waitid") + parks("waitpid") > 0);
+}
+
+/// The child has no other fibers and no worker: what it calls before its program blocks there, also
+/// if the runtime parks calls everywhere, and nothing has parked yet.
+// Proves: T5.
+#[test]
+fn a_child_does_not_run_other_fibers() {
+    let builder = pirn::runtime::Builder::new().workers(1).hooks(true);
+    builder.build().unwrap().run(|| {
+        let path =
+            std::env::temp_dir().join(format!("pirn-hooks-child-{}", std::process::id()));
+        let file = path.clone();
+        let other = pirn::spawn(move || {
+            let mut file = std::fs::File::options()
+                .append(true)
+                .create(true)
+                .open(file)?;
+            writeln!(file, "{}", std::process::id())
+        });
+        let mut command = Command::new("true");
+        // SAFETY: only `sleep` is called, which is safe there.
+        #[expect(unsafe_code, reason = "code in the child")]
+        unsafe {
+            command.pre_exec(|| {
+                std::thread::sleep(Duration::from_millis(5));
+                Ok(())
+            });
+        }
+        assert!(command.status().unwrap().success());
+        other.join().unwrap().unwrap();
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(written, format!("{}\n", std::process::id()));
+        std::fs::remove_file(path).unwrap();
+    });
 }

@@ -2,7 +2,8 @@
 
 use std::ffi::{c_int, c_short, c_void};
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::time::Duration;
 
@@ -234,4 +235,170 @@ pub(crate) fn set_read_limit(fd: &impl AsRawFd, millis: u64) -> io::Result<usize
             size,
         )
     } as isize)
+}
+
+/// Describes messages of one byte, which is at `part`.
+fn messages(part: &mut iovec, count: usize) -> Vec<libc::mmsghdr> {
+    // SAFETY: plain data of C.
+    let mut message: libc::mmsghdr = unsafe { std::mem::zeroed() };
+    message.msg_hdr.msg_iov = part;
+    message.msg_hdr.msg_iovlen = 1;
+    vec![message; count]
+}
+
+fn part_of(byte: &mut u8) -> iovec {
+    iovec {
+        iov_base: ptr::from_mut(byte).cast(),
+        iov_len: 1,
+    }
+}
+
+/// Sends this many messages of one byte.
+pub(crate) fn sendmmsg(fd: &impl AsRawFd, count: usize) -> io::Result<usize> {
+    let mut byte = 0;
+    let mut part = part_of(&mut byte);
+    let mut messages = messages(&mut part, count);
+    let at = messages.as_mut_ptr();
+    // SAFETY: `count` messages, each with one part.
+    checked(unsafe { libc::sendmmsg(fd.as_raw_fd(), at, count as u32, 0) } as isize)
+}
+
+/// Receives this many messages of one byte.
+pub(crate) fn recvmmsg(
+    fd: &impl AsRawFd,
+    count: usize,
+    flags: c_int,
+) -> io::Result<usize> {
+    let mut byte = 0;
+    let mut part = part_of(&mut byte);
+    let mut messages = messages(&mut part, count);
+    let (at, never) = (messages.as_mut_ptr(), ptr::null_mut());
+    // SAFETY: `count` messages, each with one part, and no time limit.
+    checked(
+        unsafe { libc::recvmmsg(fd.as_raw_fd(), at, count as u32, flags, never) }
+            as isize,
+    )
+}
+
+/// Closes a number past the symbols of libc, as `rustix` does.
+pub(crate) fn close_unseen(fd: RawFd) {
+    // SAFETY: the test owns the number.
+    assert_eq!(unsafe { libc::syscall(libc::SYS_close, fd) }, 0);
+}
+
+/// Writes to the number, whatever it stands for.
+pub(crate) fn write_number(fd: RawFd, bytes: &[u8]) {
+    // SAFETY: the bytes are readable.
+    let written = unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
+    assert_eq!(written, bytes.len() as isize);
+}
+
+/// Accepts a connection from the number, whatever it stands for, and closes it.
+pub(crate) fn accept(fd: RawFd) -> io::Result<usize> {
+    // SAFETY: no address is asked for.
+    let accepted = unsafe { libc::accept(fd, ptr::null_mut(), ptr::null_mut()) };
+    checked(accepted as isize)
+        .map(|_| close(accepted))
+        .map(|()| 0)
+}
+
+fn owned(fd: c_int) -> OwnedFd {
+    assert!(fd >= 0, "{}", io::Error::last_os_error());
+    // SAFETY: the number was just opened.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+pub(crate) fn tcp_socket() -> OwnedFd {
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0) })
+}
+
+pub(crate) fn timer() -> OwnedFd {
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, 0) })
+}
+
+pub(crate) fn event() -> OwnedFd {
+    // SAFETY: no memory is passed.
+    owned(unsafe { libc::eventfd(0, 0) })
+}
+
+pub(crate) fn connect(fd: &impl AsRawFd, to: SocketAddr) -> io::Result<usize> {
+    // SAFETY: plain data of C.
+    let mut address: libc::sockaddr_in = unsafe { std::mem::zeroed() };
+    address.sin_family = libc::AF_INET as u16;
+    address.sin_port = to.port().to_be();
+    address.sin_addr.s_addr = u32::from(std::net::Ipv4Addr::LOCALHOST).to_be();
+    let (at, size) = ((&raw const address).cast(), size_of_val(&address) as u32);
+    // SAFETY: an address to read.
+    checked(unsafe { libc::connect(fd.as_raw_fd(), at, size) } as isize)
+}
+
+/// Closes the connection with a reset.
+pub(crate) fn reset(stream: TcpStream) {
+    let linger = libc::linger {
+        l_onoff: 1,
+        l_linger: 0,
+    };
+    let (at, size) = ((&raw const linger).cast(), size_of_val(&linger) as u32);
+    let fd = stream.as_raw_fd();
+    // SAFETY: an option to read.
+    let set =
+        unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_LINGER, at, size) };
+    assert_eq!(set, 0);
+}
+
+/// Polls no descriptor, by a null pointer.
+pub(crate) fn poll_null(millis: c_int) -> io::Result<usize> {
+    // SAFETY: an array without elements.
+    checked(unsafe { libc::poll(ptr::null_mut(), 0, millis) } as isize)
+}
+
+pub(crate) fn waitpid(child: i32) -> io::Result<usize> {
+    // SAFETY: no status is asked for.
+    checked(unsafe { libc::waitpid(child, ptr::null_mut(), 0) } as isize)
+}
+
+pub(crate) fn waitid(kind: libc::idtype_t, id: i32, options: c_int) -> io::Result<usize> {
+    // SAFETY: no information is asked for.
+    checked(unsafe { libc::waitid(kind, id as u32, ptr::null_mut(), options) } as isize)
+}
+
+/// Sends messages of one part each; returns how much of each was sent.
+pub(crate) fn sendmmsg_of(
+    fd: &impl AsRawFd,
+    parts: &[Vec<u8>],
+) -> io::Result<Vec<usize>> {
+    let mut described: Vec<_> = parts
+        .iter()
+        .map(|part| iovec {
+            iov_base: part.as_ptr().cast::<c_void>().cast_mut(),
+            iov_len: part.len(),
+        })
+        .collect();
+    let mut all: Vec<_> = described
+        .iter_mut()
+        .flat_map(|part| messages(part, 1))
+        .collect();
+    let (at, count) = (all.as_mut_ptr(), all.len() as u32);
+    // SAFETY: `count` messages, each with one part.
+    let sent = checked(unsafe { libc::sendmmsg(fd.as_raw_fd(), at, count, 0) } as isize)?;
+    Ok(all[..sent]
+        .iter()
+        .map(|message| message.msg_len as usize)
+        .collect())
+}
+
+/// Moves the descriptor to a number that no other test of the process gets.
+pub(crate) fn far_number(fd: OwnedFd) -> RawFd {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: a limit to write.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    let least = limit.rlim_cur.min(20_000) as c_int - 100;
+    // SAFETY: no memory is passed.
+    let far = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) };
+    checked(far as isize).map(|far| far as RawFd).unwrap()
 }

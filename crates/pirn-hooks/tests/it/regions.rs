@@ -1,5 +1,7 @@
 //! Where calls park, and where not.
 
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Duration;
@@ -29,6 +31,19 @@ fn only_calls_within_park() {
             assert!(without(|| within(parks)));
             assert!(parks());
         });
+    });
+}
+
+// Proves: T8.
+#[test]
+fn a_runtime_may_park_everywhere() {
+    let builder = pirn::runtime::Builder::new().workers(1).hooks(true);
+    builder.build().unwrap().run(|| {
+        assert!(parks());
+        assert!(!without(parks));
+        assert!(without(|| within(parks)));
+        assert!(pirn::spawn(parks).join().unwrap());
+        assert!(parks());
     });
 }
 
@@ -65,4 +80,22 @@ fn fibers_that_migrate_are_refused() {
     let runtime = builder.build().unwrap();
     let refused = runtime.spawn(|| within(|| ())).join();
     assert!(refused.unwrap_err().to_string().contains("free_migration"));
+}
+
+// Proves: T11.
+#[test]
+fn a_report_names_the_call() {
+    on_one_worker(|| {
+        let (one, mut to) = std::io::pipe().unwrap();
+        let number = one.as_raw_fd();
+        let reader = pirn::spawn(move || within(|| (&one).read(&mut [0]).unwrap()));
+        pirn::yield_now();
+        let mut report = Vec::new();
+        pirn::diag::dump(&mut report).unwrap();
+        let report = String::from_utf8(report).unwrap();
+        let call = format!("of `read` on descriptor {number}");
+        assert!(report.contains(&call), "{report}");
+        to.write_all(b"x").unwrap();
+        assert_eq!(reader.join().unwrap(), 1);
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::time::Duration;
 
 use pirn::{spawn, yield_now};
@@ -181,5 +181,21 @@ fn a_full_queue_of_a_unix_socket_is_waited_for() {
         }
         all.into_iter().for_each(|one| drop(one.join().unwrap()));
         std::fs::remove_file(&path).unwrap();
+    });
+}
+
+// Proves: T2.
+#[test]
+fn many_messages_are_sent_and_received_by_one_call() {
+    // More than the queue of a socket holds.
+    const MESSAGES: usize = 1_000;
+    on_one_worker(|| {
+        let (one, other) = UnixDatagram::pair().unwrap();
+        let sender = spawn(move || within(|| raw::sendmmsg(&other, MESSAGES).unwrap()));
+        let first = raw::recvmmsg(&one, MESSAGES, libc::MSG_WAITFORONE).unwrap();
+        assert!((1..MESSAGES).contains(&first));
+        let rest = raw::recvmmsg(&one, MESSAGES - first, 0).unwrap();
+        assert_eq!(first + rest, MESSAGES);
+        assert_eq!(sender.join().unwrap(), MESSAGES);
     });
 }

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::os::unix::net::UnixStream;
 
 use pirn::spawn;
 use pirn_hooks::within;
 
-use crate::fixture::{blocks, on_one_worker};
+use crate::fixture::{blocks, on_one_worker, parks};
 use crate::raw;
 
 // Proves: T3.
@@ -65,6 +66,49 @@ fn files_are_read_whole_and_counted() {
         assert_eq!(raw::read(&file, &mut buffer).unwrap(), 1 << 20);
         assert_eq!(file.read(&mut buffer).unwrap(), 0);
         assert!(blocks("read") > before);
+        fs::remove_file(&path).unwrap();
+    });
+}
+
+// Proves: T3.
+#[test]
+fn the_lock_of_a_file_is_waited_for() {
+    on_one_worker(|| {
+        let path =
+            std::env::temp_dir().join(format!("pirn-hooks-lock-{}", std::process::id()));
+        let one = fs::File::create(&path).unwrap();
+        let other = fs::File::open(&path).unwrap();
+        one.lock().unwrap();
+        let waiter = spawn(move || within(|| other.lock().unwrap()));
+        pirn::yield_now();
+        assert!(parks("flock") > 0);
+        one.unlock().unwrap();
+        waiter.join().unwrap();
+        fs::remove_file(&path).unwrap();
+    });
+}
+
+// Proves: T3.
+#[test]
+fn copies_of_std_park() {
+    const SIZE: usize = 1 << 20;
+    on_one_worker(|| {
+        let path =
+            std::env::temp_dir().join(format!("pirn-hooks-copy-{}", std::process::id()));
+        fs::write(&path, vec![7; SIZE]).unwrap();
+        // The system would move the bytes by `sendfile` and `splice`.
+        let (mut one, to) = UnixStream::pair().unwrap();
+        let (mut from, mut pipe) = io::pipe().unwrap();
+        let file = path.clone();
+        let first = spawn(move || {
+            within(|| io::copy(&mut fs::File::open(file).unwrap(), &mut &to).unwrap())
+        });
+        let second = spawn(move || within(|| io::copy(&mut one, &mut pipe).unwrap()));
+        let mut came = Vec::new();
+        from.read_to_end(&mut came).unwrap();
+        assert_eq!(first.join().unwrap(), SIZE as u64);
+        assert_eq!(second.join().unwrap(), SIZE as u64);
+        assert!(came == vec![7; SIZE]);
         fs::remove_file(&path).unwrap();
     });
 }
