@@ -1,4 +1,4 @@
-//! What the crate `pirn-hooks` needs so that calls of libc park the fiber that makes them.
+//! Functions for the crate `pirn-hooks`, by which calls of libc park the fiber that makes them.
 
 use std::io;
 use std::os::fd::RawFd;

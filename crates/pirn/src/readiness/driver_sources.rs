@@ -59,6 +59,14 @@ pub(crate) fn evacuate(driver: &'static Driver) {
         if !home.driver.is_some_and(|own| ptr::eq(own, driver)) {
             continue;
         }
+        if leaves_nothing(site) {
+            // Its number may be that of a socket of `net` now, in the common driver.
+            if let (Some(own), Some(raw)) = (home.driver.take(), home.raw.take()) {
+                own.remove(raw);
+            }
+            site.forget_driver();
+            continue;
+        }
         let moved = site.move_to(number, &mut home, common::driver());
         drop(home);
         if moved.is_err() || !started {
@@ -67,4 +75,16 @@ pub(crate) fn evacuate(driver: &'static Driver) {
             site.wake_waiters();
         }
     }
+}
+
+/// Returns true if only calls of libc have waited for it, and none waits now.
+fn leaves_nothing(site: &Site) -> bool {
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+    let idle = site.waits.lock().has_idle_calls();
+    #[cfg(not(all(target_os = "linux", not(pirn_modelled))))]
+    let idle = {
+        let _ = site;
+        false
+    };
+    idle
 }

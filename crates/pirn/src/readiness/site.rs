@@ -47,14 +47,22 @@ pub(crate) struct Waits {
     calls: Option<Box<Calls>>,
 }
 
-/// Calls of libc that wait for a descriptor.
+/// Calls of libc on a descriptor.
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
 struct Calls {
-    /// The last one, and the descriptor.
-    last: (&'static str, i32),
-    /// How many wait to read, or are about to.
-    to_read: u32,
-    to_write: u32,
+    descriptor: i32,
+    reads: Side,
+    writes: Side,
+}
+
+/// Those of one side.
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+#[derive(Default)]
+struct Side {
+    /// The last one.
+    function: &'static str,
+    /// How many wait, or are about to.
+    count: u32,
 }
 
 /// The registration of a source.
@@ -71,10 +79,11 @@ impl Describe for Waits {
     fn describe(&self) -> ObjectKind {
         #[cfg(all(target_os = "linux", not(pirn_modelled)))]
         if let Some(calls) = &self.calls {
-            let (function, descriptor) = calls.last;
+            let function = |side: &Side| (side.count > 0).then_some(side.function);
             return ObjectKind::Call {
-                function,
-                descriptor,
+                reading: function(&calls.reads),
+                writing: function(&calls.writes),
+                descriptor: calls.descriptor,
             };
         }
         ObjectKind::Socket {
@@ -109,36 +118,45 @@ impl Waits {
         self.writers.each_fiber(&mut f);
     }
 
-    /// Counts a call of libc that is about to wait for this descriptor.
+    /// Counts a call of `function` that is about to wait for this descriptor.
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-    pub(super) fn begin_call(&mut self, call: (&'static str, i32), interest: Interest) {
+    pub(super) fn begin_call(
+        &mut self,
+        (function, descriptor): (&'static str, i32),
+        interest: Interest,
+    ) {
         let calls = self.calls.get_or_insert_with(|| {
             Box::new(Calls {
-                last: call,
-                to_read: 0,
-                to_write: 0,
+                descriptor,
+                reads: Side::default(),
+                writes: Side::default(),
             })
         });
-        calls.last = call;
-        *calls.waiting(interest) += 1;
+        let side = calls.side(interest);
+        side.function = function;
+        side.count += 1;
     }
 
     /// Ends [`begin_call`](Self::begin_call).
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     pub(super) fn end_call(&mut self, interest: Interest) {
         if let Some(calls) = &mut self.calls {
-            *calls.waiting(interest) -= 1;
+            calls.side(interest).count -= 1;
         }
     }
 
     /// Returns the generation, and whether calls of libc wait to read and to write.
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     pub(super) fn calls(&self) -> (u32, (bool, bool)) {
-        let sides = self
-            .calls
-            .as_ref()
-            .map(|it| (it.to_read > 0, it.to_write > 0));
+        let sides = self.calls.as_ref();
+        let sides = sides.map(|it| (it.reads.count > 0, it.writes.count > 0));
         (self.generation, sides.unwrap_or_default())
+    }
+
+    /// Returns true if calls of libc have waited, and none waits now.
+    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+    pub(super) fn has_idle_calls(&self) -> bool {
+        self.calls.is_some() && self.calls().1 == (false, false)
     }
 
     fn queues_are_empty(&self) -> bool {
@@ -160,10 +178,10 @@ impl Waits {
 
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
 impl Calls {
-    fn waiting(&mut self, interest: Interest) -> &mut u32 {
+    fn side(&mut self, interest: Interest) -> &mut Side {
         match interest {
-            Interest::Readable => &mut self.to_read,
-            Interest::Writable => &mut self.to_write,
+            Interest::Readable => &mut self.reads,
+            Interest::Writable => &mut self.writes,
         }
     }
 }
@@ -309,21 +327,6 @@ impl Site {
         reader.into_iter().chain(writer).for_each(call);
     }
 
-    /// Delivers an event for both sides to the waiters of the present generation.
-    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-    pub(super) fn notify_both(&self) {
-        let generation = self.waits.lock().generation;
-        let event = Event {
-            token: 0,
-            readable: true,
-            writable: true,
-            urgent: false,
-            read_closed: false,
-            write_closed: false,
-        };
-        self.notify(generation, event);
-    }
-
     /// Sets the bits of an event, and counts it. Requires the lock of the queues.
     fn note(&self, set: u64) {
         let tick = if mutant!("site_event_uncounted") {
@@ -359,6 +362,11 @@ impl Site {
             write_closed: false,
         };
         self.notify(generation, anything);
+    }
+
+    /// Records that it is in no driver.
+    pub(super) fn forget_driver(&self) {
+        self.driver.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
     /// Returns true if it is in `driver`.

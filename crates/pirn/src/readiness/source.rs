@@ -291,8 +291,8 @@ impl Source {
     /// As [`wait`](Self::wait), in a call of libc, for a number that may stand for another object
     /// than before.
     ///
-    /// LIVENESS: the driver is told anew after the caller has found the source not ready, and makes
-    /// an event if it is ready then. So no event of the past is relied on. A caller counts as coming
+    /// LIVENESS: the registration is rearmed after the caller has found the source not ready, which
+    /// makes an event if it is ready then. So no event of the past is relied on. A caller is counted
     /// from before that until it has waited, so no other one removes its side in between.
     ///
     /// # Errors
@@ -318,7 +318,7 @@ impl Source {
         self.site.drained(seen, interest);
     }
 
-    /// Has the driver report the present readiness for the sides that are waited for.
+    /// Rearms the registration for the sides that calls wait for.
     fn rearm(&self, raw: RawSource) -> io::Result<()> {
         let home = self.site.home.lock();
         let Some(driver) = home.driver else {
@@ -335,9 +335,9 @@ impl Source {
         if let (Some(driver), Some(raw)) = (home.driver.take(), home.raw.take()) {
             driver.remove(raw);
         }
-        self.site.driver.store(ptr::null_mut(), Ordering::Relaxed);
+        self.site.forget_driver();
         drop(home);
-        self.site.notify_both();
+        self.site.wake_waiters();
     }
 }
 
@@ -387,7 +387,7 @@ impl Drop for Source {
         if let (Some(driver), Some(raw)) = (home.driver.take(), home.raw.take()) {
             driver.remove(raw);
         }
-        self.site.driver.store(ptr::null_mut(), Ordering::Relaxed);
+        self.site.forget_driver();
         drop(home);
         let early = mutant!("site_given_back_early");
         if early {

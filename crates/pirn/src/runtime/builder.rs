@@ -666,7 +666,7 @@ impl Builder {
             free: self.free && !fixed,
             spread: self.spread,
             #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-            hooks: self.hooks && !self.free,
+            hooks: self.hooks && (!self.free || fixed),
             #[cfg(all(target_os = "linux", not(pirn_modelled)))]
             process: sys::Process::this(),
             io_uring: self.io_uring.or(environment.io_uring) != Some(false),

@@ -194,8 +194,10 @@ pub enum ObjectKind {
     },
     /// A descriptor in a call of libc, which `pirn-hooks` has made park.
     Call {
-        /// The function.
-        function: &'static str,
+        /// The function that waits for data, a connection, or the end.
+        reading: Option<&'static str>,
+        /// The function that waits for room, or for a connection to be established.
+        writing: Option<&'static str>,
         /// The number of the descriptor.
         descriptor: i32,
     },
@@ -404,10 +406,16 @@ impl ObjectKind {
                 write!(f, ": {reading} read, {writing} write")
             }
             ObjectKind::Call {
-                function,
+                reading,
+                writing,
                 descriptor,
             } => {
-                write!(f, " of `{function}` on descriptor {descriptor}")
+                let functions = reading.iter().chain(writing);
+                for (number, function) in functions.enumerate() {
+                    let word = if number == 0 { "of" } else { "and" };
+                    write!(f, " {word} `{function}`")?;
+                }
+                write!(f, " on descriptor {descriptor}")
             }
             ObjectKind::Select { cases, of } => {
                 write!(f, " of {cases} cases")?;

@@ -29,7 +29,7 @@ fn forks() -> u32 {
     FORKS.load(Ordering::Relaxed)
 }
 
-/// A process, to be told from its children.
+/// A process. Its children are others.
 #[derive(Debug, Copy, Clone)]
 pub(crate) struct Process {
     forks: u32,
