@@ -1,8 +1,8 @@
 //! The records of descriptors: the fibers that wait for each number.
 //!
 //! A descriptor belongs to the program. Any thread may close it, and its number may stand for
-//! another object then. So a record belongs to a number, not to an object, and each wait tells the
-//! system anew what it waits for.
+//! another object then. So a record belongs to a number, not to an object, and each wait rearms the
+//! registration of the number.
 //!
 //! A wait that was under way when the number was closed by [`ending`] returns `EBADF` and does not
 //! try again. So the call does not touch the object that the number stands for next.
@@ -12,15 +12,18 @@ use std::io;
 use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pirn::Interrupt;
 use pirn::dev::hooks::{Interest, Known, Waiters, is_surely_own_process};
-use pirn::sync::Mutex;
+use pirn::time::now;
 
 use crate::kernel::{Outcome, keep_errno};
 use crate::signals::is_in_handler;
 use crate::stats::Function;
+
+/// How long a fiber waits for a number that is being closed.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// The records of one chunk.
 const CHUNK: usize = 1_024;
@@ -43,11 +46,9 @@ pub(crate) struct Record {
     closed: AtomicU32,
     /// Calls that are closing it.
     ending: AtomicU32,
-    /// Held while a connection is accepted, so that no other fiber takes it in between.
-    pub(crate) accepting: Mutex<()>,
 }
 
-/// What was known before an attempt.
+/// The readiness, and the count of closes, before an attempt.
 #[derive(Copy, Clone)]
 pub(crate) struct Seen {
     known: Known,
@@ -80,7 +81,6 @@ pub(crate) fn record(fd: c_int) -> Option<&'static Record> {
         waiters: Waiters::new().ok()?,
         closed: AtomicU32::new(0),
         ending: AtomicU32::new(0),
-        accepting: Mutex::new(()),
     };
     Some(slot.get_or_init(|| record))
 }
@@ -118,13 +118,17 @@ pub(crate) fn ending_range(
     close: impl FnOnce() -> Outcome,
 ) -> Outcome {
     let all = first..=last.min((CHUNK * CHUNKS) as c_uint - 1);
-    for record in all
-        .filter_map(|fd| known(fd as c_int))
-        .filter(|_| is_own_process())
-    {
+    let known = all.filter_map(|fd| known(fd as c_int));
+    let records: Vec<_> = known.filter(|_| is_own_process()).collect();
+    for record in &records {
+        record.ending.fetch_add(1, Ordering::SeqCst);
         keep_errno(|| record.end());
     }
-    close()
+    let closed = close();
+    for record in records {
+        record.ending.fetch_sub(1, Ordering::SeqCst);
+    }
+    closed
 }
 
 impl Seen {
@@ -171,8 +175,11 @@ impl Record {
             return Err(Ended::Unwatchable);
         }
         if self.ending.load(Ordering::SeqCst) > 0 {
-            pirn::yield_now();
-            return Ok(());
+            if until.is_some_and(|until| now() >= until) {
+                return Err(Ended::TimedOut);
+            }
+            let failed = |interrupt| Ended::Failed(number_of(interrupt));
+            return pirn::sleep(MOMENT).map_err(failed);
         }
         let waited =
             self.waiters

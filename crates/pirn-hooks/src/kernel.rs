@@ -1,7 +1,7 @@
 //! System calls that do not go through the symbols of this crate.
 //!
 //! All use `syscall`, which this crate does not define. The arguments are those of the caller of a
-//! symbol: the kernel checks them, and fails with `EFAULT` where libc would.
+//! symbol, and the kernel checks them.
 
 use std::ffi::{c_int, c_short, c_void};
 use std::mem;
@@ -162,11 +162,21 @@ pub(crate) fn is_stream_socket(fd: c_int) -> bool {
 
 /// Returns whether reads and writes are those of a file, which never waits for another process.
 pub(crate) fn is_file(fd: c_int) -> bool {
+    matches!(
+        kind(fd),
+        Some(libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK)
+    )
+}
+
+pub(crate) fn is_pipe(fd: c_int) -> bool {
+    kind(fd) == Some(libc::S_IFIFO)
+}
+
+fn kind(fd: c_int) -> Option<libc::mode_t> {
     // SAFETY: plain data of C.
     let mut stat: libc::stat = unsafe { mem::zeroed() };
     let known = call!(SYS_fstat, fd, &raw mut stat);
-    let kind = stat.st_mode & libc::S_IFMT;
-    known.is_ok() && matches!(kind, libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK)
+    known.is_ok().then_some(stat.st_mode & libc::S_IFMT)
 }
 
 /// Returns the time as the kernel takes it.

@@ -1,4 +1,4 @@
-//! Blocking calls of libc park the [pirn](pirn) fiber that makes them.
+//! Blocking calls of libc park the [pirn] fiber that makes them.
 //!
 //! A blocking call in a fiber blocks its thread, and all other fibers of that thread wait. This
 //! crate defines the blocking functions of libc ([the list](#functions)). In a program that links
@@ -53,17 +53,17 @@
 //! | family | functions | the fiber waits |
 //! |---|---|---|
 //! | sockets | `connect`, `accept`, `accept4`, `recv`, `recvfrom`, `recvmsg`, `recvmmsg` (without a time limit), `send`, `sendto`, `sendmsg`, `sendmmsg` | until the socket is ready |
-//! | descriptors | `read`, `readv`, `write`, `writev` on sockets, pipes, terminals, eventfds, timerfds | until it is ready |
+//! | descriptors | `read`, `readv` on sockets, pipes, terminals, eventfds, timerfds; `write`, `writev` on sockets and pipes | until it is ready |
 //! | readiness | `poll`, `select`; `ppoll` and `pselect` without a signal mask | until one is ready, or the limit is over |
 //! | sleeps | `nanosleep`, `clock_nanosleep`, `usleep`, `sleep` | by a timer |
 //! | processes | `waitpid`, `waitid` for one child | until the child ends |
 //! | locks of files | `flock` | it tries again every 1 to 32 ms |
-//! | names | `getaddrinfo`, `getnameinfo` | while a thread of [`pirn::blocking`] calls it |
+//! | names | `getaddrinfo`, `getnameinfo` | while a thread of [`pirn::blocking`](pirn::blocking()) calls it |
 //! | moves | `sendfile`, `splice` | not at all: on sockets and pipes they fail with `EINVAL`; `std::io::copy` then reads and writes |
 //! | signals | `sigaction`, `signal` | not at all: calls in the handlers that they install do not park |
-//! | closing | `close`, `dup2`, `dup3` | not at all: they wake the fibers that wait for the descriptor |
+//! | closing | `close`, `close_range`, `dup2`, `dup3` | not at all: they wake the fibers that wait for the descriptor |
 //!
-//! # What a call returns
+//! # Results
 //! What libc returns, with the same `errno`. Time limits of sockets (`set_read_timeout`) apply, and
 //! descriptors with `O_NONBLOCK` and calls with `MSG_DONTWAIT` return at once. The differences:
 //! * A deadline of the code around the call, such as [`pirn::timeout`], ends it with `ETIMEDOUT`
@@ -75,9 +75,10 @@
 //!   A loop that tries again must call [`pirn::cancel::check`]. Code that must complete runs in
 //!   [`pirn::cancel::shield`].
 //! * A parked call never returns `EINTR`: a signal does not wake a fiber.
-//! * If the descriptor is closed by `close`, `dup2` or `dup3` while the fiber waits, the call
-//!   returns `EBADF`, and `poll` of one descriptor reports `POLLNVAL`. Linux leaves a thread
-//!   waiting; so do `poll` and `select` of several descriptors here.
+//! * If one of these functions closes the descriptor while the fiber waits, the call returns
+//!   `EBADF`, and `poll` of one descriptor, for reads or for writes, reports `POLLNVAL`. Linux
+//!   leaves a thread waiting; so do other calls of `poll` and `select` here.
+//! * An array at an invalid address ends the process, where Linux returns `EFAULT`.
 //! * `connect` sets `O_NONBLOCK` for the time of one system call. Another call on the same socket
 //!   may return `EAGAIN` then.
 //! * The functions are no cancellation points of `pthread_cancel`.
@@ -94,7 +95,7 @@
 //!   meanwhile.
 //! * **Do not leave a signal handler by `siglongjmp`.** Calls of that thread would not park any more.
 //!
-//! # What still blocks the thread
+//! # Calls that still block
 //! * Regular files: [`pirn::fs`] parks.
 //! * Writes to descriptors 1 and 2: `std` holds a lock that the same thread may take again, so
 //!   another fiber would enter it. (Reads of 0 park. `std` holds a lock over them: read standard
@@ -107,8 +108,8 @@
 //!   and calls inside of libc, such as those of `fread`.
 //! * All calls in the middle of a poll of a future.
 //!
-//! # What one sees
-//! [`stats`] counts the calls of each function, and how many have parked or blocked.
+//! # Diagnostics
+//! [`stats`](stats()) counts the calls of each function, and how many have parked or blocked.
 //! [`pirn::diag::dump`] names the function and the descriptor that a fiber waits for. A fiber that
 //! blocks its thread for more than 100 ms while others wait behind it is reported as a stall.
 

@@ -1,4 +1,4 @@
-//! Tells pirn that this crate is linked.
+//! A function before `main` that records that this crate is linked.
 
 #[used]
 // SAFETY: the loader calls each entry of this section once, on the main thread, before `main`; the

@@ -142,13 +142,20 @@ pub(crate) unsafe extern "C" fn sendmmsg(
     let messages = unsafe { slice::from_raw_parts_mut(messages, count) };
     let mut sent = 0;
     for message in messages {
-        // SAFETY: the caller's promise. A message of a stream is sent whole before the next one.
-        match unsafe { transmit_message(fd, message.msg_hdr, flags) } {
+        let described = message.msg_hdr;
+        // SAFETY: the caller's promise.
+        match unsafe { transmit_message(fd, described, flags) } {
             Ok(length) => message.msg_len = length as c_uint,
             Err(error) if sent == 0 => return answer_int(Err(error)),
             Err(_) => break,
         }
         sent += 1;
+        // SAFETY: the caller's promise.
+        let whole = unsafe { parts(described.msg_iov, described.msg_iovlen) };
+        // The next message must not follow a part of this one.
+        if (message.msg_len as usize) < total(whole) {
+            break;
+        }
     }
     sent
 }

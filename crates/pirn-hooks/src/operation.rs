@@ -79,11 +79,8 @@ impl Operation {
         until: &mut Option<Option<Instant>>,
         mut attempt: impl FnMut() -> Outcome,
     ) -> Outcome {
-        if let Err(interrupt) = cancel::check()
-            && is_blocking(self.fd)
-            && !is_file(self.fd)
-        {
-            return Err(number_of(interrupt));
+        if cancel::reason().is_some() && is_blocking(self.fd) && !is_file(self.fd) {
+            cancel::check().map_err(number_of)?;
         }
         let record = record(self.fd);
         let seen = record.map(Record::look);
@@ -117,7 +114,8 @@ impl Operation {
             let begun = now();
             match self.park(seen, until) {
                 Ok(()) => {}
-                Err(Ended::TimedOut) => return Err(libc::EAGAIN),
+                // It may have become ready before the time was up.
+                Err(Ended::TimedOut) => return attempt(),
                 Err(Ended::Failed(error)) => return Err(error),
                 Err(Ended::Unwatchable) => self.block(until)?,
             }
@@ -218,12 +216,16 @@ impl Operation {
 /// Attempts in a row that have failed right after an event. The system reports some objects ready
 /// that are not, such as a Unix socket for a datagram to a full receiver.
 #[derive(Default)]
-struct Vain(u32);
+pub(crate) struct Vain(u32);
 
 impl Vain {
     /// Counts an attempt that has failed after a wait that began at `begun`, and sleeps for a moment
     /// if there were many.
-    fn pause(&mut self, begun: Instant, until: Option<Instant>) -> Result<(), c_int> {
+    pub(crate) fn pause(
+        &mut self,
+        begun: Instant,
+        until: Option<Instant>,
+    ) -> Result<(), c_int> {
         const QUICK: Duration = Duration::from_micros(100);
         const MANY: u32 = 8;
         let end = now();

@@ -16,6 +16,7 @@ use pirn::time::now;
 
 use crate::descriptor::{Ended, ending, number_of, record};
 use crate::kernel::{self, Outcome, answer_int, call, duration_of, is_blocking};
+use crate::operation::Vain;
 use crate::region::is_parking;
 use crate::stats::Function;
 
@@ -351,14 +352,20 @@ fn wait_for_one(
     ask: &mut impl FnMut(Option<Duration>) -> Outcome,
 ) -> Result<Outcome, Unwatchable> {
     let record = record(fd).ok_or(Unwatchable)?;
+    let mut vain = Vain::default();
     loop {
+        let begun = now();
         let seen = record.look();
         let ready = ask(Some(Duration::ZERO));
         if ready != Ok(0) {
             return Ok(ready);
         }
         match record.wait(function, (seen, interest), until) {
-            Ok(()) => {}
+            // `select` does not count all that the system reports.
+            Ok(()) => match vain.pause(begun, until) {
+                Ok(()) | Err(libc::EAGAIN) => {}
+                Err(error) => return Ok(Err(error)),
+            },
             Err(Ended::TimedOut) => return Ok(ask(Some(Duration::ZERO))),
             Err(Ended::Failed(error)) => return Ok(Err(error)),
             Err(Ended::Unwatchable) => return Err(Unwatchable),

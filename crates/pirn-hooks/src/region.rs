@@ -14,7 +14,7 @@ use crate::signals::is_in_handler;
 /// If the runtime was built with `free_migration`, or if `f` panics.
 ///
 /// # Cancellation
-/// The calls in `f` are interruption points, as the [crate](crate) describes; `within` is not.
+/// The calls in `f` are interruption points, as the [crate] describes; `within` is not.
 ///
 /// # Examples
 /// ```

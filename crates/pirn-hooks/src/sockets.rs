@@ -1,12 +1,14 @@
 //! The functions of sockets.
 //!
 //! Receiving and sending never block with `MSG_DONTWAIT`. `accept` has no such flag: it is called if
-//! a connection is there, and one fiber at a time. (A thread outside of the region, or another
-//! process, may take that connection: then the call blocks until the next one.) `connect` is called
+//! a connection is there, by one fiber of the process at a time, since several descriptors may stand
+//! for one listener. (A thread outside of the region, or another process, may take that connection:
+//! then the call blocks until the next one, and so do other calls of `accept`.) `connect` is called
 //! with `O_NONBLOCK` set, and waits afterwards.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use libc::{size_t, sockaddr, socklen_t, ssize_t};
@@ -21,6 +23,10 @@ use crate::kernel::{
 use crate::operation::Operation;
 use crate::region::{is_parking, may_park};
 use crate::stats::Function;
+
+/// Held while a connection is accepted.
+#[expect(clippy::disallowed_methods, reason = "held for two system calls")]
+static ACCEPTING: Mutex<()> = Mutex::new(());
 
 /// # Safety
 /// As libc's.
@@ -96,10 +102,10 @@ pub(crate) unsafe extern "C" fn __recvfrom_chk(
     unsafe { recvfrom(fd, buffer, length, flags, address, room) }
 }
 
-/// Ends the process if a caller asks for more bytes than its buffer has.
+/// Ends the process if a caller passes more bytes than its buffer has.
 pub(crate) fn check(length: size_t, size: size_t) {
     if length > size {
-        eprintln!("pirn-hooks: a call reads {length} bytes into a buffer of {size}");
+        eprintln!("pirn-hooks: a call is given {length} bytes of a buffer of {size}");
         std::process::abort();
     }
 }
@@ -227,9 +233,10 @@ pub(crate) unsafe extern "C" fn accept4(
     Function::Accept.count_call();
     let operation = Operation::reads(Function::Accept, fd);
     answer_int(operation.run(|| {
-        let record = record(fd).ok_or(libc::EBADF)?;
-        // Another fiber accepts a connection now: if there are more, the system reports them.
-        let _alone = record.accepting.try_lock().ok_or(libc::EAGAIN)?;
+        if !is_blocking(fd) {
+            return kernel();
+        }
+        let _alone = ACCEPTING.lock().unwrap_or_else(PoisonError::into_inner);
         match is_ready(fd, libc::POLLIN) || !is_listening(fd) {
             true => kernel(),
             false => Err(libc::EAGAIN),
@@ -287,6 +294,7 @@ fn finish(fd: c_int, until: Option<Instant>, kernel: impl Fn() -> Outcome) -> Ou
         }
         match operation.park(seen, until) {
             Ok(()) => {}
+            Err(Ended::TimedOut) if is_ready(fd, operation.events()) => {}
             Err(Ended::TimedOut) => return Err(libc::EINPROGRESS),
             Err(Ended::Failed(error)) => return Err(error),
             Err(Ended::Unwatchable) => operation.block(until)?,

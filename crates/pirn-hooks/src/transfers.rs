@@ -1,14 +1,15 @@
 //! `read` and `write`, and their forms with several buffers, on any descriptor.
 //!
-//! On a socket they are `recv` and `send`. Other objects are asked not to block by `RWF_NOWAIT`. One
-//! that does not know this flag is polled first. (Another thread may read what was there in between:
-//! then the call blocks.) Calls on files are made as they are, and counted.
+//! On a socket they are `recv` and `send`. Reads of other objects, and writes to pipes, are asked not
+//! to block by `RWF_NOWAIT`. An object that does not know this flag is polled first. (Another thread
+//! may read what was there in between: then the call blocks.) Calls on files, and writes to all else,
+//! are made as they are, and counted.
 
 use std::ffi::{c_int, c_void};
 
 use libc::{iovec, size_t, ssize_t};
 
-use crate::kernel::{Outcome, answer, call, is_file};
+use crate::kernel::{Outcome, answer, call, is_file, is_pipe};
 use crate::operation::Operation;
 use crate::region::is_parking;
 use crate::sockets;
@@ -186,7 +187,8 @@ fn write_out_of(operation: Operation, whole: &[iovec]) -> Outcome {
     if sent != Err(libc::ENOTSOCK) {
         return sent;
     }
-    if is_file(fd) {
+    // Other objects, such as terminals, cannot be asked how much they take.
+    if !is_pipe(fd) {
         operation.function.count_blocked();
         return call!(SYS_writev, fd, whole.as_ptr(), whole.len());
     }

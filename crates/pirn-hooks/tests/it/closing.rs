@@ -110,7 +110,7 @@ fn a_close_from_elsewhere_ends_the_wait() {
         let closer = std::thread::spawn(move || to_close.iter().for_each(raw::close));
         for round in 0..ROUNDS {
             let (one, _kept) = io::pipe().unwrap();
-            let number = raw::far_number(one.into());
+            let number = raw::far_number(one.into(), 0);
             numbers.send(number).unwrap();
             let ended = match round % 2 {
                 0 => raw::read_number(number, &mut [0])

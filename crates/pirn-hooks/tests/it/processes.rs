@@ -42,7 +42,7 @@ fn a_child_runs_code_before_its_program() {
     one_worker().run(|| {
         within(|| {
             let mut command = Command::new("sleep");
-            command.arg("0.05").stdin(Stdio::piped());
+            command.arg("0.3").stdin(Stdio::piped());
             // SAFETY: only `sleep` and `write` are called, which are safe there.
             #[expect(unsafe_code, reason = "code in the child")]
             unsafe {

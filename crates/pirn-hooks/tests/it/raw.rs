@@ -57,9 +57,18 @@ pub(crate) fn sleep_until_monotonic(micros: u32) -> c_int {
 
 /// Returns the time of processors that the process has used.
 pub(crate) fn processor_time() -> Duration {
+    time_of(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// Returns the time of a processor that this thread has used.
+pub(crate) fn thread_time() -> Duration {
+    time_of(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn time_of(clock: libc::clockid_t) -> Duration {
     let mut time = timespec(0);
     // SAFETY: a time to write.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
@@ -334,6 +343,18 @@ pub(crate) fn connect(fd: &impl AsRawFd, to: SocketAddr) -> io::Result<usize> {
     checked(unsafe { libc::connect(fd.as_raw_fd(), at, size) } as isize)
 }
 
+/// Sets the sizes of both buffers of a socket.
+pub(crate) fn set_buffers(fd: &impl AsRawFd, size: c_int) {
+    for name in [libc::SO_SNDBUF, libc::SO_RCVBUF] {
+        let (at, length) = ((&raw const size).cast(), size_of_val(&size) as u32);
+        // SAFETY: an option to read.
+        let set = unsafe {
+            libc::setsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, name, at, length)
+        };
+        assert_eq!(set, 0);
+    }
+}
+
 /// Closes the connection with a reset.
 pub(crate) fn reset(stream: TcpStream) {
     let linger = libc::linger {
@@ -389,15 +410,15 @@ pub(crate) fn sendmmsg_of(
         .collect())
 }
 
-/// Moves the descriptor to a number that no other test of the process gets.
-pub(crate) fn far_number(fd: OwnedFd) -> RawFd {
+/// Moves the descriptor to a number that no other test of the process gets; `place` is below 10.
+pub(crate) fn far_number(fd: OwnedFd, place: c_int) -> RawFd {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
     // SAFETY: a limit to write.
     unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
-    let least = limit.rlim_cur.min(20_000) as c_int - 100;
+    let least = limit.rlim_cur.min(20_000) as c_int - 100 + 10 * place;
     // SAFETY: no memory is passed.
     let far = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) };
     checked(far as isize).map(|far| far as RawFd).unwrap()

@@ -82,8 +82,8 @@ fn poll_reports_what_is_not_open_and_what_ends() {
         let wanted = [(one.as_raw_fd(), libc::POLLIN), (-1, libc::POLLIN)];
         assert_eq!(raw::poll(&wanted, -1).unwrap(), (1, vec![libc::POLLHUP, 0]));
         late.join().unwrap();
-        let number = one.as_raw_fd();
-        drop(one);
+        let number = raw::far_number(one.into(), 1);
+        raw::close(number);
         let closed = raw::poll(&[(number, libc::POLLIN)], -1).unwrap();
         assert_eq!(closed, (1, vec![libc::POLLNVAL]));
     });

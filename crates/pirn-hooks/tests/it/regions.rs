@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pirn_hooks::{within, without};
 
@@ -68,7 +68,9 @@ fn a_fiber_begins_outside() {
 // Proves: T8.
 #[test]
 fn a_plain_thread_is_not_affected() {
+    let start = Instant::now();
     within(|| thread::sleep(Duration::from_millis(1)));
+    assert!(start.elapsed() >= Duration::from_millis(1));
 }
 
 // Proves: T8.
