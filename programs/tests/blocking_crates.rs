@@ -231,7 +231,7 @@ fn request(pool: &Pool<redis::Connection>, number: u32) {
     }
     let mut ended = None;
     let _ = pirn::timeout(Duration::from_millis(2), || {
-        ended = Some(connection.blpop::<_, Option<(String, u32)>>("none", 0.05));
+        ended = Some(connection.blpop::<_, Option<(String, u32)>>("none", 60.0));
     });
     let error = ended.unwrap().unwrap_err();
     assert!(error.is_timeout() || error.is_io_error(), "{error:?}");
