@@ -1,5 +1,8 @@
 //! A runtime with one worker.
 
+use std::io::Read;
+
+use pirn::JoinHandle;
 use pirn::runtime::{Builder, Runtime};
 use pirn_hooks::within;
 
@@ -12,6 +15,17 @@ pub(crate) fn on_one_worker<T: Send + 'static>(
 
 pub(crate) fn one_worker() -> Runtime {
     Builder::new().workers(1).build().unwrap()
+}
+
+/// Reads everything on a fiber of its own.
+pub(crate) fn read_all(mut from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    pirn::spawn(move || {
+        within(|| {
+            let mut came = Vec::new();
+            from.read_to_end(&mut came).unwrap();
+            came
+        })
+    })
 }
 
 /// Returns how often the function has parked a fiber.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use pirn::spawn;
 use pirn_hooks::within;
 
-use crate::fixture::on_one_worker;
+use crate::fixture::{on_one_worker, read_all};
 use crate::raw;
 
 /// Fails if `f` does not return the same on both; returns that.
@@ -209,14 +209,8 @@ fn only_children_are_waited_for() {
 fn each_message_of_a_stream_is_sent_whole() {
     const SIZE: usize = 1 << 20;
     on_one_worker(|| {
-        let (one, mut other) = UnixStream::pair().unwrap();
-        let reader = spawn(move || {
-            within(|| {
-                let mut came = Vec::new();
-                other.read_to_end(&mut came).unwrap();
-                came
-            })
-        });
+        let (one, other) = UnixStream::pair().unwrap();
+        let reader = read_all(other);
         let parts = [vec![1; SIZE], vec![2; SIZE]];
         assert_eq!(raw::sendmmsg_of(&one, &parts).unwrap(), vec![SIZE, SIZE]);
         drop(one);

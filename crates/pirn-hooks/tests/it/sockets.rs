@@ -8,7 +8,7 @@ use std::time::Duration;
 use pirn::{spawn, yield_now};
 use pirn_hooks::within;
 
-use crate::fixture::{on_one_worker, parks};
+use crate::fixture::{on_one_worker, parks, read_all};
 use crate::raw;
 
 /// Echoes what comes until the end.
@@ -64,14 +64,8 @@ fn a_server_and_its_clients_share_a_thread() {
 fn a_blocking_send_sends_everything() {
     const SIZE: usize = 10 << 20;
     on_one_worker(|| {
-        let (one, mut other) = UnixStream::pair().unwrap();
-        let reader = spawn(move || {
-            within(|| {
-                let mut came = Vec::new();
-                other.read_to_end(&mut came).unwrap();
-                came
-            })
-        });
+        let (one, other) = UnixStream::pair().unwrap();
+        let reader = read_all(other);
         let bytes: Vec<u8> = (0..SIZE).map(|i| ((i * i) >> 3) as u8).collect();
         assert_eq!(raw::send(&one, &bytes, 0).unwrap(), SIZE);
         let parts = [&bytes[..10], &[], &bytes[10..SIZE / 2], &bytes[SIZE / 2..]];

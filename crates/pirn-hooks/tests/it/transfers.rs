@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use pirn::spawn;
 use pirn_hooks::within;
 
-use crate::fixture::{blocks, on_one_worker, parks};
+use crate::fixture::{blocks, on_one_worker, parks, read_all};
 use crate::raw;
 
 // Proves: T3.
@@ -15,14 +15,8 @@ use crate::raw;
 fn a_pipe_carries_more_than_it_holds() {
     const SIZE: usize = 3 << 20;
     on_one_worker(|| {
-        let (mut from, to) = io::pipe().unwrap();
-        let reader = spawn(move || {
-            within(|| {
-                let mut came = Vec::new();
-                from.read_to_end(&mut came).unwrap();
-                came
-            })
-        });
+        let (from, to) = io::pipe().unwrap();
+        let reader = read_all(from);
         let bytes: Vec<u8> = (0..SIZE).map(|i| ((i * i) >> 3) as u8).collect();
         assert_eq!(raw::write(&to, &bytes).unwrap(), SIZE);
         let parts = [IoSlice::new(&bytes[..10]), IoSlice::new(&bytes[10..])];
