@@ -14,6 +14,8 @@ use super::settings::{Stacks, Testing, Threads};
 use crate::context::{self, StackConfig};
 use crate::fiber::panic_payload::{PanicInfo, Witness};
 use crate::observe::{self, Deadlock};
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+use crate::sched::config::LibcCalls;
 use crate::sched::config::{Config, Scheduler, SeedConfig, ThreadConfig};
 use crate::sched::placement::lines::Spread;
 use crate::sched::pool::shared::Pool;
@@ -666,9 +668,10 @@ impl Builder {
             free: self.free && !fixed,
             spread: self.spread,
             #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-            hooks: self.hooks && (!self.free || fixed),
-            #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-            process: sys::Process::this(),
+            libc: LibcCalls {
+                park: self.hooks && (!self.free || fixed),
+                process: sys::Process::this(),
+            },
             io_uring: self.io_uring.or(environment.io_uring) != Some(false),
             by_hand,
             stacks: StackConfig {

@@ -54,12 +54,8 @@ pub(crate) struct Config {
     /// Started fibers may resume on any worker. Not with `seed`, `exclusive` or `by_hand`.
     pub(crate) free: bool,
     pub(crate) spread: Spread,
-    /// Calls of libc park their fiber, where `pirn-hooks` is linked.
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-    pub(crate) hooks: bool,
-    /// The process that made the pool.
-    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-    pub(crate) process: Process,
+    pub(crate) libc: LibcCalls,
     /// The system itself reads files, where this is built in and supported.
     pub(crate) io_uring: bool,
     /// Called with panics that no joiner takes.
@@ -69,6 +65,15 @@ pub(crate) struct Config {
     pub(crate) watch: Watch,
     /// The observers of the pool (`sched::observer`); the pool only keeps them.
     pub(crate) observers: Box<dyn Any + Send + Sync>,
+}
+
+/// The choices for calls of libc, where `pirn-hooks` is linked.
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+pub(crate) struct LibcCalls {
+    /// They park their fiber.
+    pub(crate) park: bool,
+    /// The process that made the pool. In others they do not.
+    pub(crate) process: Process,
 }
 
 /// The choices of a deterministic pool.

@@ -12,6 +12,8 @@ use crate::events::Watch;
 use crate::fiber::{FiberHead, FiberPtr, current};
 use crate::observe::{Deadlock, observers};
 use crate::runtime::Handle;
+#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+use crate::sched::config::LibcCalls;
 use crate::sched::config::{Config, Scheduler, ThreadConfig};
 use crate::sched::placement::lines::Spread;
 use crate::sched::pool::shared::Pool;
@@ -164,9 +166,10 @@ fn config(workers: usize) -> Config {
         free: false,
         spread: Spread::Never,
         #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-        hooks: false,
-        #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-        process: Process::this(),
+        libc: LibcCalls {
+            park: false,
+            process: Process::this(),
+        },
         io_uring: false,
         on_panic: None,
         attached: None,

@@ -118,13 +118,13 @@ pub(crate) fn pool_of(local: &Local) -> Option<&Arc<Pool>> {
 /// Returns the process that made the pool of this thread.
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
 pub(crate) fn process_of(local: &Local) -> Option<Process> {
-    pool_of(local).map(|pool| pool.config.process)
+    pool_of(local).map(|pool| pool.config.libc.process)
 }
 
 /// Returns whether calls of libc park the fibers of this thread's pool.
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
 pub(crate) fn parks_in_libc(local: &Local) -> bool {
-    pool_of(local).is_some_and(|pool| pool.config.hooks)
+    pool_of(local).is_some_and(|pool| pool.config.libc.park)
 }
 
 /// Queues a fresh fiber with the pool that this thread works for. `Err` if this thread is
