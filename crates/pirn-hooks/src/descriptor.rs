@@ -4,18 +4,17 @@
 //! another object then. So a record belongs to a number, not to an object, and each wait rearms the
 //! registration of the number.
 //!
-//! A wait that was under way when the number was closed by [`ending`] returns `EBADF` and does not
-//! try again. So the call does not touch the object that the number stands for next.
+//! A call that began before a close by [`ending`], and has to wait or to go on after it, returns
+//! `EBADF`. So it does not touch the object that the number stands for next.
 
 use std::ffi::{c_int, c_uint};
 use std::io;
 use std::process;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use pirn::Interrupt;
-use pirn::dev::hooks::{Interest, Known, Waiters, is_surely_own_process};
+use pirn::dev::hooks::{Interest, Known, Number, NumberWait, is_surely_own_process};
 use pirn::time::now;
 
 use crate::kernel::{Outcome, keep_errno};
@@ -25,35 +24,25 @@ use crate::stats::Function;
 /// How long a fiber waits for a number that is being closed.
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// The records of one chunk.
+/// The number of records in one chunk.
 const CHUNK: usize = 1_024;
 /// The number of chunks: up to 1,048,576 descriptors, which is the most that Linux gives a process
 /// by default (`fs.nr_open`).
 const CHUNKS: usize = 1_024;
 
-static RECORDS: [OnceLock<Box<[OnceLock<Record>]>>; CHUNKS] =
-    [const { OnceLock::new() }; CHUNKS];
+/// The records of the first numbers. They exist from the beginning: a close of a number in a chunk
+/// that the first call is about to create goes unnoticed.
+static FIRST: [Record; CHUNK] = [const { Record::new() }; CHUNK];
 
-/// The process that made the first record. A child of `fork` shares the epoll instances, and one of
+static LATER: [OnceLock<Box<[Record]>>; CHUNKS - 1] =
+    [const { OnceLock::new() }; CHUNKS - 1];
+
+/// The process that first waited for a number. A child of `fork` shares the epoll instances, and one of
 /// `vfork` the memory, too.
 static PROCESS: OnceLock<u32> = OnceLock::new();
 
 /// The record of one number.
-pub(crate) struct Record {
-    fd: c_int,
-    waiters: Waiters,
-    /// How often the number was closed.
-    closed: AtomicU32,
-    /// Calls that are closing it.
-    ending: AtomicU32,
-}
-
-/// The readiness, and the count of closes, before an attempt.
-#[derive(Copy, Clone)]
-pub(crate) struct Seen {
-    known: Known,
-    closed: u32,
-}
+pub(crate) struct Record(Number);
 
 /// Why a wait ended without an attempt being due.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
@@ -66,23 +55,56 @@ pub(crate) enum Ended {
     Unwatchable,
 }
 
-/// Returns the record of the number; `None` if it is none of a descriptor, or above the limit.
+/// What one call knows of its number: how often that had ended when the call began.
+#[derive(Debug, Default, Copy, Clone)]
+pub(crate) struct Call {
+    ends_at_start: Option<u32>,
+}
+
+impl Call {
+    /// Returns what is known before the next attempt of the call; `None` if the number has no
+    /// record, or no source.
+    ///
+    /// # Errors
+    /// `EBADF`: the number has ended since the call began.
+    pub(crate) fn look(&mut self, fd: c_int) -> Result<Option<Known>, c_int> {
+        let Some(record) = record(fd) else {
+            return Ok(None);
+        };
+        let known = record.0.look().ok();
+        let ends = known.map_or_else(|| record.0.ends(), Known::ends);
+        self.compare(ends)?;
+        Ok(known)
+    }
+
+    /// Checks, before an attempt of a call that waits in another way.
+    ///
+    /// # Errors
+    /// As [`look`](Self::look).
+    pub(crate) fn check(&mut self, fd: c_int) -> Result<(), c_int> {
+        record(fd).map_or(Ok(()), |record| self.compare(record.0.ends()))
+    }
+
+    fn compare(&mut self, ends: u32) -> Result<(), c_int> {
+        match *self.ends_at_start.get_or_insert(ends) == ends {
+            true => Ok(()),
+            false => Err(libc::EBADF),
+        }
+    }
+}
+
+/// Returns the record of the number; `None` if it is negative or above the limit.
 pub(crate) fn record(fd: c_int) -> Option<&'static Record> {
     let number = usize::try_from(fd).ok()?;
-    let chunk = RECORDS.get(number / CHUNK)?;
-    let chunk = chunk.get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect());
-    let slot = &chunk[number % CHUNK];
-    if let Some(record) = slot.get() {
-        return Some(record);
-    }
     PROCESS.get_or_init(process::id);
-    let record = Record {
-        fd,
-        waiters: Waiters::new().ok()?,
-        closed: AtomicU32::new(0),
-        ending: AtomicU32::new(0),
+    let chunk = match (number / CHUNK).checked_sub(1) {
+        None => &FIRST[..],
+        Some(later) => {
+            let new_chunk = || (0..CHUNK).map(|_| Record::new()).collect();
+            LATER.get(later)?.get_or_init(new_chunk)
+        }
     };
-    Some(slot.get_or_init(|| record))
+    Some(&chunk[number % CHUNK])
 }
 
 /// Returns false in children that share or copy the memory.
@@ -90,75 +112,68 @@ fn is_own_process() -> bool {
     PROCESS.get().is_none_or(|own| *own == process::id())
 }
 
-/// Returns the record of the number, if it has one.
-fn known(fd: c_int) -> Option<&'static Record> {
-    let number = usize::try_from(fd).ok()?;
-    let chunk = RECORDS.get(number / CHUNK)?.get()?;
-    chunk[number % CHUNK].get()
+/// Returns the records of a chunk, if it has been created.
+fn chunk(at: usize) -> Option<&'static [Record]> {
+    match at.checked_sub(1) {
+        None => Some(&FIRST),
+        Some(later) => Some(LATER.get(later)?.get()?),
+    }
 }
 
 /// Calls `close`, which ends the number, and wakes the fibers that wait for it.
 pub(crate) fn ending(fd: c_int, close: impl FnOnce() -> Outcome) -> Outcome {
-    let Some(record) = known(fd).filter(|_| is_own_process()) else {
+    let number = usize::try_from(fd).ok();
+    let record = number.and_then(|number| Some(&chunk(number / CHUNK)?[number % CHUNK]));
+    let Some(record) = record.filter(|_| is_own_process()) else {
         return close();
     };
-    // LIVENESS: from before the fibers are woken until the number is closed, none waits for it.
-    // ORDERING: SeqCst, with the load in `wait`.
-    record.ending.fetch_add(1, Ordering::SeqCst);
-    keep_errno(|| record.end());
+    record.begin_end();
     let closed = close();
-    record.ending.fetch_sub(1, Ordering::SeqCst);
+    record.0.finish_end();
     closed
 }
 
-/// As [`ending`], for all numbers of the range.
+/// As [`ending`], for all numbers of the range. Allocates nothing, for children of `fork`.
 pub(crate) fn ending_range(
     first: c_uint,
     last: c_uint,
     close: impl FnOnce() -> Outcome,
 ) -> Outcome {
-    let all = first..=last.min((CHUNK * CHUNKS) as c_uint - 1);
-    let known = all.filter_map(|fd| known(fd as c_int));
-    let records: Vec<_> = known.filter(|_| is_own_process()).collect();
-    for record in &records {
-        record.ending.fetch_add(1, Ordering::SeqCst);
-        keep_errno(|| record.end());
+    if !is_own_process() {
+        return close();
     }
+    // Others may create chunks meanwhile.
+    let mut exists = [false; CHUNKS];
+    (0..CHUNKS).for_each(|at| exists[at] = chunk(at).is_some());
+    let each = |apply: fn(&Record)| {
+        for at in (0..CHUNKS).filter(|at| exists[*at]) {
+            let records = chunk(at).into_iter().flatten().enumerate();
+            let number = |place: usize| (at * CHUNK + place) as c_uint;
+            records
+                .filter(|(place, _)| (first..=last).contains(&number(*place)))
+                .for_each(|(_, record)| apply(record));
+        }
+    };
+    each(Record::begin_end);
     let closed = close();
-    for record in records {
-        record.ending.fetch_sub(1, Ordering::SeqCst);
-    }
+    each(|record| record.0.finish_end());
     closed
 }
 
-impl Seen {
-    /// Returns false if an attempt would fail.
-    pub(crate) fn is_ready(self, interest: Interest) -> bool {
-        self.known.is_ready(interest)
-    }
-}
-
 impl Record {
+    const fn new() -> Record {
+        Record(Number::new())
+    }
+
     /// Wakes the fibers that wait. In a signal handler they cannot be woken: they notice when
     /// another event wakes them.
-    fn end(&self) {
-        // ORDERING: Release, with the Acquire in `wait`: a fiber that was woken sees it.
-        self.closed.fetch_add(1, Ordering::Release);
-        if !is_in_handler() {
-            self.waiters.abandon();
-        }
+    fn begin_end(&self) {
+        keep_errno(|| self.0.begin_end(!is_in_handler()));
     }
 
     /// Records that an attempt made after `seen` has taken all there was.
-    pub(crate) fn set_emptied(&self, seen: Seen, interest: Interest) {
-        self.waiters.set_emptied(seen.known, interest);
-    }
-
-    pub(crate) fn look(&self) -> Seen {
-        Seen {
-            known: self.waiters.look(),
-            closed: self.closed.load(Ordering::Acquire),
-        }
+    pub(crate) fn set_emptied(&self, seen: Known, interest: Interest) {
+        self.0.set_emptied(seen, interest);
     }
 
     /// Parks the fiber after an attempt that has failed since `seen`. `Ok`: it is time for the next
@@ -166,38 +181,36 @@ impl Record {
     #[track_caller]
     pub(crate) fn wait(
         &self,
-        function: Function,
-        (seen, interest): (Seen, Interest),
+        (fd, function): (c_int, Function),
+        (seen, interest): (Known, Interest),
         until: Option<Instant>,
     ) -> Result<(), Ended> {
         function.count_park();
         if !is_surely_own_process() {
             return Err(Ended::Unwatchable);
         }
-        if self.ending.load(Ordering::SeqCst) > 0 {
-            if until.is_some_and(|until| now() >= until) {
-                return Err(Ended::TimedOut);
+        match self.0.wait((fd, function.name()), seen, interest, until) {
+            Ok(NumberWait::MaySucceed) => Ok(()),
+            Ok(NumberWait::HasEnded) => Err(Ended::Failed(libc::EBADF)),
+            Ok(NumberWait::IsEnding) if until.is_some_and(|until| now() >= until) => {
+                Err(Ended::TimedOut)
             }
-            let failed = |interrupt| Ended::Failed(number_of(interrupt));
-            return pirn::sleep(MOMENT).map_err(failed);
+            Ok(NumberWait::IsEnding) => {
+                let failed = |interrupt| Ended::Failed(errno_of(interrupt));
+                pirn::sleep(MOMENT).map_err(failed)
+            }
+            Err(error) => Err(match Interrupt::of(&error) {
+                Some(interrupt) => Ended::Failed(errno_of(interrupt)),
+                None if error.kind() == io::ErrorKind::TimedOut => Ended::TimedOut,
+                None => Ended::Unwatchable,
+            }),
         }
-        let waited =
-            self.waiters
-                .wait((self.fd, function.name()), seen.known, interest, until);
-        if self.closed.load(Ordering::Acquire) != seen.closed {
-            return Err(Ended::Failed(libc::EBADF));
-        }
-        waited.map_err(|error| match Interrupt::of(&error) {
-            Some(interrupt) => Ended::Failed(number_of(interrupt)),
-            None if error.kind() == io::ErrorKind::TimedOut => Ended::TimedOut,
-            None => Ended::Unwatchable,
-        })
     }
 }
 
 /// Returns the error of a call that was interrupted. Never `EINTR`, on which loops of `std` try
 /// again.
-pub(crate) fn number_of(interrupt: Interrupt) -> c_int {
+pub(crate) fn errno_of(interrupt: Interrupt) -> c_int {
     match interrupt {
         Interrupt::TimedOut => libc::ETIMEDOUT,
         _ => libc::ECANCELED,

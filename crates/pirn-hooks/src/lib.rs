@@ -57,7 +57,7 @@
 //! | readiness | `poll`, `select`; `ppoll` and `pselect` without a signal mask | until one is ready, or the limit is over |
 //! | sleeps | `nanosleep`, `clock_nanosleep`, `usleep`, `sleep` | by a timer |
 //! | processes | `waitpid`, `waitid` for one child | until the child ends |
-//! | locks of files | `flock` | it tries again every 1 to 32 ms |
+//! | locks of files | `flock`, `fcntl` (`F_SETLKW`, `F_OFD_SETLKW`) | it tries again every 1 to 32 ms |
 //! | names | `getaddrinfo`, `getnameinfo` | while a thread of [`pirn::blocking`](pirn::blocking()) calls it |
 //! | moves | `sendfile`, `splice` | not at all: on sockets and pipes they fail with `EINVAL`; `std::io::copy` then reads and writes |
 //! | signals | `sigaction`, `signal` | not at all: calls in the handlers that they install do not park |
@@ -81,6 +81,7 @@
 //! * An array at an invalid address ends the process, where Linux returns `EFAULT`.
 //! * `connect` sets `O_NONBLOCK` for the time of one system call. Another call on the same socket
 //!   may return `EAGAIN` then.
+//! * `fcntl(F_SETLKW)` never returns `EDEADLK`.
 //! * The functions are no cancellation points of `pthread_cancel`.
 //! * In a child of `fork`, calls do what libc does.
 //!
@@ -100,10 +101,13 @@
 //! * Writes to descriptors 1 and 2: `std` holds a lock that the same thread may take again, so
 //!   another fiber would enter it. (Reads of 0 park. `std` holds a lock over them: read standard
 //!   input in one fiber.)
-//! * `epoll_wait`, futexes, and thus locks, `thread::park`, channels of `std`, `thread::join`: use
-//!   [`pirn::sync`], [`pirn::channel`] and [`pirn::future`].
+//! * Futexes, and thus locks, `thread::park`, channels of `std`, `thread::join`: use [`pirn::sync`]
+//!   and [`pirn::channel`]. A wait behind which a
+//!   fiber of the same thread is ready is reported.
+//! * `epoll_wait` and `epoll_pwait`, counted: a crate that calls it has a runtime of its own. Call the crate in
+//!   [`pirn::blocking`](pirn::blocking()).
 //! * `waitpid` for any child; `ppoll` and `pselect` with a mask; `recvmsg` with `MSG_WAITALL`.
-//! * `fcntl(F_SETLKW)`, and `open` of a named pipe.
+//! * `open` of a named pipe.
 //! * Calls that do not go through a symbol of libc: raw system calls, such as those of `rustix`,
 //!   and calls inside of libc, such as those of `fread`.
 //! * All calls in the middle of a poll of a future.

@@ -1,10 +1,10 @@
-//! `flock`: the lock of a file. The system does not report when it is free, so the fiber tries again
-//! after pauses.
+//! `flock` and `fcntl`: the locks of a file. The system does not report when one is free, so the
+//! fiber tries again after pauses.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_ulong};
 use std::time::Duration;
 
-use crate::descriptor::number_of;
+use crate::descriptor::{Call, errno_of};
 use crate::kernel::{Outcome, answer_int, call};
 use crate::region::may_park;
 use crate::stats::Function;
@@ -22,18 +22,75 @@ pub(crate) unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
         return answer_int(kernel(operation));
     }
     Function::Flock.count_call();
-    answer_int(acquire(|| kernel(operation | libc::LOCK_NB)))
+    let attempt = || kernel(operation | libc::LOCK_NB);
+    answer_int(acquire((Function::Flock, fd), attempt))
 }
 
-fn acquire(attempt: impl Fn() -> Outcome) -> Outcome {
+/// In C the last argument depends on the command. On the platforms of this crate it is passed as a
+/// word is.
+///
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn fcntl(
+    fd: c_int,
+    command: c_int,
+    argument: c_ulong,
+) -> c_int {
+    let kernel = |command: c_int| call!(SYS_fcntl, fd, command, argument);
+    let attempt = match command {
+        libc::F_SETLKW => libc::F_SETLK,
+        libc::F_OFD_SETLKW => libc::F_OFD_SETLK,
+        libc::F_GETOWN => return answer_int(owner(fd)),
+        _ => return answer_int(kernel(command)),
+    };
+    if !may_park() {
+        return answer_int(kernel(command));
+    }
+    Function::Fcntl.count_call();
+    answer_int(acquire((Function::Fcntl, fd), || kernel(attempt)))
+}
+
+/// As [`fcntl`], for programs with files of 64 bits.
+///
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn fcntl64(
+    fd: c_int,
+    command: c_int,
+    argument: c_ulong,
+) -> c_int {
+    // SAFETY: as libc's.
+    unsafe { fcntl(fd, command, argument) }
+}
+
+/// Returns the process that gets the signals of a descriptor, or the negative number of a group. The
+/// system returns it where it returns errors, too, so it is asked in another way.
+fn owner(fd: c_int) -> Outcome {
+    const F_GETOWN_EX: c_int = 16;
+    const GROUP: c_int = 2;
+    // The kind, and the number.
+    let mut owner = [0, 0];
+    call!(SYS_fcntl, fd, F_GETOWN_EX, owner.as_mut_ptr())?;
+    let [kind, number]: [c_int; 2] = owner;
+    Ok(match kind {
+        GROUP => -number as isize,
+        _ => number as isize,
+    })
+}
+
+fn acquire((function, fd): (Function, c_int), attempt: impl Fn() -> Outcome) -> Outcome {
     let (mut pause, longest) = PAUSES;
+    let mut call = Call::default();
     loop {
+        call.check(fd)?;
         match attempt() {
-            Err(libc::EWOULDBLOCK) => {}
+            Err(libc::EWOULDBLOCK | libc::EACCES) => {}
             done => return done,
         }
-        Function::Flock.count_park();
-        pirn::sleep(pause).map_err(number_of)?;
+        function.count_park();
+        pirn::sleep(pause).map_err(errno_of)?;
         pause = longest.min(2 * pause);
     }
 }

@@ -6,6 +6,7 @@ use std::slice;
 
 use libc::{iovec, mmsghdr, msghdr, ssize_t, timespec};
 
+use crate::descriptor::Call;
 use crate::kernel::{Outcome, answer, answer_int, call, is_blocking};
 use crate::operation::Operation;
 use crate::region::is_parking;
@@ -140,8 +141,12 @@ pub(crate) unsafe extern "C" fn sendmmsg(
     let count = count.min(MOST as c_uint) as usize;
     // SAFETY: the caller's promise.
     let messages = unsafe { slice::from_raw_parts_mut(messages, count) };
-    let mut sent = 0;
+    let (mut sent, mut call) = (0, Call::default());
     for message in messages {
+        // The number may have ended while the last message waited.
+        if call.check(fd).is_err() {
+            break;
+        }
         let described = message.msg_hdr;
         // SAFETY: the caller's promise.
         match unsafe { transmit_message(fd, described, flags) } {

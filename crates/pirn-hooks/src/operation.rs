@@ -4,10 +4,10 @@ use std::ffi::{c_int, c_short};
 use std::time::{Duration, Instant};
 
 use pirn::cancel;
-use pirn::dev::hooks::{self, Interest};
+use pirn::dev::hooks::{self, Interest, Known};
 use pirn::time::now;
 
-use crate::descriptor::{Ended, Record, Seen, number_of, record};
+use crate::descriptor::{Call, Ended, Record, errno_of, record};
 use crate::kernel::{
     self, Outcome, is_blocking, is_broken, is_file, is_ready, time_limit,
 };
@@ -21,6 +21,14 @@ pub(crate) struct Operation {
     pub(crate) interest: Interest,
     /// An attempt that transfers less leaves nothing to transfer.
     room: usize,
+}
+
+/// What the parts of a call share.
+#[derive(Default)]
+struct Progress {
+    call: Call,
+    /// The time limit of the call, from when it waits for the first time.
+    until: Option<Option<Instant>>,
 }
 
 impl Operation {
@@ -69,21 +77,20 @@ impl Operation {
     /// Calls `attempt`, which never blocks, until it does not fail with `EAGAIN`, and parks in
     /// between. If the descriptor is `O_NONBLOCK`, `EAGAIN` is the result.
     pub(crate) fn run(self, attempt: impl FnMut() -> Outcome) -> Outcome {
-        self.run_until(&mut None, attempt)
+        self.run_part(&mut Progress::default(), attempt)
     }
 
-    /// As [`run`](Self::run), as a part of a call that has one time limit. `until` is set when the
-    /// call waits for the first time.
-    fn run_until(
+    /// As [`run`](Self::run), as a part of a call.
+    fn run_part(
         self,
-        until: &mut Option<Option<Instant>>,
+        progress: &mut Progress,
         mut attempt: impl FnMut() -> Outcome,
     ) -> Outcome {
         if cancel::reason().is_some() && is_blocking(self.fd) && !is_file(self.fd) {
-            cancel::check().map_err(number_of)?;
+            cancel::check().map_err(errno_of)?;
         }
         let record = record(self.fd);
-        let seen = record.map(Record::look);
+        let seen = progress.call.look(self.fd)?;
         let is_empty = seen.is_some_and(|seen| !seen.is_ready(self.interest));
         if !is_empty || !is_blocking(self.fd) {
             let first = attempt();
@@ -96,34 +103,34 @@ impl Operation {
             }
         }
         let limit = || time_limit(self.fd, self.limit());
-        let until = until
+        let until = progress
+            .until
             .get_or_insert_with(|| limit().and_then(|limit| now().checked_add(limit)));
-        self.wait(seen, *until, attempt)
+        self.wait((progress.call, seen), *until, attempt)
     }
 
     /// Parks until an attempt succeeds.
     #[cold]
     fn wait(
         self,
-        mut seen: Option<Seen>,
+        (mut call, mut seen): (Call, Option<Known>),
         until: Option<Instant>,
         mut attempt: impl FnMut() -> Outcome,
     ) -> Outcome {
         let mut vain = Vain::default();
         loop {
             let begun = now();
-            match self.park(seen, until) {
-                Ok(()) => {}
+            let parked = self.park(seen, until);
+            match parked {
                 // It may have become ready before the time was up.
-                Err(Ended::TimedOut) => return attempt(),
+                Ok(()) | Err(Ended::TimedOut) => {}
                 Err(Ended::Failed(error)) => return Err(error),
                 Err(Ended::Unwatchable) => self.block(until)?,
             }
-            let record = record(self.fd);
-            seen = record.map(Record::look);
+            seen = call.look(self.fd)?;
             let done = attempt();
-            if done != Err(libc::EAGAIN) {
-                self.settle(done, record.zip(seen));
+            if done != Err(libc::EAGAIN) || parked == Err(Ended::TimedOut) {
+                self.settle(done, record(self.fd).zip(seen));
                 return done;
             }
             vain.pause(begun, until)?;
@@ -132,7 +139,7 @@ impl Operation {
 
     /// Records what an attempt has shown, and yields if the fiber has completed many operations
     /// without a wait.
-    fn settle(self, done: Outcome, record: Option<(&Record, Seen)>) {
+    fn settle(self, done: Outcome, record: Option<(&Record, Known)>) {
         let Ok(moved) = done else { return };
         if let Some((record, seen)) = record
             && (1..self.room).contains(&moved.cast_unsigned())
@@ -150,13 +157,13 @@ impl Operation {
     /// Parks the fiber until an attempt is due.
     pub(crate) fn park(
         self,
-        seen: Option<Seen>,
+        seen: Option<Known>,
         until: Option<Instant>,
     ) -> Result<(), Ended> {
         let (Some(record), Some(seen)) = (record(self.fd), seen) else {
             return Err(Ended::Unwatchable);
         };
-        record.wait(self.function, (seen, self.interest), until)
+        record.wait((self.fd, self.function), (seen, self.interest), until)
     }
 
     /// Blocks the thread until an attempt is due.
@@ -183,10 +190,10 @@ impl Operation {
         total: usize,
         mut attempt: impl FnMut(usize) -> Outcome,
     ) -> Outcome {
-        let (mut moved, mut until) = (0, None);
+        let (mut moved, mut progress) = (0, Progress::default());
         let writes = self.interest == Interest::Writable;
         loop {
-            let part = self.run_until(&mut until, || {
+            let part = self.run_part(&mut progress, || {
                 match moved > 0 && is_broken(self.fd, writes) {
                     true => Err(libc::EPIPE),
                     false => attempt(moved),
@@ -239,6 +246,6 @@ impl Vain {
         if self.0 < MANY {
             return Ok(());
         }
-        pirn::sleep(Duration::from_millis(1)).map_err(number_of)
+        pirn::sleep(Duration::from_millis(1)).map_err(errno_of)
     }
 }

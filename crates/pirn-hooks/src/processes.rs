@@ -11,7 +11,7 @@ use libc::{id_t, idtype_t, pid_t, siginfo_t};
 use pirn::cancel;
 use pirn::dev::hooks::Interest;
 
-use crate::descriptor::{Ended, ending, number_of, record};
+use crate::descriptor::{Call, Ended, ending, errno_of, record};
 use crate::kernel::{Outcome, answer_int, call, is_blocking, is_ready};
 use crate::region::may_park;
 use crate::stats::Function;
@@ -116,13 +116,15 @@ fn then_call(
 
 /// Parks until the process of the descriptor has ended.
 fn wait(function: Function, pidfd: c_int) -> Result<(), Ended> {
-    cancel::check().map_err(|interrupt| Ended::Failed(number_of(interrupt)))?;
+    cancel::check().map_err(|interrupt| Ended::Failed(errno_of(interrupt)))?;
+    let record = record(pidfd).ok_or(Ended::Unwatchable)?;
+    let mut call = Call::default();
     loop {
-        let record = record(pidfd).ok_or(Ended::Unwatchable)?;
-        let seen = record.look();
+        let seen = call.look(pidfd).map_err(Ended::Failed)?;
         if is_ready(pidfd, libc::POLLIN) {
             return Ok(());
         }
-        record.wait(function, (seen, Interest::Readable), None)?;
+        let seen = seen.ok_or(Ended::Unwatchable)?;
+        record.wait((pidfd, function), (seen, Interest::Readable), None)?;
     }
 }

@@ -9,12 +9,12 @@ use std::ffi::{c_int, c_short};
 use std::slice;
 use std::time::{Duration, Instant};
 
-use libc::{fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
+use libc::{epoll_event, fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
 use pirn::cancel;
 use pirn::dev::hooks::Interest;
 use pirn::time::now;
 
-use crate::descriptor::{Ended, ending, number_of, record};
+use crate::descriptor::{Call, Ended, ending, errno_of, record};
 use crate::kernel::{self, Outcome, answer_int, call, duration_of, is_blocking};
 use crate::operation::Vain;
 use crate::region::is_parking;
@@ -129,6 +129,49 @@ unsafe fn poll_for(list: *mut pollfd, count: nfds_t, limit: Option<Duration>) ->
         }
         (ready, _) => ready,
     }
+}
+
+/// Blocks the thread, and counts that. A crate that waits so has a runtime of its own, with a
+/// context in thread-locals, which another fiber of the thread must not enter.
+///
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn epoll_wait(
+    epoll: c_int,
+    events: *mut epoll_event,
+    most: c_int,
+    millis: c_int,
+) -> c_int {
+    // SAFETY: as libc's.
+    unsafe { epoll_pwait(epoll, events, most, millis, std::ptr::null()) }
+}
+
+/// As `epoll_wait`.
+///
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn epoll_pwait(
+    epoll: c_int,
+    events: *mut epoll_event,
+    most: c_int,
+    millis: c_int,
+    mask: *const sigset_t,
+) -> c_int {
+    if millis != 0 && is_parking() {
+        Function::EpollWait.count_call();
+        Function::EpollWait.count_blocked();
+    }
+    answer_int(call!(
+        SYS_epoll_pwait,
+        epoll,
+        events,
+        most,
+        millis,
+        mask,
+        MASK
+    ))
 }
 
 /// # Safety
@@ -295,7 +338,7 @@ fn wait_for_any(
     wanted: Vec<(c_int, c_short)>,
     mut ask: impl FnMut(Option<Duration>) -> Outcome,
 ) -> Outcome {
-    cancel::check().map_err(number_of)?;
+    cancel::check().map_err(errno_of)?;
     let until = limit.and_then(|limit| now().checked_add(limit));
     let first = ask(Some(Duration::ZERO))?;
     if first != 0 {
@@ -305,7 +348,7 @@ fn wait_for_any(
         function.count_park();
         return match pirn::sleep(limit.unwrap_or(Duration::MAX)) {
             Ok(()) => ask(Some(Duration::ZERO)),
-            Err(interrupt) => Err(number_of(interrupt)),
+            Err(interrupt) => Err(errno_of(interrupt)),
         };
     }
     // Sockets of pirn are `O_NONBLOCK`, and have a registration of their own.
@@ -352,15 +395,18 @@ fn wait_for_one(
     ask: &mut impl FnMut(Option<Duration>) -> Outcome,
 ) -> Result<Outcome, Unwatchable> {
     let record = record(fd).ok_or(Unwatchable)?;
-    let mut vain = Vain::default();
+    let (mut call, mut vain) = (Call::default(), Vain::default());
     loop {
         let begun = now();
-        let seen = record.look();
+        let seen = match call.look(fd) {
+            Ok(seen) => seen.ok_or(Unwatchable)?,
+            Err(error) => return Ok(Err(error)),
+        };
         let ready = ask(Some(Duration::ZERO));
         if ready != Ok(0) {
             return Ok(ready);
         }
-        match record.wait(function, (seen, interest), until) {
+        match record.wait((fd, function), (seen, interest), until) {
             // `select` does not count all that the system reports.
             Ok(()) => match vain.pause(begun, until) {
                 Ok(()) | Err(libc::EAGAIN) => {}
@@ -393,7 +439,7 @@ impl Any {
 
     fn add(&self, fd: c_int, events: c_short) -> bool {
         // The values of `EPOLLIN` and so on are those of `POLLIN` and so on.
-        let event = libc::epoll_event {
+        let event = epoll_event {
             events: u32::from(events.cast_unsigned()),
             u64: 0,
         };

@@ -15,7 +15,7 @@ use libc::{size_t, sockaddr, socklen_t, ssize_t};
 use pirn::cancel;
 use pirn::time::now;
 
-use crate::descriptor::{Ended, Record, number_of, record};
+use crate::descriptor::{Call, Ended, errno_of};
 use crate::kernel::{
     self, Outcome, answer, answer_int, call, is_blocking, is_listening, is_ready,
     is_stream_socket,
@@ -262,11 +262,14 @@ pub(crate) unsafe extern "C" fn connect(
 
 /// Connects a socket that blocks.
 fn establish(fd: c_int, kernel: impl Fn() -> Outcome) -> Outcome {
-    cancel::check().map_err(number_of)?;
+    cancel::check().map_err(errno_of)?;
     let limit = kernel::time_limit(fd, libc::SO_SNDTIMEO);
     let until = limit.and_then(|limit| now().checked_add(limit));
+    let mut call = Call::default();
+    call.check(fd)?;
     let flags = kernel::flags(fd)?;
     loop {
+        call.check(fd)?;
         kernel::set_flags(fd, flags | libc::O_NONBLOCK)?;
         let begun = kernel();
         kernel::set_flags(fd, flags)?;
@@ -283,8 +286,9 @@ fn establish(fd: c_int, kernel: impl Fn() -> Outcome) -> Outcome {
 /// not wait: it returns which, and the socket has its final state.
 fn finish(fd: c_int, until: Option<Instant>, kernel: impl Fn() -> Outcome) -> Outcome {
     let operation = Operation::writes(Function::Connect, fd);
+    let mut call = Call::default();
     loop {
-        let seen = record(fd).map(Record::look);
+        let seen = call.look(fd)?;
         if is_ready(fd, operation.events()) {
             match kernel() {
                 Err(libc::EISCONN) => return Ok(0),
@@ -308,5 +312,5 @@ fn pause(until: Option<Instant>) -> Result<(), c_int> {
         return Err(libc::EAGAIN);
     }
     Function::Connect.count_park();
-    pirn::sleep(Duration::from_millis(1)).map_err(number_of)
+    pirn::sleep(Duration::from_millis(1)).map_err(errno_of)
 }

@@ -18,6 +18,8 @@ functions! {
     Accept "accept",
     ClockNanosleep "clock_nanosleep",
     Connect "connect",
+    EpollWait "epoll_wait",
+    Fcntl "fcntl",
     Flock "flock",
     Getaddrinfo "getaddrinfo",
     Getnameinfo "getnameinfo",

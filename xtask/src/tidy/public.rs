@@ -19,6 +19,9 @@ const CHANGELOG: &str = "CHANGELOG.md";
 const HEAD: &str =
     "# Public functions, types and traits, by module: `cargo xtask tidy --save`\n";
 
+/// Code that users reach through the module `dev` alone, which is not part of the interface.
+const HIDDEN: [&str; 2] = ["crates/pirn/src/dev", "crates/pirn/src/readiness/number.rs"];
+
 /// A public function, type or trait.
 pub(super) struct Public<'a> {
     pub(super) module: String,
@@ -29,7 +32,8 @@ pub(super) struct Public<'a> {
 
 /// Returns those of the library.
 pub(super) fn items(tree: &Tree) -> Vec<Public<'_>> {
-    let files = production(tree).filter(|s| !s.path.starts_with("crates/pirn/src/dev"));
+    let files = production(tree)
+        .filter(|source| !HIDDEN.iter().any(|hidden| source.path.starts_with(hidden)));
     let items = files.flat_map(|source| {
         let module = top_module(source).unwrap_or_else(|| "lib.rs".to_owned());
         let found = source.items.iter().flat_map(public);

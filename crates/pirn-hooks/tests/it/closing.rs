@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use pirn::{spawn, yield_now};
 use pirn_hooks::within;
 
-use crate::fixture::on_one_worker;
+use crate::fixture::{on_one_worker, parks};
 use crate::raw;
 
 // Proves: T7.
@@ -68,18 +68,33 @@ fn a_number_may_stand_for_another_object() {
 // Proves: T7.
 #[test]
 fn numbers_are_reused_that_nothing_saw_close() {
+    reuse(2_500);
+}
+
+/// A million waits.
+// Proves: T7.
+#[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
+fn alone_numbers_are_reused_a_million_times() {
+    reuse(125_000);
+}
+
+fn reuse(rounds: u32) {
     const FIBERS: u32 = 8;
-    const ROUNDS: u32 = 2_500;
+    let before = parks("read");
     let runtime = pirn::runtime::Builder::new().workers(2).build().unwrap();
     runtime.run(|| {
         pirn::scope(|s| {
             for fiber in 0..FIBERS {
                 s.spawn(move || {
-                    (0..ROUNDS).for_each(|round| exchange((fiber << 16) | round));
+                    (0..rounds).for_each(|round| exchange((fiber << 20) | round));
                 });
             }
         });
     });
+    let (parked, all) = (parks("read") - before, u64::from(FIBERS * rounds));
+    println!("{parked} waits for {all} numbers");
+    assert!(parked >= all / 2, "{parked} of {all} have waited");
 }
 
 /// Sends a number through a pipe to another fiber, which waits for it.
@@ -108,6 +123,11 @@ fn a_close_from_elsewhere_ends_the_wait() {
     on_one_worker(|| {
         let (numbers, to_close) = std::sync::mpsc::channel();
         let closer = std::thread::spawn(move || to_close.iter().for_each(raw::close));
+        // The first wait for such a high number creates its record.
+        let (one, _kept) = io::pipe().unwrap();
+        let number = raw::far_number(one.into(), 0);
+        assert_eq!(raw::poll(&[(number, libc::POLLIN)], 1).unwrap().0, 0);
+        raw::close(number);
         for round in 0..ROUNDS {
             let (one, _kept) = io::pipe().unwrap();
             let number = raw::far_number(one.into(), 0);

@@ -1,17 +1,12 @@
 //! Functions for the crate `pirn-hooks`, by which calls of libc park the fiber that makes them.
 
-use std::io;
-use std::os::fd::RawFd;
-use std::time::Instant;
-
 pub use crate::net::Interest;
+pub use crate::readiness::{Known, Number, NumberWait};
 
 use crate::fiber::current;
-use crate::readiness::{Seen, Source};
 use crate::runtime::set_hooks_linked;
 use crate::sched::worker::enqueue::{self, parks_in_libc};
 use crate::sys::Process;
-use crate::wait::{Reason, Spec};
 
 /// Returns whether a call of libc parks its caller: a fiber, on its own stack, not in the middle of
 /// a poll, in code for which [`set_parking`] has decided so, or else on a runtime that was built so.
@@ -88,76 +83,4 @@ pub fn is_spent() -> bool {
 /// Makes the next operation of the running fiber the one at which it has to yield.
 pub fn delay_yield() {
     current::local().spend_with_next();
-}
-
-/// The waiters for one number of a descriptor, whatever it stands for.
-#[derive(Debug)]
-pub struct Waiters(Source);
-
-/// The known readiness before an attempt.
-#[derive(Debug, Copy, Clone)]
-pub struct Known(Seen);
-
-impl Known {
-    /// Returns false if no event has come since an attempt has failed.
-    #[inline]
-    #[must_use]
-    pub fn is_ready(self, interest: Interest) -> bool {
-        self.0.is_ready(interest)
-    }
-}
-
-impl Waiters {
-    /// Creates the record of a number that has none.
-    ///
-    /// # Errors
-    /// There are too many sources.
-    pub fn new() -> io::Result<Waiters> {
-        Source::new().map(Waiters)
-    }
-
-    /// Returns the known readiness. For [`wait`](Self::wait), before the attempt that precedes it.
-    #[inline]
-    #[must_use]
-    pub fn look(&self) -> Known {
-        Known(self.0.look())
-    }
-
-    /// Parks the caller, in a call of `function`, until an attempt may succeed that has failed since
-    /// `known`; may also return without that.
-    ///
-    /// # Errors
-    /// * Kind `TimedOut`: `until`.
-    /// * The caller's interrupt.
-    /// * The error of the system: the descriptor cannot be watched.
-    #[track_caller]
-    pub fn wait(
-        &self,
-        (descriptor, function): (RawFd, &'static str),
-        known: Known,
-        interest: Interest,
-        until: Option<Instant>,
-    ) -> io::Result<()> {
-        self.0.clear(known.0, interest);
-        let reason = match interest {
-            Interest::Readable => Reason::Readable,
-            Interest::Writable => Reason::Writable,
-        };
-        self.0.wait_anew(
-            (descriptor, function),
-            interest,
-            &Spec::interruptible(reason).until(until),
-        )
-    }
-
-    /// Records that an attempt has taken all there was: the next one would fail, unless an event
-    /// has come since `known`.
-    pub fn set_emptied(&self, known: Known, interest: Interest) {
-        self.0.drained(known.0, interest);
-    }
-
-    /// Wakes all that wait: the number is about to be closed, or to stand for another object.
-    pub fn abandon(&self) {
-        self.0.abandon();
-    }
 }

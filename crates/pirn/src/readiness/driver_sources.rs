@@ -79,9 +79,9 @@ pub(crate) fn evacuate(driver: &'static Driver) {
 
 /// Returns true if only calls of libc have waited for it, and none waits now.
 fn leaves_nothing(site: &Site) -> bool {
-    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+    #[cfg(target_os = "linux")]
     let idle = site.waits.lock().has_idle_calls();
-    #[cfg(not(all(target_os = "linux", not(pirn_modelled))))]
+    #[cfg(not(target_os = "linux"))]
     let idle = {
         let _ = site;
         false

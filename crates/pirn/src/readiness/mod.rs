@@ -53,7 +53,8 @@
 //! or no source. (An event that is late by 2^32 generations would cause one spurious wake.)
 //!
 //! # Models
-//! The models of one protocol explore sites and sources as they are (`tests::model_site`). The
+//! The models of one protocol explore sites and sources as they are (`tests::model_site`), and
+//! numbers of descriptors (`tests::model_number`). The
 //! table and the common driver are separate for each run there (`shim::run_static`). The models of
 //! the whole runtime have them, too.
 //!
@@ -62,6 +63,16 @@
 mod common;
 mod driver_sources;
 mod interest;
+#[cfg(target_os = "linux")]
+#[cfg_attr(
+    pirn_modelled,
+    allow(
+        dead_code,
+        unreachable_pub,
+        reason = "for models, and for `pirn-hooks`"
+    )
+)]
+mod number;
 mod site;
 mod sites;
 mod source;
@@ -75,7 +86,7 @@ pub(crate) use common::{ask as ask_common, ring as ring_common};
 pub(crate) use driver_sources::{awaits, evacuate};
 pub use interest::Interest;
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
-pub(crate) use site::Seen;
+pub use number::{Known, Number, NumberWait};
 pub(crate) use sites::ever;
 pub(crate) use source::Source;
 pub(crate) use table::{has_waiters, notify_all};

@@ -143,7 +143,21 @@ impl Source {
         interest: Interest,
         spec: &Spec,
     ) -> io::Result<()> {
-        let driver = self.settle(raw)?;
+        self.wait_while(raw, interest, spec, || true)
+    }
+
+    /// As [`wait`](Self::wait), unless `may_wait` returns false under the lock of the source's home,
+    /// or of the waiters.
+    #[inline]
+    #[track_caller]
+    fn wait_while(
+        &self,
+        raw: RawSource,
+        interest: Interest,
+        spec: &Spec,
+        may_wait: impl Fn() -> bool,
+    ) -> io::Result<()> {
+        let driver = self.settle_if(raw, &may_wait)?;
         let site = self.site;
         let waited = wait_in(
             &site.waits,
@@ -153,7 +167,7 @@ impl Source {
                 let ready = site.look().is_ready(interest)
                     && !mutant!("readiness_parks_over_event");
                 let near = site.is_near(driver) || mutant!("site_left_unnoticed");
-                match ready || !near {
+                match ready || !near || !may_wait() {
                     true => Attempt::Done(()),
                     false => Attempt::Wait(()),
                 }
@@ -214,6 +228,17 @@ impl Source {
     /// The operating system's error: the handle cannot be watched, or there is no memory.
     #[inline]
     pub(crate) fn settle(&self, raw: RawSource) -> io::Result<&'static Driver> {
+        self.settle_if(raw, || true)
+    }
+
+    /// As [`settle`](Self::settle); the source stays where it is if `may_move` returns false under
+    /// the lock of its home.
+    #[inline]
+    fn settle_if(
+        &self,
+        raw: RawSource,
+        may_move: impl Fn() -> bool,
+    ) -> io::Result<&'static Driver> {
         let local = current::local();
         let in_place = local.fiber().is_none() || panicking();
         let driver = match local.driver() {
@@ -223,17 +248,25 @@ impl Source {
         // ORDERING: Relaxed: a hint; see `bring`.
         let known = self.site.driver.load(Ordering::Relaxed);
         if !ptr::eq(known, driver) {
-            self.place(raw, driver)?;
+            self.place(raw, driver, may_move)?;
         }
         Ok(driver)
     }
 
     #[cold]
-    fn place(&self, raw: RawSource, driver: &'static Driver) -> io::Result<()> {
+    fn place(
+        &self,
+        raw: RawSource,
+        driver: &'static Driver,
+        may_move: impl Fn() -> bool,
+    ) -> io::Result<()> {
         if ptr::eq(driver, common::driver()) {
             common::start()?;
         }
         let mut home = self.site.home.lock();
+        if !may_move() {
+            return Ok(());
+        }
         match home.driver {
             Some(own) if ptr::eq(own, driver) => return Ok(()),
             Some(_) => return self.bring(&mut home, driver),
@@ -285,11 +318,12 @@ impl Source {
     }
 }
 
-/// Waits for descriptors of other code, which may close them at any time.
-#[cfg(all(target_os = "linux", not(pirn_modelled)))]
+/// For numbers of descriptors (`number`).
+#[cfg(target_os = "linux")]
 impl Source {
-    /// As [`wait`](Self::wait), in a call of libc, for a number that may stand for another object
-    /// than before.
+    /// As [`wait`](Self::wait), in a call of `function`, for a number that may stand for another
+    /// object than before. If `has_ended` returns true under the lock of the source's home, nothing
+    /// is registered; if it does under the lock of the waiters, returns at once.
     ///
     /// LIVENESS: the registration is rearmed after the caller has found the source not ready, which
     /// makes an event if it is ready then. So no event of the past is relied on. A caller is counted
@@ -298,45 +332,62 @@ impl Source {
     /// # Errors
     /// Like [`wait`](Self::wait).
     #[track_caller]
-    pub(crate) fn wait_anew(
+    pub(super) fn wait_anew(
         &self,
-        (raw, function): (RawSource, &'static str),
+        raw: RawSource,
+        call: (&'static str, i32),
         interest: Interest,
         spec: &Spec,
+        has_ended: impl Fn() -> bool,
     ) -> io::Result<()> {
-        self.settle(raw)?;
-        self.site.waits.lock().begin_call((function, raw), interest);
-        let waited = self
-            .rearm(raw)
-            .and_then(|()| self.wait(raw, interest, spec));
-        self.site.waits.lock().end_call(interest);
+        let goes_on = || !has_ended();
+        self.settle_if(raw, goes_on)?;
+        let waits = &self.site.waits;
+        let late = mutant!("call_counted_late");
+        if !late {
+            waits.lock().begin_call(call, interest);
+        }
+        let rearmed = self.rearm(raw, goes_on);
+        if late {
+            waits.lock().begin_call(call, interest);
+        }
+        let may_wait = || goes_on() || mutant!("call_waits_over_end");
+        let waited =
+            rearmed.and_then(|()| self.wait_while(raw, interest, spec, may_wait));
+        waits.lock().end_call(interest);
         waited
     }
 
     /// Records that an attempt made after `seen` has taken all there was.
-    pub(crate) fn drained(&self, seen: Seen, interest: Interest) {
+    pub(super) fn drained(&self, seen: Seen, interest: Interest) {
         self.site.drained(seen, interest);
     }
 
     /// Rearms the registration for the sides that calls wait for.
-    fn rearm(&self, raw: RawSource) -> io::Result<()> {
+    fn rearm(&self, raw: RawSource, goes_on: impl Fn() -> bool) -> io::Result<()> {
         let home = self.site.home.lock();
-        let Some(driver) = home.driver else {
+        let Some(driver) = home.driver.filter(|_| goes_on()) else {
             return Ok(());
         };
         let (generation, sides) = self.site.waits.lock().calls();
-        driver.rearm(raw, token(self.number, generation), sides)
+        match mutant!("call_not_rearmed") {
+            true => Ok(()),
+            false => driver.rearm(raw, token(self.number, generation), sides),
+        }
     }
 
     /// Removes the source from its driver and wakes all that wait for it: its descriptor is about
     /// to be closed.
-    pub(crate) fn abandon(&self) {
+    pub(super) fn abandon(&self) {
         let mut home = self.site.home.lock();
         if let (Some(driver), Some(raw)) = (home.driver.take(), home.raw.take()) {
             driver.remove(raw);
         }
+        // Under the lock: a waiter that finds there that the source has no driver any more also
+        // sees what the caller has done before.
+        let waits = (!mutant!("end_forgets_unlocked")).then(|| self.site.waits.lock());
         self.site.forget_driver();
-        drop(home);
+        drop((waits, home));
         self.site.wake_waiters();
     }
 }
@@ -406,7 +457,7 @@ impl std::fmt::Debug for Source {
     }
 }
 
-fn reason(interest: Interest) -> Reason {
+pub(super) fn reason(interest: Interest) -> Reason {
     match interest {
         Interest::Readable => Reason::Readable,
         Interest::Writable => Reason::Writable,

@@ -105,6 +105,17 @@ pub(super) fn ask_common() {
     notify_all(&events);
 }
 
+/// Fetches and delivers the events of the common driver until `over` returns true. It is checked
+/// after each event, and each [`ring`](common::ring). Requires a common driver that has started.
+#[cfg(target_os = "linux")]
+pub(super) fn serve_common(over: impl Fn() -> bool) {
+    let mut events = Events::new();
+    while !over() {
+        common::driver().wait(&mut events, None);
+        notify_all(&events);
+    }
+}
+
 /// A count of items to read, and of free places to write.
 pub(super) struct Socket {
     pub(super) wire: Wire,
@@ -112,6 +123,8 @@ pub(super) struct Socket {
 }
 
 struct Inside {
+    /// How often the object was replaced.
+    object: usize,
     things: usize,
     room: usize,
 }
@@ -125,7 +138,11 @@ impl Socket {
     fn new() -> Socket {
         Socket {
             wire: Wire::default(),
-            inside: Mutex::new(Inside { things: 0, room: 0 }),
+            inside: Mutex::new(Inside {
+                object: 0,
+                things: 0,
+                room: 0,
+            }),
         }
     }
 
@@ -141,8 +158,18 @@ impl Socket {
         self.inside.lock().things > 0
     }
 
-    /// Reads or writes one item, unless it would have to wait.
-    pub(super) fn attempt(&self, interest: Interest) -> io::Result<()> {
+    /// Closes the object, and opens the next one under its number.
+    #[cfg(target_os = "linux")]
+    pub(super) fn reopen(&self, things: usize) {
+        let mut inside = self.inside.lock();
+        self.wire.close();
+        inside.object += 1;
+        (inside.things, inside.room) = (things, 0);
+        self.notify(&inside);
+    }
+
+    /// Reads or writes one item, unless it would have to wait. Returns the number of the object.
+    pub(super) fn attempt(&self, interest: Interest) -> io::Result<usize> {
         let mut inside = self.inside.lock();
         let left = match interest {
             Interest::Readable => &mut inside.things,
@@ -153,14 +180,14 @@ impl Socket {
         }
         *left -= 1;
         self.notify(&inside);
-        Ok(())
+        Ok(inside.object)
     }
 
     /// Reads or writes one item, and waits for it.
     pub(super) fn operate(&'static self, source: &Source, interest: Interest) {
         let attempt = || self.attempt(interest);
         source
-            .operate(&self.wire, interest, None, attempt, |()| false)
+            .operate(&self.wire, interest, None, attempt, |_| false)
             .expect("nothing ends the wait");
     }
 

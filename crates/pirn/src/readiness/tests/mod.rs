@@ -5,6 +5,8 @@ mod events;
 #[cfg(loom)]
 #[expect(unsafe_code, reason = "a home that suspends its fiber")]
 mod fixture;
+#[cfg(all(loom, target_os = "linux"))]
+mod model_number;
 #[cfg(loom)]
 mod model_site;
 #[cfg(all(feature = "futures", not(any(loom, shuttle))))]

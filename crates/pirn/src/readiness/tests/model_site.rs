@@ -180,7 +180,7 @@ fn model_site_reader_and_writer() {
             block.start(move || {
                 socket.operate(&source, Interest::Readable);
                 let attempt = &mut || socket.attempt(Interest::Readable);
-                let again = source.attempt(Interest::Readable, attempt, &|()| false);
+                let again = source.attempt(Interest::Readable, attempt, &|_| false);
                 assert!(again.is_none(), "there was one thing");
             })
         };

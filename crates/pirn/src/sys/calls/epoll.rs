@@ -59,9 +59,18 @@ pub(in crate::sys) fn epoll_wait(
     timeout: c_int,
 ) -> io::Result<()> {
     let most = make_room(events, most);
+    // Not by the function of libc, which `pirn-hooks` replaces.
     // SAFETY: there is room for so many events.
     let n = check(unsafe {
-        libc::epoll_wait(epoll.as_raw_fd(), events.as_mut_ptr(), most, timeout)
+        libc::syscall(
+            libc::SYS_epoll_pwait,
+            epoll.as_raw_fd(),
+            events.as_mut_ptr(),
+            most,
+            timeout,
+            ptr::null::<libc::sigset_t>(),
+            0_usize,
+        )
     })?;
     // SAFETY: the system has initialized this number of events.
     unsafe { events.set_len(n as usize) };

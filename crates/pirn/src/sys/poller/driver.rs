@@ -73,7 +73,7 @@ impl Driver {
     ///
     /// # Errors
     /// The error of the system.
-    #[cfg(all(target_os = "linux", not(pirn_modelled)))]
+    #[cfg(target_os = "linux")]
     pub(crate) fn rearm(
         &self,
         source: RawSource,

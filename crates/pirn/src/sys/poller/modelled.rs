@@ -20,7 +20,16 @@ pub(crate) struct Wire(Mutex<Ends>);
 struct Ends {
     readable: bool,
     writable: bool,
-    pollers: Vec<(Arc<Queue>, u64)>,
+    registered: Vec<Registered>,
+}
+
+/// The registration of a source with a poller.
+#[derive(Debug)]
+struct Registered {
+    poller: Arc<Queue>,
+    token: u64,
+    /// The sides that are reported: readable, writable.
+    sides: (bool, bool),
 }
 
 #[derive(Debug)]
@@ -72,23 +81,38 @@ impl Wire {
             ends.notify();
         }
     }
+
+    /// Removes all registrations with their events, as the system does when the last descriptor is
+    /// closed.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn close(&self) {
+        let mut ends = self.0.lock();
+        (ends.readable, ends.writable) = (false, false);
+        for one in ends.registered.drain(..) {
+            let mut pending = one.poller.pending.lock();
+            pending.events.retain(|event| event.token != one.token);
+        }
+    }
 }
 
 impl Ends {
     fn notify(&self) {
-        for (poller, token) in &self.pollers {
-            poller.push(self.event(*token));
-        }
+        self.registered.iter().for_each(|one| self.report(one));
     }
 
-    fn event(&self, token: u64) -> Event {
-        Event {
-            token,
-            readable: self.readable,
-            writable: self.writable,
+    /// Reports the readiness of one registration's sides, if there is any.
+    fn report(&self, registered: &Registered) {
+        let (reads, writes) = registered.sides;
+        let event = Event {
+            token: registered.token,
+            readable: self.readable && reads,
+            writable: self.writable && writes,
             urgent: false,
             read_closed: false,
             write_closed: false,
+        };
+        if event.readable || event.writable {
+            registered.poller.push(event);
         }
     }
 }
@@ -143,22 +167,41 @@ impl Poller {
 
     #[expect(clippy::unnecessary_wraps, reason = "the others' surface")]
     pub(crate) fn add(&self, source: RawSource, token: u64) -> io::Result<()> {
-        let mut ends = source.0.lock();
-        ends.pollers.push((Arc::clone(&self.0), token));
-        if ends.readable || ends.writable {
-            self.0.push(ends.event(token));
-        }
+        self.register(source, token, (true, true));
         Ok(())
+    }
+
+    /// As the system: reports the sides once more, and adds a source that was closed.
+    #[cfg(target_os = "linux")]
+    #[expect(clippy::unnecessary_wraps, reason = "the others' surface")]
+    pub(crate) fn rearm(
+        &self,
+        source: RawSource,
+        token: u64,
+        sides: (bool, bool),
+    ) -> io::Result<()> {
+        self.register(source, token, sides);
+        Ok(())
+    }
+
+    fn register(&self, source: RawSource, token: u64, sides: (bool, bool)) {
+        let mut ends = source.0.lock();
+        ends.registered
+            .retain(|one| !Arc::ptr_eq(&one.poller, &self.0));
+        let registered = Registered {
+            poller: Arc::clone(&self.0),
+            token,
+            sides,
+        };
+        ends.report(&registered);
+        ends.registered.push(registered);
     }
 
     pub(crate) fn remove(&self, source: RawSource) {
         let mut ends = source.0.lock();
-        let own = |poller: &Arc<Queue>| Arc::ptr_eq(poller, &self.0);
-        let tokens: Vec<u64> = ends
-            .pollers
-            .extract_if(.., |(poller, _)| own(poller))
-            .map(|(_, token)| token)
-            .collect();
+        let own = |one: &mut Registered| Arc::ptr_eq(&one.poller, &self.0);
+        let removed = ends.registered.extract_if(.., own);
+        let tokens: Vec<u64> = removed.map(|one| one.token).collect();
         let mut pending = self.0.pending.lock();
         pending
             .events
