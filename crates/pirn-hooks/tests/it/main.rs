@@ -11,6 +11,7 @@ mod closing;
 mod deadlines;
 mod differential;
 mod fixture;
+mod locks;
 mod many;
 mod names;
 mod processes;

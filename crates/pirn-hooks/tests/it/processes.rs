@@ -1,6 +1,6 @@
 //! Child processes.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use pirn_hooks::within;
 
 use crate::fixture::{one_worker, parks};
+use crate::raw;
 
 // Proves: T5.
 #[test]
@@ -34,6 +35,31 @@ fn children_are_waited_for_at_the_same_time() {
         "{:?}",
         start.elapsed()
     );
+}
+
+/// The child ends all numbers, and with them the waits of no one but itself.
+// Proves: T5.
+#[test]
+fn a_child_closes_its_numbers() {
+    one_worker().run(|| {
+        let (mut from, mut to) = std::io::pipe().unwrap();
+        let reader = pirn::spawn(move || within(|| from.read(&mut [0]).unwrap()));
+        pirn::yield_now();
+        within(|| {
+            let mut command = Command::new("true");
+            // SAFETY: only `close_range` is called, which is safe there.
+            #[expect(unsafe_code, reason = "code in the child")]
+            unsafe {
+                command.pre_exec(|| {
+                    raw::close_from(3);
+                    Ok(())
+                });
+            }
+            assert!(command.status().unwrap().success());
+        });
+        to.write_all(&[1]).unwrap();
+        assert_eq!(reader.join().unwrap(), 1);
+    });
 }
 
 // Proves: T5.

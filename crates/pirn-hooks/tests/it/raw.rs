@@ -167,9 +167,55 @@ pub(crate) fn close(fd: RawFd) {
     assert_eq!(unsafe { libc::close(fd) }, 0);
 }
 
+/// Closes all numbers from `first` on.
+pub(crate) fn close_from(first: u32) {
+    // SAFETY: for a child that starts another program next.
+    assert_eq!(unsafe { libc::close_range(first, u32::MAX, 0) }, 0);
+}
+
+/// Waits for an event of the epoll instance; returns the number of events.
+pub(crate) fn epoll_wait(epoll: &impl AsRawFd, millis: c_int) -> io::Result<usize> {
+    let mut event = libc::epoll_event { events: 0, u64: 0 };
+    let epoll = epoll.as_raw_fd();
+    // SAFETY: there is room for one event.
+    checked(unsafe { libc::epoll_wait(epoll, &raw mut event, 1, millis) } as isize)
+}
+
+/// Returns an epoll instance that waits until the other one can be read.
+pub(crate) fn epoll_of(watched: &impl AsRawFd) -> OwnedFd {
+    // SAFETY: no memory is passed.
+    let epoll = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) });
+    let mut event = libc::epoll_event {
+        events: libc::EPOLLIN as u32,
+        u64: 0,
+    };
+    let (add, watched) = (libc::EPOLL_CTL_ADD, watched.as_raw_fd());
+    // SAFETY: the event is readable.
+    let added =
+        unsafe { libc::epoll_ctl(epoll.as_raw_fd(), add, watched, &raw mut event) };
+    assert_eq!(added, 0);
+    epoll
+}
+
 pub(crate) fn dup2(old: RawFd, new: RawFd) {
     // SAFETY: the test owns both numbers.
     assert_eq!(unsafe { libc::dup2(old, new) }, new);
+}
+
+/// Waits for the lock of the whole file, which belongs to its description.
+pub(crate) fn lock_description(fd: &impl AsRawFd) -> io::Result<usize> {
+    // SAFETY: plain data of C, in which zeros stand for the whole file.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = libc::F_WRLCK as i16;
+    let command = libc::F_OFD_SETLKW;
+    // SAFETY: the lock is readable.
+    checked(unsafe { libc::fcntl(fd.as_raw_fd(), command, &raw const lock) } as isize)
+}
+
+/// Returns the process that gets the signals of the descriptor.
+pub(crate) fn owner(fd: &impl AsRawFd) -> io::Result<usize> {
+    // SAFETY: no argument.
+    checked(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETOWN) } as isize)
 }
 
 /// Reads from the number, whatever it stands for.

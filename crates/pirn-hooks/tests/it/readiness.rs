@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pirn::{sleep, spawn};
 use pirn_hooks::within;
 
-use crate::fixture::{on_one_worker, parks};
+use crate::fixture::{blocks, on_one_worker, parks};
 use crate::raw;
 
 // Proves: T4.
@@ -145,5 +145,24 @@ fn the_same_descriptor_may_be_polled_twice() {
         let wanted = [(fd, libc::POLLPRI), (fd, libc::POLLIN)];
         assert_eq!(raw::poll(&wanted, -1).unwrap(), (1, vec![0, libc::POLLIN]));
         drop(late.join().unwrap());
+    });
+}
+
+/// A runtime inside of a crate waits so, with a context in thread-locals.
+// Proves: T4.
+#[test]
+fn epoll_blocks_and_is_counted() {
+    on_one_worker(|| {
+        let (from, mut to) = io::pipe().unwrap();
+        let epoll = raw::epoll_of(&from);
+        assert_eq!(raw::epoll_wait(&epoll, 0).unwrap(), 0);
+        let before = blocks("epoll_wait");
+        let other = spawn(|| ());
+        assert_eq!(raw::epoll_wait(&epoll, 10).unwrap(), 0);
+        assert!(!other.is_finished(), "the fiber has left its thread");
+        assert!(blocks("epoll_wait") > before);
+        to.write_all(&[1]).unwrap();
+        assert_eq!(raw::epoll_wait(&epoll, -1).unwrap(), 1);
+        other.join().unwrap();
     });
 }

@@ -84,6 +84,37 @@ fn the_lock_of_a_file_is_waited_for() {
 
 // Proves: T3.
 #[test]
+fn the_lock_of_a_description_is_waited_for() {
+    on_one_worker(|| {
+        let path =
+            std::env::temp_dir().join(format!("pirn-hooks-ofd-{}", std::process::id()));
+        let one = fs::File::create(&path).unwrap();
+        let other = fs::File::create(&path).unwrap();
+        raw::lock_description(&one).unwrap();
+        let waiter = spawn(move || within(|| raw::lock_description(&other).unwrap()));
+        pirn::yield_now();
+        assert!(parks("fcntl") > 0);
+        let cut = spawn({
+            let third = fs::File::create(&path).unwrap();
+            move || {
+                let limit = std::time::Duration::from_millis(10);
+                let lock = || within(|| raw::lock_description(&third));
+                let mut ended = None;
+                let _ = pirn::timeout(limit, || ended = Some(lock()));
+                ended.unwrap().unwrap_err().kind()
+            }
+        });
+        assert_eq!(cut.join().unwrap(), ErrorKind::TimedOut);
+        // Closing the last descriptor of it frees the lock.
+        drop(one);
+        waiter.join().unwrap();
+        assert_eq!(raw::owner(&io::pipe().unwrap().0).unwrap(), 0);
+        fs::remove_file(&path).unwrap();
+    });
+}
+
+// Proves: T3.
+#[test]
 fn copies_of_std_park() {
     const SIZE: usize = 1 << 20;
     on_one_worker(|| {
