@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use pirn::future::tokio::{compat, enter};
 use pirn::future::wait;
 use pirn::{Interrupt, Runtime};
-use sqlx::postgres::{PgArguments, PgConnection, PgPool, PgPoolOptions, Postgres};
+use sqlx::postgres::{
+    PgArguments, PgConnectOptions, PgConnection, PgPool, PgPoolOptions, Postgres,
+};
 use sqlx::query::Query;
 use sqlx::{Connection as _, query, query_as, query_scalar};
 
@@ -30,6 +32,14 @@ fn sql<T>(work: impl Future<Output = sqlx::Result<T>>) -> Outcome<T> {
     Ok(wait(compat(work))??)
 }
 
+/// Returns the options of a connection.
+fn options(cluster: &Cluster) -> PgConnectOptions {
+    PgConnectOptions::new_without_pgpass()
+        .socket(cluster.directory())
+        .username(USER)
+        .database("postgres")
+}
+
 /// Runs `test` on fibers with a pool that has no connection yet.
 fn with_pool(name: &str, test: impl FnOnce(&PgPool) -> Outcome + Send) {
     let Some(cluster) = Cluster::start(name) else {
@@ -42,15 +52,15 @@ fn with_pool(name: &str, test: impl FnOnce(&PgPool) -> Outcome + Send) {
         .unwrap();
     let builder = Runtime::builder().workers(2).tokio(tokio.handle().clone());
     let runtime = builder.build().unwrap();
-    let options = PgPoolOptions::new()
+    let pool = PgPoolOptions::new()
         .max_connections(POOL)
         .acquire_timeout(LIMIT);
     let tested = runtime.run(|| {
-        let pool = enter(|| options.connect_lazy_with(cluster.options()));
+        let pool = enter(|| pool.connect_lazy_with(options(&cluster)));
         test(&pool)?;
         is_whole(&pool)?;
         wait(compat(pool.close()))?;
-        let mut alone = sql(PgConnection::connect_with(&cluster.options()))?;
+        let mut alone = sql(PgConnection::connect_with(&options(&cluster)))?;
         eventually("its connections have gone", || {
             Ok(activity(&mut alone)?.0 == 1)
         })?;

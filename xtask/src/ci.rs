@@ -49,6 +49,7 @@ const STEPS: &[Step] = &[
     ("targets", targets::targets, ""),
     ("timing", suite::timing, ""),
     ("stress", stress::stress, ""),
+    ("crates", programs::crates, ""),
     ("deny", deny, ""),
 ];
 

@@ -60,6 +60,7 @@ const COMMANDS: &[(&str, Run)] = &[
     ("asan", sanitize::asan),
     ("tsan", sanitize::tsan),
     ("programs", programs::programs),
+    ("crates", programs::crates),
     ("targets", targets::targets),
     ("bench", bench::bench),
 ];

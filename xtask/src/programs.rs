@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::harness::{Build, Run, cases};
 use crate::options::Options;
 use crate::tally::Tally;
-use crate::{command, suite};
+use crate::{command, rust_src, suite};
 
 /// The beginning of the names of its tests.
 pub(crate) const NAMES: &str = "programs::";
@@ -35,6 +35,30 @@ pub(crate) fn build() -> Build {
         .debug("none")
         .env("RUSTC_WORKSPACE_WRAPPER", clippy())
         .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")
+}
+
+/// Runs blocking crates and C libraries on fibers against their servers, and std's own tests, one at
+/// a time: they are about time.
+///
+/// # Errors
+/// When it is not formatted, it does not build, or nothing ran.
+pub(crate) fn crates(options: &Options) -> Result<Tally, String> {
+    const MANIFEST: &str = "--manifest-path programs/hooks/Cargo.toml";
+    command::run(&mut command::cargo(&format!("fmt --check {MANIFEST}")))?;
+    let build = Build::new(&format!("--release {MANIFEST}"))
+        .folder("crates")
+        // std's tests use what is not stable.
+        .env("RUSTC_BOOTSTRAP", "std_tests")
+        .env("PIRN_RUST_SRC", rust_src::library()?);
+    let mut chosen = cases(&build)?;
+    chosen.retain(|case| case.ignored.is_none() && options.picks(&case.id()));
+    let one = Run {
+        jobs: 1,
+        ..Run::default()
+    };
+    let tally = suite::run_all(chosen, one.with(options)?)?;
+    println!("    crates: {tally}");
+    tally.nonzero("tests of blocking crates")
 }
 
 /// Returns clippy's compiler: beside cargo, or on the search path.

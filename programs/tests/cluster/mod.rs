@@ -11,8 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::{env, fs, process, thread};
 
-use sqlx::postgres::PgConnectOptions;
-
 use crate::peers::{peer, run};
 
 /// A running server; ended when dropped.
@@ -65,12 +63,9 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// Returns the options of a connection.
-    pub(crate) fn options(&self) -> PgConnectOptions {
-        PgConnectOptions::new_without_pgpass()
-            .socket(&self.directory)
-            .username(USER)
-            .database("postgres")
+    /// Returns the directory with the server's socket.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Reads the server's output until it accepts; later output is discarded.

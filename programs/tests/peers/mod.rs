@@ -21,7 +21,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 #[path = "../../../crates/pirn/tests/it/unmeasured.rs"]
 mod unmeasured;
 
-use unmeasured::unmeasured;
+pub(crate) use unmeasured::unmeasured;
 
 /// Longer than any operation here takes on a busy machine: a longer one hangs.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
