@@ -30,15 +30,16 @@ const CHUNK: usize = 1_024;
 /// by default (`fs.nr_open`).
 const CHUNKS: usize = 1_024;
 
-/// The records of the first numbers. They exist from the beginning: a close of a number in a chunk
-/// that the first call is about to create goes unnoticed.
+/// The records of the first numbers. They exist from the beginning, so no close of these numbers is
+/// missed. In a later chunk, a close is missed if the first call creates the chunk at the same
+/// time.
 static FIRST: [Record; CHUNK] = [const { Record::new() }; CHUNK];
 
 static LATER: [OnceLock<Box<[Record]>>; CHUNKS - 1] =
     [const { OnceLock::new() }; CHUNKS - 1];
 
-/// The process that first waited for a number. A child of `fork` shares the epoll instances, and one of
-/// `vfork` the memory, too.
+/// The process that first looked up a record. Its children must not use the records: a child of
+/// `fork` shares the epoll instances, and a child of `vfork` also the memory.
 static PROCESS: OnceLock<u32> = OnceLock::new();
 
 /// The record of one number.
@@ -77,7 +78,8 @@ impl Call {
         Ok(known)
     }
 
-    /// Checks, before an attempt of a call that waits in another way.
+    /// Checks that the number has not ended since the call began. For calls that do not wait by a
+    /// source, such as those for locks of files.
     ///
     /// # Errors
     /// As [`look`](Self::look).
@@ -120,7 +122,7 @@ fn chunk(at: usize) -> Option<&'static [Record]> {
     }
 }
 
-/// Calls `close`, which ends the number, and wakes the fibers that wait for it.
+/// Wakes the fibers that wait for the number, then calls `close`, which ends it.
 pub(crate) fn ending(fd: c_int, close: impl FnOnce() -> Outcome) -> Outcome {
     let number = usize::try_from(fd).ok();
     let record = number.and_then(|number| Some(&chunk(number / CHUNK)?[number % CHUNK]));
@@ -133,7 +135,8 @@ pub(crate) fn ending(fd: c_int, close: impl FnOnce() -> Outcome) -> Outcome {
     closed
 }
 
-/// As [`ending`], for all numbers of the range. Allocates nothing, for children of `fork`.
+/// As [`ending`], for all numbers of the range. Allocates nothing: after a `fork` before the first
+/// record, the child is not recognized as a child.
 pub(crate) fn ending_range(
     first: c_uint,
     last: c_uint,
@@ -165,31 +168,31 @@ impl Record {
         Record(Number::new())
     }
 
-    /// Wakes the fibers that wait. In a signal handler they cannot be woken: they notice when
-    /// another event wakes them.
+    /// Counts an end of the number, and wakes the fibers that wait for it. Wakes none in a signal
+    /// handler: they notice the end at their next wake.
     fn begin_end(&self) {
         keep_errno(|| self.0.begin_end(!is_in_handler()));
     }
 
-    /// Records that an attempt made after `seen` has taken all there was.
-    pub(crate) fn set_emptied(&self, seen: Known, interest: Interest) {
-        self.0.set_emptied(seen, interest);
+    /// Records that an attempt made after `known` has taken all there was.
+    pub(crate) fn set_emptied(&self, known: Known, interest: Interest) {
+        self.0.set_emptied(known, interest);
     }
 
-    /// Parks the fiber after an attempt that has failed since `seen`. `Ok`: it is time for the next
+    /// Parks the fiber after an attempt that has failed since `known`. `Ok`: it is time for the next
     /// attempt.
     #[track_caller]
     pub(crate) fn wait(
         &self,
         (fd, function): (c_int, Function),
-        (seen, interest): (Known, Interest),
+        (known, interest): (Known, Interest),
         until: Option<Instant>,
     ) -> Result<(), Ended> {
         function.count_park();
         if !is_surely_own_process() {
             return Err(Ended::Unwatchable);
         }
-        match self.0.wait((fd, function.name()), seen, interest, until) {
+        match self.0.wait((fd, function.name()), known, interest, until) {
             Ok(NumberWait::MaySucceed) => Ok(()),
             Ok(NumberWait::HasEnded) => Err(Ended::Failed(libc::EBADF)),
             Ok(NumberWait::IsEnding) if until.is_some_and(|until| now() >= until) => {

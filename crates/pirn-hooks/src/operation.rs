@@ -19,7 +19,8 @@ pub(crate) struct Operation {
     pub(crate) function: Function,
     pub(crate) fd: c_int,
     pub(crate) interest: Interest,
-    /// An attempt that transfers less leaves nothing to transfer.
+    /// The size of the buffer of a stream read, else 0. A read that does not fill the buffer has
+    /// emptied the stream.
     room: usize,
 }
 
@@ -27,7 +28,7 @@ pub(crate) struct Operation {
 #[derive(Default)]
 struct Progress {
     call: Call,
-    /// The time limit of the call, from when it waits for the first time.
+    /// The deadline of the call, set at its first wait. `Some(None)`: no limit.
     until: Option<Option<Instant>>,
 }
 
@@ -49,8 +50,8 @@ impl Operation {
         }
     }
 
-    /// As [`reads`](Self::reads), of up to `room` bytes of a stream. Where it is no stream, a short
-    /// read makes the next one wait for an event that comes at once.
+    /// As [`reads`](Self::reads), for a stream and a buffer of `room` bytes. On other objects a
+    /// short read costs the next read a wait: rearming reports an event at once.
     pub(crate) fn drains(function: Function, fd: c_int, room: usize) -> Operation {
         Operation {
             room,
@@ -74,8 +75,10 @@ impl Operation {
         }
     }
 
-    /// Calls `attempt`, which never blocks, until it does not fail with `EAGAIN`, and parks in
-    /// between. If the descriptor is `O_NONBLOCK`, `EAGAIN` is the result.
+    /// Calls `attempt`, which never blocks, and parks after each `EAGAIN`. Returns the first other
+    /// result. Returns `EAGAIN` only if the descriptor is `O_NONBLOCK` or the socket's time limit
+    /// has passed. Fails with `ETIMEDOUT` or `ECANCELED` if the fiber is interrupted, and with
+    /// `EBADF` if the number has ended.
     pub(crate) fn run(self, attempt: impl FnMut() -> Outcome) -> Outcome {
         self.run_part(&mut Progress::default(), attempt)
     }
@@ -90,15 +93,15 @@ impl Operation {
             cancel::check().map_err(errno_of)?;
         }
         let record = record(self.fd);
-        let seen = progress.call.look(self.fd)?;
-        let is_empty = seen.is_some_and(|seen| !seen.is_ready(self.interest));
+        let known = progress.call.look(self.fd)?;
+        let is_empty = known.is_some_and(|known| !known.is_ready(self.interest));
         if !is_empty || !is_blocking(self.fd) {
             let first = attempt();
             // It may have been closed meanwhile.
             if first != Err(libc::EAGAIN)
                 || kernel::flags(self.fd)? & libc::O_NONBLOCK != 0
             {
-                self.settle(first, record.zip(seen));
+                self.settle(first, record.zip(known));
                 return first;
             }
         }
@@ -106,45 +109,47 @@ impl Operation {
         let until = progress
             .until
             .get_or_insert_with(|| limit().and_then(|limit| now().checked_add(limit)));
-        self.wait((progress.call, seen), *until, attempt)
+        self.wait((progress.call, known), *until, attempt)
     }
 
-    /// Parks until an attempt succeeds.
+    /// Parks and calls `attempt` in turn, until the result is not `EAGAIN` or `until` has passed.
+    /// Blocks the thread instead of parking if the descriptor cannot be watched.
     #[cold]
     fn wait(
         self,
-        (mut call, mut seen): (Call, Option<Known>),
+        (mut call, mut known): (Call, Option<Known>),
         until: Option<Instant>,
         mut attempt: impl FnMut() -> Outcome,
     ) -> Outcome {
-        let mut vain = Vain::default();
+        let mut short_waits = ShortWaits::default();
         loop {
             let begun = now();
-            let parked = self.park(seen, until);
+            let parked = self.park(known, until);
             match parked {
                 // It may have become ready before the time was up.
                 Ok(()) | Err(Ended::TimedOut) => {}
                 Err(Ended::Failed(error)) => return Err(error),
                 Err(Ended::Unwatchable) => self.block(until)?,
             }
-            seen = call.look(self.fd)?;
+            known = call.look(self.fd)?;
             let done = attempt();
             if done != Err(libc::EAGAIN) || parked == Err(Ended::TimedOut) {
-                self.settle(done, record(self.fd).zip(seen));
+                self.settle(done, record(self.fd).zip(known));
                 return done;
             }
-            vain.pause(begun, until)?;
+            short_waits.record(begun, until)?;
         }
     }
 
-    /// Records what an attempt has shown, and yields if the fiber has completed many operations
-    /// without a wait.
+    /// After a success: records whether the stream is empty, and consumes budget. If the budget is
+    /// used up, yields; on an `O_NONBLOCK` descriptor, or in a child process, leaves the yield to
+    /// the next operation.
     fn settle(self, done: Outcome, record: Option<(&Record, Known)>) {
         let Ok(moved) = done else { return };
-        if let Some((record, seen)) = record
+        if let Some((record, known)) = record
             && (1..self.room).contains(&moved.cast_unsigned())
         {
-            record.set_emptied(seen, self.interest);
+            record.set_emptied(known, self.interest);
         }
         if hooks::is_spent() {
             match is_blocking(self.fd) && hooks::is_surely_own_process() {
@@ -157,13 +162,13 @@ impl Operation {
     /// Parks the fiber until an attempt is due.
     pub(crate) fn park(
         self,
-        seen: Option<Known>,
+        known: Option<Known>,
         until: Option<Instant>,
     ) -> Result<(), Ended> {
-        let (Some(record), Some(seen)) = (record(self.fd), seen) else {
+        let (Some(record), Some(known)) = (record(self.fd), known) else {
             return Err(Ended::Unwatchable);
         };
-        record.wait((self.fd, self.function), (seen, self.interest), until)
+        record.wait((self.fd, self.function), (known, self.interest), until)
     }
 
     /// Blocks the thread until an attempt is due.
@@ -181,10 +186,11 @@ impl Operation {
         }
     }
 
-    /// Moves `total` bytes by calls of `attempt`, which is given the number of those that were
-    /// moved before. Ends early if an attempt fails or the descriptor is `O_NONBLOCK`: then returns
-    /// the number of bytes so far, if it is not zero. An error that comes after the first bytes is
-    /// left for the next call.
+    /// Transfers `total` bytes by calls of `attempt`, with the number of bytes transferred before
+    /// as its argument. Ends early if an attempt fails or returns 0, or if the descriptor is
+    /// `O_NONBLOCK`. Then returns the number of bytes so far; if it is zero, the error. After the
+    /// first bytes, checks for a pending error before each attempt, so that the next call reports
+    /// it.
     pub(crate) fn run_to_end(
         self,
         total: usize,
@@ -220,15 +226,19 @@ impl Operation {
     }
 }
 
-/// Attempts in a row that have failed right after an event. The system reports some objects ready
-/// that are not, such as a Unix socket for a datagram to a full receiver.
+/// The number of waits in a row that were shorter than 100 µs and led to a failed attempt. The
+/// system reports some objects ready that are not, such as a Unix socket for a datagram to a full
+/// receiver.
 #[derive(Default)]
-pub(crate) struct Vain(u32);
+pub(crate) struct ShortWaits(u32);
 
-impl Vain {
-    /// Counts an attempt that has failed after a wait that began at `begun`, and sleeps for a moment
-    /// if there were many.
-    pub(crate) fn pause(
+impl ShortWaits {
+    /// Records a failed attempt after a wait that began at `begun`. Sleeps for 1 ms from the eighth
+    /// short wait on.
+    ///
+    /// # Errors
+    /// `EAGAIN`: `until` has passed. `ETIMEDOUT`, `ECANCELED`: the sleep was interrupted.
+    pub(crate) fn record(
         &mut self,
         begun: Instant,
         until: Option<Instant>,

@@ -16,7 +16,7 @@ use pirn::time::now;
 
 use crate::descriptor::{Call, Ended, ending, errno_of, record};
 use crate::kernel::{self, Outcome, answer_int, call, duration_of, is_blocking};
-use crate::operation::Vain;
+use crate::operation::ShortWaits;
 use crate::region::is_parking;
 use crate::stats::Function;
 
@@ -395,7 +395,7 @@ fn wait_for_one(
     ask: &mut impl FnMut(Option<Duration>) -> Outcome,
 ) -> Result<Outcome, Unwatchable> {
     let record = record(fd).ok_or(Unwatchable)?;
-    let (mut call, mut vain) = (Call::default(), Vain::default());
+    let (mut call, mut short_waits) = (Call::default(), ShortWaits::default());
     loop {
         let begun = now();
         let seen = match call.look(fd) {
@@ -408,7 +408,7 @@ fn wait_for_one(
         }
         match record.wait((fd, function), (seen, interest), until) {
             // `select` does not count all that the system reports.
-            Ok(()) => match vain.pause(begun, until) {
+            Ok(()) => match short_waits.record(begun, until) {
                 Ok(()) | Err(libc::EAGAIN) => {}
                 Err(error) => return Ok(Err(error)),
             },

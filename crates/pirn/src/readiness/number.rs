@@ -11,32 +11,34 @@
 //! # A call
 //! 1. Reads the count of ends, once, and the known readiness.
 //! 2. Makes an attempt, which would have to wait.
-//! 3. If the count has changed, fails. Else, if an end is under way, which was counted before step 1,
-//!    makes the next attempt after a moment.
-//! 4. Marks the source as not ready, moves it to the driver of its worker, counts itself, and rearms
-//!    the registration. Registers nothing if the count of ends has changed.
+//! 3. If the count has changed, fails. Else, if an end is under way, sleeps for a moment, and
+//!    starts again with an attempt. Such an end was counted before step 1, or is about to be
+//!    counted.
+//! 4. Marks the source as not ready, moves it to the driver of its worker, counts itself, and
+//!    rearms the registration. Registers nothing if the count of ends has changed.
 //! 5. Joins the queue under its lock, unless the source is ready or the count has changed.
 //! 6. Fails if the count has changed, else makes the next attempt.
 //!
 //! # An end
 //! 1. Counts itself among those under way.
 //! 2. Increments the count of ends.
-//! 3. Removes the registration, then wakes all waiters under the lock of the queues.
+//! 3. Removes the registration, then claims all waiters under the lock of the queues. Not in a
+//!    signal handler: there the waiters stay parked until another event.
 //! 4. Closes the number.
-//! 5. Is under way no more.
+//! 5. Decrements the number of ends under way.
 //!
 //! # Why no wake is lost
 //! * Events: see [`Source::wait_anew`].
 //! * A call that reads the count before step 2 of an end: it joins the queue before step 3 of the
 //!   end and is woken, or it takes the lock after that and sees the new count.
 //! * A call that reads the count after step 2 also sees that the end is under way, until step 5.
-//!   After that the number stands for its next object. Such a call began during the end, and acts on
-//!   one object or on the other, as on a thread.
+//!   After that the number stands for its next object. Such a call began during the end. It acts on
+//!   the old object or on the new one, as on a plain thread.
 //! * A call registers nothing after step 3, since it checks the count under the lock of the
 //!   source's home, which step 3 takes.
-//! * The first call for a number creates the source while an end looks for it. Each writes (the
-//!   source, the count) before it reads what the other has written, with a fence in between: so the
-//!   end sees the source, or the call sees the count.
+//! * The first call for a number creates the source while an end looks for it. The call publishes
+//!   the source, then reads the count. The end increments the count, then reads the source. Both
+//!   have a fence in between: so the end sees the source, or the call sees the count.
 //!
 //! Models: `tests::model_number`, where the source exists from the beginning.
 
@@ -57,7 +59,7 @@ use crate::wait::Spec;
 #[derive(Debug)]
 pub struct Number {
     source: OnceLock<Source>,
-    /// How often it has ended. Counts from before it is closed.
+    /// The number of ends. Incremented before the close.
     ended: AtomicU32,
     /// The ends that are under way.
     ending: AtomicU32,
@@ -98,7 +100,7 @@ impl Known {
 }
 
 impl Number {
-    /// Creates the record of a number that has none.
+    /// Creates a number without a source.
     #[cfg(not(pirn_modelled))]
     #[expect(clippy::new_without_default, reason = "for statics")]
     #[must_use]
@@ -110,7 +112,8 @@ impl Number {
         }
     }
 
-    /// As `new`, for models, in which atomics are not constant. The source exists from the beginning.
+    /// As `new`, for models, in which atomics are not constant. The source exists from the
+    /// beginning.
     #[cfg(pirn_modelled)]
     pub(super) fn with_source() -> Number {
         let number = Number {
@@ -144,8 +147,8 @@ impl Number {
     #[inline]
     #[must_use]
     pub fn ends(&self) -> u32 {
-        // ORDERING: Acquire, with `count_end`: a caller that sees the count of an end also sees that
-        // the end is under way.
+        // ORDERING: Acquire, with `count_end`: a caller that sees the count of an end also sees
+        // that the end is under way.
         self.ended.load(Ordering::Acquire)
     }
 
@@ -160,11 +163,12 @@ impl Number {
         Ok(Known { seen, ended })
     }
 
-    /// Parks the caller, in a call of a function for the descriptor `raw`, after an attempt that has
-    /// failed since `known`. May also return [`NumberWait::MaySucceed`] spuriously.
+    /// Parks the caller, a call of `function` on the descriptor `raw`, after an attempt that has
+    /// failed since `known`. Returns at once if the number has ended or is ending. May also return
+    /// [`NumberWait::MaySucceed`] spuriously.
     ///
     /// # Errors
-    /// * Kind `TimedOut`: `until`.
+    /// * Kind `TimedOut`: `until` has passed.
     /// * The caller's interrupt.
     /// * The error of the system: the descriptor cannot be watched.
     #[track_caller]
@@ -236,7 +240,8 @@ impl Number {
         fence(Ordering::SeqCst);
     }
 
-    /// Ends [`begin_end`](Self::begin_end): the number is closed.
+    /// Completes an end that [`begin_end`](Self::begin_end) began. The caller has closed the
+    /// number.
     pub fn finish_end(&self) {
         // ORDERING: Release, with `wait`.
         self.ending.fetch_sub(1, Ordering::Release);

@@ -23,8 +23,9 @@ use crate::wait::{Attempt, How, Reason, Spec, Waited, begin, deadline_in, wait_i
 
 /// The known readiness of an object that the system reports on, and its waiters.
 ///
-/// The system's handle is passed in with each operation, and is the same each time. It is closed
-/// after the source has been dropped.
+/// The system's handle is passed in with each operation. It is the same each time, and is closed
+/// after the source has been dropped. The source of a `Number` is the exception: it outlives each
+/// object that the number stands for.
 pub(crate) struct Source {
     site: &'static Site,
     number: u32,
@@ -38,9 +39,9 @@ impl Source {
         Ok(Source { site, number })
     }
 
-    /// Calls `attempt`, which never blocks, as soon as it does not fail with `WouldBlock`.
-    /// `emptied` decides from its result whether the next attempt would: then the next operation
-    /// waits without an attempt.
+    /// Calls `attempt`, which never blocks, until it does not fail with `WouldBlock`, and waits in
+    /// between. If `emptied` returns true for its result, the next attempt is expected to fail: the
+    /// next operation first waits for an event.
     ///
     /// # Errors
     /// * The error of `attempt`.
@@ -73,8 +74,9 @@ impl Source {
         }
     }
 
-    /// Calls `attempt` like [`operate`](Self::operate), for a future. If it would have to wait, the
-    /// task is woken when it need not wait any more: the last task that has polled this side.
+    /// Calls `attempt` like [`operate`](Self::operate), for a future. If `attempt` would block,
+    /// registers the task's waker for this side, in place of an earlier task's. If the budget is
+    /// used up, returns `Pending` without an attempt, and wakes the task at once.
     #[cfg(any(feature = "futures", pirn_modelled))]
     #[inline]
     pub(crate) fn poll<R>(
@@ -102,7 +104,8 @@ impl Source {
         }
     }
 
-    /// Calls `attempt`; returns its result unless it would have to wait.
+    /// Calls `attempt` if the source may be ready, again after `EINTR`. Returns `None` if the
+    /// source is not ready, or `attempt` fails with `WouldBlock`.
     #[inline]
     pub(super) fn attempt<R>(
         &self,
@@ -146,8 +149,8 @@ impl Source {
         self.wait_while(raw, interest, spec, || true)
     }
 
-    /// As [`wait`](Self::wait), unless `may_wait` returns false under the lock of the source's home,
-    /// or of the waiters.
+    /// As [`wait`](Self::wait), but returns at once if `may_wait` returns false under the lock of
+    /// the source's home or of the queues.
     #[inline]
     #[track_caller]
     fn wait_while(
@@ -194,17 +197,17 @@ impl Source {
     /// Returns the waiters.
     #[cfg_attr(
         any(pirn_modelled, not(unix)),
-        expect(dead_code, reason = "for choices")
+        expect(dead_code, reason = "only `select` uses it")
     )]
     pub(crate) fn waits(&self) -> &Lock<Waits> {
         &self.site.waits
     }
 
     /// Returns true if events come through `driver`, or through the common one. Requires the lock
-    /// of the waiters.
+    /// of the queues.
     #[cfg_attr(
         any(pirn_modelled, not(unix)),
-        expect(dead_code, reason = "for choices")
+        expect(dead_code, reason = "only `select` uses it")
     )]
     pub(crate) fn is_near(&self, driver: &'static Driver) -> bool {
         self.site.is_near(driver)
@@ -220,9 +223,9 @@ impl Source {
         self.site.clear(seen, interest);
     }
 
-    /// Moves the source to a driver that reports events to the caller soon: that of its own worker.
-    /// It is the common one if others wait through another driver, or if the caller blocks its
-    /// thread.
+    /// Moves the source to the caller's driver, and returns that driver: the one of its worker, or
+    /// the common one if the caller blocks its thread. If others wait through another driver, the
+    /// source moves to the common driver instead.
     ///
     /// # Errors
     /// The operating system's error: the handle cannot be watched, or there is no memory.
@@ -321,13 +324,15 @@ impl Source {
 /// For numbers of descriptors (`number`).
 #[cfg(target_os = "linux")]
 impl Source {
-    /// As [`wait`](Self::wait), in a call of `function`, for a number that may stand for another
-    /// object than before. If `has_ended` returns true under the lock of the source's home, nothing
-    /// is registered; if it does under the lock of the waiters, returns at once.
+    /// As [`wait`](Self::wait), but rearms the registration first: the number may stand for another
+    /// object than before. `call` is the function and the descriptor, for reports. Registers
+    /// nothing if `has_ended` returns true under the lock of the source's home. Returns at once if
+    /// it does under the lock of the queues.
     ///
-    /// LIVENESS: the registration is rearmed after the caller has found the source not ready, which
-    /// makes an event if it is ready then. So no event of the past is relied on. A caller is counted
-    /// from before that until it has waited, so no other one removes its side in between.
+    /// LIVENESS: the caller finds the source not ready, then rearms the registration. If the source
+    /// is ready by then, rearming makes a new event, so earlier events do not matter. The caller is
+    /// counted before it rearms and until its wait has ended. So another caller that rearms keeps
+    /// this caller's side.
     ///
     /// # Errors
     /// Like [`wait`](Self::wait).
@@ -383,8 +388,8 @@ impl Source {
         if let (Some(driver), Some(raw)) = (home.driver.take(), home.raw.take()) {
             driver.remove(raw);
         }
-        // Under the lock: a waiter that finds there that the source has no driver any more also
-        // sees what the caller has done before.
+        // Under the lock of the queues: a waiter that sees there that the source has no driver also
+        // sees the count of ends that the caller has incremented.
         let waits = (!mutant!("end_forgets_unlocked")).then(|| self.site.waits.lock());
         self.site.forget_driver();
         drop((waits, home));
@@ -393,8 +398,8 @@ impl Source {
 }
 
 impl Site {
-    /// Moves a source from its current driver to another one. If both report an event, one of them
-    /// is redundant.
+    /// Moves a source from its current driver to `driver`. For a moment both may report the same
+    /// event; the second report is harmless.
     ///
     /// # Errors
     /// The other driver does not accept it; it stays where it is.
@@ -421,7 +426,7 @@ impl Site {
     /// Returns true if events come through `driver`, or through the common one. Requires the lock
     /// of the queues.
     pub(super) fn is_near(&self, driver: &'static Driver) -> bool {
-        // ORDERING: Relaxed: see `place`.
+        // ORDERING: Relaxed: see LIVENESS of `bring`.
         let own = self.driver.load(Ordering::Relaxed);
         ptr::eq(own, driver) || ptr::eq(own, common::driver())
     }

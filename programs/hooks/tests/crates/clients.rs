@@ -8,13 +8,13 @@ use lettre::{Message, SmtpTransport, Transport as _};
 use pirn_hooks::within;
 
 use crate::fixture::{
-    PAUSE, REQUESTS, answer_late, at_once, each_crowd, one_worker, serve,
+    PAUSE, REQUESTS, answer_late, at_once, check_each_count, one_worker, serve,
 };
 
 #[test]
 fn ureq_parks() {
     let address = serve(answer_late);
-    each_crowd("ureq", |number| {
+    check_each_count("ureq", |number| {
         let mut answer = ureq::get(format!("http://{address}/{number}"))
             .call()
             .unwrap();
@@ -26,7 +26,7 @@ fn ureq_parks() {
 #[test]
 fn attohttpc_parks() {
     let address = serve(answer_late);
-    each_crowd("attohttpc", |number| {
+    check_each_count("attohttpc", |number| {
         let answer = attohttpc::get(format!("http://{address}/{number}")).send();
         assert_eq!(answer.unwrap().text().unwrap(), format!("/{number}"));
     });
@@ -51,7 +51,7 @@ fn reqwest_blocks_its_worker() {
 #[test]
 fn lettre_parks() {
     let address = serve(take_mail);
-    each_crowd("lettre", |number| {
+    check_each_count("lettre", |number| {
         let mail = Message::builder()
             .from("a@example.org".parse().unwrap())
             .to("b@example.org".parse().unwrap())

@@ -13,7 +13,8 @@ use mysql::prelude::Queryable as _;
 
 use crate::cluster::{Cluster, USER};
 use crate::fixture::{
-    PAUSE, REQUESTS, allow_many_files, at_once, await_port, each_crowd, free_port, serve,
+    PAUSE, REQUESTS, allow_many_files, at_once, await_port, check_each_count, free_port,
+    serve,
 };
 use crate::peers::{Program, peer, run};
 
@@ -77,7 +78,7 @@ fn mysql_parks() {
     let Some(server) = MariaDb::start() else {
         return;
     };
-    each_crowd("mysql", |number| {
+    check_each_count("mysql", |number| {
         let query = format!("SELECT SLEEP(0.2), {number}");
         let row: Option<(u32, u32)> = server.connect().query_first(query).unwrap();
         assert_eq!(row, Some((0, number)));

@@ -12,16 +12,16 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::peers::LIMIT;
 
-/// For how long each request waits.
+/// How long a server waits before it answers a request.
 pub(crate) const PAUSE: Duration = Duration::from_millis(200);
 
 /// How many requests are made at once.
 pub(crate) const REQUESTS: u32 = 50;
 
 /// The numbers of requests for servers that accept many connections.
-const CROWDS: [u32; 2] = [REQUESTS, 1_000];
+const REQUEST_COUNTS: [u32; 2] = [REQUESTS, 1_000];
 
-/// The interval of the fiber that sleeps beside them.
+/// The length of each sleep of the fiber that runs beside the requests.
 const TICK: Duration = Duration::from_millis(5);
 
 /// The figures of one run.
@@ -29,7 +29,7 @@ const TICK: Duration = Duration::from_millis(5);
 pub(crate) struct Figures {
     requests: u32,
     pub(crate) took: Duration,
-    /// The processor time of all processes, so that of the servers, too.
+    /// The processor time of all processes on the machine, servers included.
     processor: Duration,
     /// The most by which a sleep beside the requests was too long.
     late: Duration,
@@ -40,7 +40,7 @@ impl Figures {
     #[track_caller]
     pub(crate) fn check(&self) {
         self.check_time();
-        // A thousand answers that come at once are computed one after the other.
+        // The worker handles a thousand simultaneous answers one after the other.
         let bound = match self.requests <= REQUESTS {
             true => Duration::from_millis(20),
             false => PAUSE / 2,
@@ -54,17 +54,20 @@ impl Figures {
         assert!(self.took >= PAUSE, "{self:?}");
         assert!(
             self.took <= PAUSE.mul_f64(1.3) + self.processor,
-            "one after the other: {self:?}"
+            "the requests ran one after the other: {self:?}"
         );
-        // Whatever else has computed meanwhile.
+        // Also fails for sequential requests if other programs have increased `processor`.
         assert!(self.took < PAUSE * self.requests / 5, "{self:?}");
     }
 
-    /// Checks that all requests together have waited for less than this many times, each of which
-    /// waits several times.
+    /// Checks that all requests together took less than `waits` pauses, although each request
+    /// pauses several times.
     #[track_caller]
     pub(crate) fn check_within(&self, waits: u32) {
-        assert!(self.took < PAUSE * waits, "one after the other: {self:?}");
+        assert!(
+            self.took < PAUSE * waits,
+            "the requests ran one after the other: {self:?}"
+        );
     }
 
     /// Checks that the requests have waited one after the other, and that sleeps were late.
@@ -114,10 +117,10 @@ pub(crate) fn at_once(
     figures
 }
 
-/// Calls [`at_once`] for each number of [`CROWDS`], and checks the figures.
+/// Calls [`at_once`] for each number of [`REQUEST_COUNTS`], and checks the figures.
 #[track_caller]
-pub(crate) fn each_crowd(name: &str, request: impl Fn(u32) + Sync) {
-    for requests in CROWDS {
+pub(crate) fn check_each_count(name: &str, request: impl Fn(u32) + Sync) {
+    for requests in REQUEST_COUNTS {
         at_once(name, requests, &request).check();
     }
 }
@@ -133,7 +136,7 @@ fn tick(over: &AtomicBool) -> Duration {
     late
 }
 
-/// Returns the time that the processors have computed since the system started.
+/// Returns the busy time of all processors since the system started.
 fn processor_time() -> Duration {
     let text = std::fs::read_to_string("/proc/stat").unwrap();
     let line = text.lines().next().unwrap();
@@ -142,7 +145,7 @@ fn processor_time() -> Duration {
         .skip(1)
         .map(|part| part.parse().unwrap())
         .collect();
-    // Not those that were idle: the fourth and the fifth.
+    // Skips the fields `idle` and `iowait`, the fourth and the fifth.
     let busy = parts[..3].iter().sum::<u64>() + parts[5..8].iter().sum::<u64>();
     Duration::from_millis(busy * 10)
 }
@@ -152,7 +155,7 @@ fn processor_time() -> Duration {
 pub(crate) fn serve(serve: impl Fn(TcpStream) + Copy + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    // More clients at once than `std` lets wait.
+    // The backlog that `std` sets is too short for 1,000 clients.
     rustix::net::listen(&listener, 4_096).unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
@@ -163,7 +166,7 @@ pub(crate) fn serve(serve: impl Fn(TcpStream) + Copy + Send + 'static) -> Socket
     address
 }
 
-/// Answers a request for HTTP after the pause with its path.
+/// Reads an HTTP request, sleeps for `PAUSE`, and answers with the path of the request.
 pub(crate) fn answer_late(mut stream: impl Read + Write) {
     let mut reader = BufReader::new(&mut stream);
     let mut request = String::new();

@@ -14,7 +14,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
 };
 
-use crate::fixture::{REQUESTS, answer_late, at_once, each_crowd, serve};
+use crate::fixture::{REQUESTS, answer_late, at_once, check_each_count, serve};
 
 /// The name in the certificate.
 const HOST: &str = "localhost";
@@ -131,7 +131,7 @@ fn native_tls_parks() {
 #[test]
 fn libcurl_parks() {
     let plain = serve(answer_late);
-    each_crowd("curl", |number| {
+    check_each_count("curl", |number| {
         fetch(&format!("http://{plain}"), number);
     });
 }
