@@ -20,13 +20,13 @@ pub trait Emit {
 #[derive(Debug)]
 pub struct Gone;
 
-/// A compressed member of known length, compressed and decompressed.
+/// A compressed member. Its length is known, both compressed and decompressed.
 #[derive(Debug)]
 pub struct Member {
     /// Deflate data and trailer.
     pub body: Vec<u8>,
     /// Offset of the body in the file.
     pub offset: u64,
-    /// Required length of the data.
+    /// Length of the data after decompression; another length is damage.
     pub plain: usize,
 }

@@ -5,8 +5,8 @@ use std::{fmt, io};
 use super::decode::Method;
 use crate::gzip::{Damage, Header};
 
-/// The reason why a pipeline stopped. Its text does not name the file; the report does. `Write`
-/// concerns the output, the others the input.
+/// The reason why a pipeline stopped. The text does not name the file: the caller adds the name.
+/// `Write` concerns the output, `Read` and `Damage` the input.
 #[derive(Debug)]
 pub enum Failure {
     /// The input could not be read.

@@ -55,7 +55,9 @@ impl Session {
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(n @ 1..) = from.read(&mut bytes) {
-                into.lock().expect("whole").extend_from_slice(&bytes[..n]);
+                into.lock()
+                    .expect("no reader has panicked")
+                    .extend_from_slice(&bytes[..n]);
             }
         });
         Session {
@@ -68,7 +70,7 @@ impl Session {
 
     /// Returns the contents of the screen.
     pub(crate) fn screen(&self) -> Emulator {
-        let seen = self.seen.lock().expect("whole");
+        let seen = self.seen.lock().expect("no reader has panicked");
         Emulator::after(&seen, usize::from(COLUMNS), usize::from(ROWS))
     }
 
@@ -96,7 +98,8 @@ impl Session {
         !modes.intersects(LocalModes::ICANON | LocalModes::ECHO)
     }
 
-    /// Waits for the end, after which the terminal is restored, except for this text.
+    /// Waits until the program ends. Checks that the terminal is restored, and shows nothing but
+    /// this text.
     #[track_caller]
     pub(crate) fn end(mut self, said: &str) -> ExitStatus {
         let mut status = None;
@@ -178,7 +181,8 @@ fn it_draws_obeys_and_gives_the_terminal_back() {
     assert!(session.end("").success());
 }
 
-/// The process ends meanwhile: the last picture stays, with a message, then and at the end.
+/// The inspected process ends: the last picture stays with a message, and the program repeats the
+/// message when it ends.
 // Proves: P15-screen.
 #[test]
 fn the_process_ends_meanwhile() {
@@ -265,7 +269,7 @@ fn a_closed_window_ends_it() {
     if Command::new("setsid").arg("--version").output().is_err() {
         return unmeasured("no setsid on this machine");
     }
-    // It depends on a moment whether the program draws then or reads keys.
+    // Repeated: at the hang-up the program may be drawing or reading keys, depending on timing.
     for _ in 0..4 {
         let mut command = Command::new("setsid");
         let status = hang_up(command.args(["--ctty", PROGRAM]).arg(&socket));
@@ -275,8 +279,8 @@ fn a_closed_window_ends_it() {
     }
 }
 
-/// A panic's message is readable on the first screen. In a process of its own, which is this test
-/// again.
+/// A panic's message is readable on the first screen. The panic happens in a child process that
+/// runs this same test.
 // Proves: P15-screen.
 #[test]
 fn a_panic_gives_the_terminal_back() {

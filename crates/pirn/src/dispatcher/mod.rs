@@ -1,4 +1,4 @@
-//! Dispatchers: sets of workers that a fiber can be sent to.
+//! Dispatchers: targets for spawns other than the current runtime.
 //!
 //! [`Dispatcher::io`] is for calls that block, [`single`](Dispatcher::single) has one thread,
 //! [`limited`](Dispatcher::limited) bounds the number of fibers at a time,

@@ -6,12 +6,13 @@ use std::time::Duration;
 use super::metrics::Metrics;
 
 impl Metrics {
-    /// Writes every counter of every worker in the text exposition format of Prometheus,
-    /// version 0.0.4: `pirn_NAME_total{worker="N"}` for counters that only grow, `pirn_NAME` for
-    /// the rest. Serve it as `text/plain; version=0.0.4`.
+    /// Writes all counters in the text exposition format of Prometheus, version 0.0.4:
+    /// `pirn_NAME_total{worker="N"}` for counters that only grow, `pirn_NAME{worker="N"}` for
+    /// gauges. Serve it as `text/plain; version=0.0.4`.
     ///
-    /// Counts that belong to no worker have the label `worker="outside"`, so that the sum over
-    /// `worker` is the total.
+    /// The part of a counter of workers that belongs to none of them has the label
+    /// `worker="outside"`, so that the sum over `worker` is the total. Values of the whole runtime,
+    /// such as `pirn_workers`, have no label.
     ///
     /// # Errors
     /// Errors of `out`.

@@ -5,8 +5,8 @@
 //! a system call with `EINTR`. The models do the same at each access to memory, but with stand-ins
 //! for the system.
 //!
-//! A signal also ends a sleep that a wake should have ended. So there is at most one for each call
-//! of [`Held::allow`]: code after the hold gets no such help.
+//! A signal also ends a sleep that a wake should have ended, and so may hide a lost wake. So each
+//! call of [`Held::allow`] permits one signal at most.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,7 +21,7 @@ const LONGEST: u64 = 60_000;
 /// How many holds have ended, in the whole process.
 static ENDED: AtomicU64 = AtomicU64::new(0);
 
-/// The threads that are held; each is on the list while it lives.
+/// The threads that may be held: each from `enter` to `leave`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Held(Arc<Shared>);
 
@@ -95,7 +95,7 @@ impl Drop for Leaves<'_> {
     }
 }
 
-/// Holds threads until it is dropped.
+/// A thread that carries out each allowed hold, until the value is dropped.
 #[derive(Debug)]
 pub(crate) struct Holder {
     held: Held,
@@ -123,7 +123,8 @@ impl Holder {
         }
     }
 
-    /// How often a thread was held.
+    /// Returns the number of allowed holds that were carried out, including those that found no
+    /// thread on the list.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
@@ -138,7 +139,8 @@ impl Drop for Holder {
     }
 }
 
-/// Computes for a random time: as often 100 ns as 10 µs, 60 µs at most.
+/// Computes for a random time of at most 60 µs; short and long times, on a logarithmic scale, are
+/// about equally likely.
 pub(crate) fn pause() {
     let nanos = (dice() % LONGEST) >> (dice() % 12);
     let start = Instant::now();

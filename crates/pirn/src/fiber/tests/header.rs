@@ -1,4 +1,4 @@
-//! The layout of a header; under a sanitizer a context is larger.
+//! Tests the layout of a header. Not built under sanitizers, where a context is larger.
 
 use crate::fiber::header::{Header, PAYLOAD_OFFSET};
 

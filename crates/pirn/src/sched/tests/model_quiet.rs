@@ -39,7 +39,8 @@ impl Fixture {
         Arc::new(fixture)
     }
 
-    /// From here on other threads may have come first; loom forgets that of mere loads of a word.
+    /// Lets the model run other threads first. By loads alone loom does not explore these orders; a
+    /// read-modify-write operation makes it do so.
     fn turn(&self) {
         self.turns.fetch_add(1, Ordering::Relaxed);
     }
@@ -59,7 +60,7 @@ impl Fixture {
         self.quiet.check_if_watched(|| self.live());
     }
 
-    /// A worker with nothing left to do: the fence of its announcement, then its last look.
+    /// Simulates a worker that goes to sleep: a fence, then a last check whether a waiter watches.
     fn sleep(&self) {
         fence(Ordering::SeqCst);
         self.quiet.check_if_watched(|| self.live());
@@ -148,7 +149,8 @@ fn model_quiet_never_misses_a_child() {
     });
 }
 
-/// A spawn from outside that is refused: counted twice, and no waiter sleeps on the difference.
+/// A spawn from outside is rejected: it is counted as spawned, then as rejected. A waiter that
+/// reads the counts in between is woken.
 #[test]
 fn model_quiet_refusal_against_wait() {
     explore("quiet_refusal_against_wait", 3, || {

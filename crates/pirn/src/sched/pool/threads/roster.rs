@@ -14,14 +14,14 @@ pub(in crate::sched) struct Threads {
     roster: Mutex<Roster>,
     /// The intended number of running workers: the members (`sched::policy::standby`).
     members: AtomicUsize,
-    /// The thread that drives the worker, if the pool has none.
+    /// The thread that runs the fibers of a pool without threads of its own.
     pub(in crate::sched) driver: Mutex<Option<ThreadId>>,
     pub(in crate::sched) decisions: Decisions,
 }
 
 /// The handles of the threads.
 pub(in crate::sched) struct Roster {
-    /// The worker of each thread; the monitor is no worker.
+    /// Each thread with the index of its worker; `None` for the monitor.
     working: Vec<(Option<usize>, JoinHandle<()>)>,
     /// Threads that have left and are about to end.
     leaving: Vec<JoinHandle<()>>,
@@ -52,7 +52,7 @@ impl Threads {
         self.members.load(Ordering::Relaxed)
     }
 
-    /// *Under the lock.*
+    /// Sets the number of members. Requires the lock of the roster.
     pub(in crate::sched) fn set_members(&self, members: usize) {
         // ORDERING: Release: after the places of new members have been filled.
         self.members.store(members, Ordering::Release);
