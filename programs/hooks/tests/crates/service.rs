@@ -36,8 +36,11 @@ fn serve(mode: &str, clients: usize) {
     let (service, address) = Program::serve_by(&mut service);
     let start = Instant::now();
     pirn::run(|| {
-        let streams: Vec<_> = pirn::par::map(&vec![(); clients], |()| {
-            TcpStream::connect(address).unwrap()
+        // At the same time: a backlog that is full delays each of them by a second.
+        let streams: Vec<_> = pirn::scope(|s| {
+            let connect = |_| s.spawn(move || TcpStream::connect(address).unwrap());
+            let all: Vec<_> = (0..clients).map(connect).collect();
+            all.into_iter().map(|fiber| fiber.join().unwrap()).collect()
         });
         for round in 1..=2 {
             pirn::scope(|s| {
