@@ -3,10 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "the clients are plain threads")]
 
 use std::collections::HashMap;
-use std::hint::black_box;
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
@@ -20,64 +18,18 @@ use pirn::future::hyper::Executor;
 use pirn::future::wait;
 use pirn::net::TcpListener;
 
-/// What a request computes.
-const JOB: Duration = Duration::from_millis(1);
+#[path = "../../crates/pirn/tests/stress/load.rs"]
+mod load;
 
-/// When the connections are opened.
-#[derive(Debug, Copy, Clone)]
-enum Arrival {
-    /// One by one, while the server is idle.
-    Idle,
-    /// All at once.
-    Burst,
-    /// While a quarter of them have requests.
-    Load,
-}
-
-/// A chain of that many multiplications.
-#[inline(never)]
-fn compute(steps: u64) {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mixed = (0..steps).fold(1_u64, |x, step| (x ^ step).wrapping_mul(ODD));
-    black_box(mixed);
-}
-
-/// Returns how many steps take as long as a job on a processor of its own.
-fn steps_of_a_job() -> u64 {
-    const STEPS: u64 = 200_000;
-    let time = |_| {
-        let start = Instant::now();
-        compute(STEPS);
-        start.elapsed()
-    };
-    let fastest = (0..50).map(time).min().unwrap();
-    (STEPS as f64 * JOB.as_secs_f64() / fastest.as_secs_f64()) as u64
-}
-
-/// Returns the time that threads need for the jobs, as many as there are processors.
-fn on_threads(jobs: usize, steps: u64, most: usize) -> Duration {
-    let processors = thread::available_parallelism().unwrap().get();
-    let next = AtomicUsize::new(0);
-    let start = Instant::now();
-    thread::scope(|s| {
-        for _ in 0..processors.min(most) {
-            s.spawn(|| {
-                while next.fetch_add(1, Ordering::Relaxed) < jobs {
-                    compute(steps);
-                }
-            });
-        }
-    });
-    start.elapsed()
-}
+use load::{Arrival, Job, arrive, on_threads};
 
 /// How many requests each thread has answered.
 type Answered = Arc<Mutex<HashMap<ThreadId, usize>>>;
 
-fn routes(steps: u64, answered: &Answered) -> Router {
+fn routes(job: Job, answered: &Answered) -> Router {
     let answered = Arc::clone(answered);
     let answer = move || async move {
-        compute(steps);
+        job.run();
         let mut all = answered.lock().unwrap_or_else(PoisonError::into_inner);
         *all.entry(thread::current().id()).or_insert(0) += 1;
         "done"
@@ -102,52 +54,16 @@ fn ask_all(streams: &mut [TcpStream]) {
     }
 }
 
-fn open(address: SocketAddr, n: usize, pause: Duration) -> Vec<TcpStream> {
-    let one = |_| {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_nodelay(true).unwrap();
-        let limit = Some(Duration::from_secs(60));
-        stream.set_read_timeout(limit).unwrap();
-        thread::sleep(pause);
-        stream
-    };
-    (0..n).map(one).collect()
-}
-
-fn arrive(address: SocketAddr, connections: usize, arrival: Arrival) -> Vec<TcpStream> {
-    let one_by_one = Duration::from_micros(300);
-    match arrival {
-        Arrival::Idle => open(address, connections, one_by_one),
-        Arrival::Burst => open(address, connections, Duration::ZERO),
-        Arrival::Load => {
-            let mut some = open(address, connections / 4, one_by_one);
-            let over = AtomicBool::new(false);
-            let rest = thread::scope(|s| {
-                s.spawn(|| {
-                    while !over.load(Ordering::Relaxed) {
-                        ask_all(&mut some);
-                    }
-                });
-                let rest = open(address, connections - connections / 4, one_by_one);
-                over.store(true, Ordering::Relaxed);
-                rest
-            });
-            some.extend(rest);
-            some
-        }
-    }
-}
-
 /// Returns the time of `rounds` requests on each connection as a multiple of that of threads, and
 /// the largest share of a worker as a multiple of the mean.
 fn serve(
     connections: usize,
     arrival: Arrival,
-    (workers, rounds, steps): (usize, usize, u64),
+    (workers, rounds, job): (usize, usize, Job),
 ) -> (f64, f64) {
     let runtime = Runtime::builder().workers(workers).build().unwrap();
     let answered = Answered::default();
-    let routes = routes(steps, &answered);
+    let routes = routes(job, &answered);
     let (addresses, address) = std::sync::mpsc::channel();
     let accepting = runtime.spawn(move || {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -162,7 +78,7 @@ fn serve(
             });
         }
     });
-    let mut streams = arrive(address.recv().unwrap(), connections, arrival);
+    let mut streams = arrive(address.recv().unwrap(), connections, arrival, ask_all);
     ask_all(&mut streams);
     answered
         .lock()
@@ -173,7 +89,7 @@ fn serve(
     let took = start.elapsed();
     drop(streams);
     accepting.join().unwrap();
-    let ideal = on_threads(connections * rounds, steps, workers);
+    let ideal = on_threads(connections * rounds, workers, job);
     let answered = answered.lock().unwrap_or_else(PoisonError::into_inner);
     let most = answered.values().max().copied().unwrap_or(0);
     (
@@ -186,11 +102,11 @@ fn serve(
 #[ignore = "a storm: run in a release build, on a quiet machine"]
 fn alone_axum_uses_all_processors() {
     const RUNS: usize = 20;
-    let steps = steps_of_a_job();
+    let job = Job::of(Duration::from_millis(1));
     for workers in [2, 4, 8] {
         for (connections, rounds) in [(64, 20), (1_000, 2)] {
             for arrival in [Arrival::Idle, Arrival::Load, Arrival::Burst] {
-                let run = |_| serve(connections, arrival, (workers, rounds, steps));
+                let run = |_| serve(connections, arrival, (workers, rounds, job));
                 let (mut times, mut shares): (Vec<_>, Vec<_>) =
                     (0..RUNS).map(run).unzip();
                 times.sort_unstable_by(f64::total_cmp);

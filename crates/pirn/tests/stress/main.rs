@@ -41,6 +41,7 @@ mod crowds;
 /// Joins by the million, and events in the middle of them.
 mod forks;
 /// Waits and wakes that coincide in every window.
+mod load;
 mod meetings;
 /// Heartbeats that are on time where fibers may migrate.
 #[expect(unsafe_code, reason = "lets fibers migrate")]

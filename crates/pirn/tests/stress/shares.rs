@@ -8,10 +8,8 @@
 use std::collections::HashMap;
 use std::env;
 use std::fmt;
-use std::hint::black_box;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
@@ -23,59 +21,12 @@ use pirn::runtime::Scheduler;
 use pirn::scope::TaskGroup;
 use pirn::{Runtime, scope, sleep, spawn};
 
+use crate::load::{Arrival, Job, arrive, on_threads};
 use crate::others::measure;
 use crate::util::shaped;
 
 /// From the spawn of a pool to its first job.
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// A computation of a fixed number of steps: a thread that waits for a processor makes no progress
-/// meanwhile.
-#[derive(Copy, Clone)]
-struct Job(u64);
-
-impl Job {
-    /// A computation that takes this long on a processor of its own.
-    fn of(length: Duration) -> Job {
-        const STEPS: u64 = 200_000;
-        let time = |_| {
-            let start = Instant::now();
-            Job(STEPS).run();
-            start.elapsed()
-        };
-        let fastest = (0..50).map(time).min().unwrap();
-        let steps = STEPS as f64 * length.as_secs_f64() / fastest.as_secs_f64();
-        Job(steps as u64)
-    }
-
-    /// A chain of multiplications in registers. A step through memory has two speeds, which differ by
-    /// half and last for a run, if the loop is not within one line of the cache.
-    ///
-    /// Not inlined: each copy of such a loop has a speed of its own.
-    #[inline(never)]
-    fn run(self) {
-        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mixed = (0..self.0).fold(1_u64, |x, step| (x ^ step).wrapping_mul(ODD));
-        black_box(mixed);
-    }
-}
-
-/// Returns the time that as many plain threads as can run at a time need for `jobs` jobs.
-fn on_threads(jobs: usize, most: usize, job: Job) -> Duration {
-    let processors = thread::available_parallelism().unwrap().get();
-    let next = AtomicUsize::new(0);
-    let start = Instant::now();
-    thread::scope(|s| {
-        for _ in 0..processors.min(most) {
-            s.spawn(|| {
-                while next.fetch_add(1, Ordering::Relaxed) < jobs {
-                    job.run();
-                }
-            });
-        }
-    });
-    start.elapsed()
-}
 
 /// Times of one kind of program, as multiples of the time of plain threads.
 struct Ratios(Vec<f64>, usize);
@@ -355,17 +306,6 @@ enum Serves {
     Group,
 }
 
-/// When the connections are opened.
-#[derive(Debug, Copy, Clone, PartialEq, Eq)]
-enum Arrival {
-    /// One by one, while the server is idle.
-    Idle,
-    /// All at once.
-    Burst,
-    /// While a quarter of them have requests.
-    Load,
-}
-
 /// A server that computes one job for each byte of a connection.
 struct Server {
     job: Job,
@@ -424,41 +364,6 @@ fn ask_all(streams: &mut [TcpStream]) {
     }
 }
 
-fn open(address: SocketAddr, n: usize, pause: Duration) -> Vec<TcpStream> {
-    let one = |_| {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_nodelay(true).unwrap();
-        thread::sleep(pause);
-        stream
-    };
-    (0..n).map(one).collect()
-}
-
-/// Opens the connections as `arrival` says.
-fn arrive(address: SocketAddr, connections: usize, arrival: Arrival) -> Vec<TcpStream> {
-    let one_by_one = Duration::from_micros(300);
-    match arrival {
-        Arrival::Idle => open(address, connections, one_by_one),
-        Arrival::Burst => open(address, connections, Duration::ZERO),
-        Arrival::Load => {
-            let mut some = open(address, connections / 4, one_by_one);
-            let over = AtomicBool::new(false);
-            let rest = thread::scope(|s| {
-                s.spawn(|| {
-                    while !over.load(Ordering::Relaxed) {
-                        ask_all(&mut some);
-                    }
-                });
-                let rest = open(address, connections - connections / 4, one_by_one);
-                over.store(true, Ordering::Relaxed);
-                rest
-            });
-            some.extend(rest);
-            some
-        }
-    }
-}
-
 /// Returns the time of `rounds` requests on each of `connections` connections, as a multiple of the
 /// time of threads, and the largest share of a worker, as a multiple of the mean.
 fn serve(
@@ -478,7 +383,7 @@ fn serve(
         tx.send(listener.local_addr().unwrap()).unwrap();
         serving.run(&listener, how, connections);
     });
-    let mut streams = arrive(rx.recv().unwrap(), connections, arrival);
+    let mut streams = arrive(rx.recv().unwrap(), connections, arrival, ask_all);
     // The last connections have been accepted.
     ask_all(&mut streams);
     let start = Instant::now();

@@ -1,6 +1,5 @@
 //! Pools of connections, with requests that are interrupted.
 
-use std::net::TcpListener;
 use std::time::Duration;
 
 use pirn_hooks::within;
@@ -8,7 +7,7 @@ use r2d2::ManageConnection;
 use redis::Commands as _;
 
 use crate::databases::MariaDb;
-use crate::fixture::{await_port, one_worker};
+use crate::fixture::{await_port, free_port, one_worker};
 use crate::peers::{Program, peer};
 
 const REQUESTS: u32 = 1_000;
@@ -123,9 +122,7 @@ fn r2d2_with_mysql_gives_each_request_its_answer() {
 /// Starts a redis-server; returns it with a client.
 pub(crate) fn redis_server() -> Option<(Program, redis::Client)> {
     let mut server = peer("redis-server", "redis-server")?;
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
+    let port = free_port();
     server.args(["--save", "", "--appendonly", "no", "--bind", "127.0.0.1"]);
     server.args(["--port", &port.to_string()]);
     let program = Program::start(&mut server);

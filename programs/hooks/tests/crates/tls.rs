@@ -1,7 +1,7 @@
 //! TLS by OpenSSL, with a full chain that is verified, and libcurl over it.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -87,8 +87,14 @@ fn https() -> SocketAddr {
     })
 }
 
-fn request(number: u32) -> String {
-    format!("GET /{number} HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n\r\n")
+/// Sends a request over an encrypted stream, and checks the answer.
+fn ask(mut stream: impl Read + Write, number: u32) {
+    let request =
+        format!("GET /{number} HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with(&format!("\r\n\r\n/{number}")), "{answer}");
 }
 
 #[test]
@@ -99,11 +105,7 @@ fn openssl_parks() {
     let connector = Arc::new(connector.build());
     at_once("openssl", REQUESTS, |number| {
         let stream = TcpStream::connect(address).unwrap();
-        let mut stream = connector.connect(HOST, stream).unwrap();
-        stream.write_all(request(number).as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.ends_with(&format!("\r\n\r\n/{number}")), "{answer}");
+        ask(connector.connect(HOST, stream).unwrap(), number);
     })
     .check();
 }
@@ -119,11 +121,7 @@ fn native_tls_parks() {
         .unwrap();
     at_once("native-tls", REQUESTS, |number| {
         let stream = TcpStream::connect(address).unwrap();
-        let mut stream = connector.connect(HOST, stream).unwrap();
-        stream.write_all(request(number).as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.ends_with(&format!("\r\n\r\n/{number}")), "{answer}");
+        ask(connector.connect(HOST, stream).unwrap(), number);
     })
     .check();
 }
