@@ -274,7 +274,9 @@ fn establish(fd: c_int, kernel: impl Fn() -> Outcome) -> Outcome {
         let begun = kernel();
         kernel::set_flags(fd, flags)?;
         match begun {
-            Err(libc::EINPROGRESS | libc::EALREADY) => return finish(fd, until, kernel),
+            Err(libc::EINPROGRESS | libc::EALREADY) => {
+                return finish((fd, call), until, kernel);
+            }
             // The queue of a Unix socket is full, and the system does not report when it is not.
             Err(libc::EAGAIN) => pause(until)?,
             done => return done,
@@ -284,9 +286,12 @@ fn establish(fd: c_int, kernel: impl Fn() -> Outcome) -> Outcome {
 
 /// Waits until a connection that has been begun is established, or has failed. Then `kernel` does
 /// not wait: it returns which, and the socket has its final state.
-fn finish(fd: c_int, until: Option<Instant>, kernel: impl Fn() -> Outcome) -> Outcome {
+fn finish(
+    (fd, mut call): (c_int, Call),
+    until: Option<Instant>,
+    kernel: impl Fn() -> Outcome,
+) -> Outcome {
     let operation = Operation::writes(Function::Connect, fd);
-    let mut call = Call::default();
     loop {
         let seen = call.look(fd)?;
         if is_ready(fd, operation.events()) {
