@@ -95,8 +95,8 @@ pub(crate) trait Schedule: Sync {
         unreachable!("{NO_WHEEL}");
     }
 
-    /// Returns whether other fibers wait for the thread that runs this one. Called by a fiber that
-    /// blocks its thread in place.
+    /// Returns whether other fibers wait for the thread that runs this one. Answers observers
+    /// meanwhile. Called by a fiber that blocks its thread in place.
     fn others_wait(&self) -> bool {
         false
     }

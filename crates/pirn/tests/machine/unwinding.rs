@@ -5,10 +5,11 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::panicking;
+use std::thread::{self, panicking};
 use std::time::{Duration, Instant};
 
 use pirn::par::join;
+use pirn::runtime::Handle;
 use pirn::{JoinHandle, Runtime, channel};
 
 use crate::executor_kind::{alone, until};
@@ -261,27 +262,35 @@ fn the_first_yield_amid_a_panic_is_in_place() {
 }
 
 /// A fiber that unwinds and waits or yields for long stays in place as long as no other fiber is
-/// ready, and so does its next wait, which must take less than ten milliseconds.
+/// ready, and so does its next wait, which must take less than ten milliseconds. A report on the
+/// fibers is answered meanwhile, and makes no fiber leave.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_waits_amid_a_panic_without_others_are_in_place() {
     let long = Duration::from_millis(20);
-    for sleeps in [false, true] {
+    for (sleeps, reports) in [(false, false), (true, false), (false, true), (true, true)]
+    {
         let seen = on_one_thread(|| {
             let mut sees = None;
             caught_unwind_through(|| {
                 let start = Instant::now();
+                let handle = Handle::current();
+                let report = reports.then(|| thread::spawn(move || handle.fibers()));
                 while start.elapsed() < long {
                     match sleeps {
                         true => _ = pirn::sleep(long),
                         false => pirn::yield_now(),
                     }
                 }
+                if let Some(report) = report {
+                    let fibers = report.join().expect("no panic in a report");
+                    assert_eq!(fibers.len(), 1, "{fibers:?}");
+                }
                 sees = Some(pirn::spawn(panicking));
                 let _ = pirn::sleep(Duration::from_millis(1));
             });
             let sees = sees.expect("the destructor has run");
-            assert!(!sees.is_finished(), "it has left, {sleeps}");
+            assert!(!sees.is_finished(), "it has left, {sleeps}, {reports}");
             sees.join().unwrap()
         });
         assert!(!seen);

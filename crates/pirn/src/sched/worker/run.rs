@@ -412,9 +412,11 @@ impl Worker {
         }
     }
 
-    /// True if anything but the running fiber needs this thread.
+    /// True if anything but the running fiber needs this thread. Answers observers: for that the
+    /// fiber does not have to leave.
     pub(in crate::sched) fn others_wait(&self) -> bool {
         let remote = self.remote();
+        self.answer_requests(current::local().fiber());
         self.has_ready()
             || self.queues.has_first()
             || !remote.inbox.is_empty()
