@@ -126,14 +126,18 @@ fn prepare(plan: &Plan) -> Programs {
         eprintln!("building: {name}");
         how().inspect_err(|reason| eprintln!("without {name}: {reason}"))
     };
-    let mut peers = plan.peers.iter();
-    let go = peers
-        .clone()
-        .any(|peer| matches!(peer.program, Program::Go));
-    let boost = peers.any(|peer| matches!(peer.program, Program::Boost));
+    let wants = |fits: fn(&Peer) -> bool| plan.peers.iter().any(|peer| fits(peer));
+    let go = wants(|peer| matches!(peer.program, Program::Go));
+    let boost = wants(|peer| matches!(peer.program, Program::Boost));
+    let serves = |peer: &Peer| plan.cases.iter().any(|case| peer.fits(case));
+    let hooked = plan
+        .peers
+        .iter()
+        .any(|peer| peer.name == peers::STD && serves(peer));
     Programs {
         here: env::current_exe().expect("a running program has a path"),
         go: build("go", go, tools::go),
+        hooked: build("hooked", hooked, tools::hooked),
         boost: build("boost", boost, tools::boost),
         pgz: match plan.cases.iter().any(|case| case.job.kind.is_gzip()) {
             true => gzip::Setup::prepare()

@@ -48,6 +48,8 @@ pub struct Programs {
     pub here: PathBuf,
     /// Built from `bench/go`.
     pub go: Result<PathBuf, String>,
+    /// Built from `bench/src/bin/hooked.rs`.
+    pub hooked: Result<PathBuf, String>,
     /// Built from `bench/boost`.
     pub boost: Result<PathBuf, String>,
     /// The gzip programs and their corpus.

@@ -66,6 +66,9 @@ pub(crate) const FREE: &str = "pirn-free";
 /// pirn with four times as many workers as processors.
 pub(crate) const EIGHT: &str = "pirn-8";
 
+/// pirn with the sockets of `std`, which park fibers by `pirn-hooks`.
+pub const STD: &str = "pirn-std";
+
 /// tokio with `spawn_blocking` for code that computes or blocks.
 pub(crate) const ASIDE: &str = "tokio-sb";
 
@@ -148,6 +151,11 @@ const PEERS: &[Peer] = &[
         "boost",
         Program::Boost,
         "Boost.Fiber: round robin on one worker, work stealing on two",
+    ),
+    peer(
+        STD,
+        Program::Server,
+        "fibers with the sockets of `std`, in a program that links `pirn-hooks`, for echo alone",
     ),
     peer(
         "epoll",

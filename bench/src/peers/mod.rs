@@ -25,4 +25,4 @@ mod threads;
 mod tokio;
 
 pub(crate) use list::{ASIDE, EIGHT, FREE};
-pub use list::{BARE, OURS, Peer, Program, all};
+pub use list::{BARE, OURS, Peer, Program, STD, all};

@@ -5,8 +5,10 @@
 
 mod boost;
 mod go;
+mod hooked;
 
 pub(crate) use crate::base::step;
 pub use crate::base::target_directory;
 pub use boost::boost;
 pub use go::{go, versions};
+pub use hooked::hooked;

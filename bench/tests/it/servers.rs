@@ -14,6 +14,7 @@ fn one(server: &str, case: &str) -> Answer {
     let programs = Programs {
         here: PathBuf::from(env!("CARGO_BIN_EXE_compare")),
         go: missing(),
+        hooked: Ok(PathBuf::from(env!("CARGO_BIN_EXE_hooked"))),
         boost: missing(),
         pgz: Err("not built for this test".to_owned()),
     };
@@ -46,7 +47,9 @@ fn each(servers: &[&str], cases: &[&str], check: impl Fn(&Case, Net, &Answer)) {
 
 #[test]
 fn every_server_answers_every_case_that_it_is_for() {
-    let servers = ["pirn", "epoll", "threads", "tokio", "tokio-ct", "may"];
+    let servers = [
+        "pirn", "pirn-std", "epoll", "threads", "tokio", "tokio-ct", "may",
+    ];
     let cases = ["echo-64", "echo-64-deep", "echo-64-2w", "http-64", "idle"];
     each(&servers, &cases, |_, net, answer| {
         if net == Net::Idle {

@@ -9,6 +9,7 @@ use crate::child::Job;
 use crate::harness::{Answer, Processors, Programs, Status, launch};
 use crate::net::cost::MIXED_EVERY;
 use crate::net::server::Settings;
+use crate::peers::STD;
 
 use super::calls;
 use super::server::Server;
@@ -28,10 +29,15 @@ pub fn measure(
     job: &Job,
     patience: Duration,
 ) -> Answer {
-    let mut server = match (peer, &programs.go) {
-        ("go", Ok(program)) => Command::new(program),
-        ("go", Err(reason)) => return Answer::skipped(reason),
-        _ => {
+    let other = match peer {
+        "go" => Some(&programs.go),
+        STD => Some(&programs.hooked),
+        _ => None,
+    };
+    let mut server = match other {
+        Some(Ok(program)) => Command::new(program),
+        Some(Err(reason)) => return Answer::skipped(reason),
+        None => {
             let mut command = Command::new(&programs.here);
             command.arg("child");
             command

@@ -137,6 +137,24 @@ pub(super) fn pirn_http(settings: &Settings) -> io::Result<()> {
     })
 }
 
+/// The sockets of `std` on fibers. The program must link `pirn-hooks`.
+pub(super) fn std_echo(settings: &Settings) -> io::Result<()> {
+    let manner = Manner::of(settings);
+    let builder = Runtime::builder().workers(settings.workers).hooks(true);
+    let builder = match settings.stack {
+        0 => builder,
+        stack => builder.stack_size(stack),
+    };
+    builder.build()?.run(|| {
+        for stream in listen(settings)?.incoming() {
+            let stream = stream?;
+            stream.set_nodelay(true)?;
+            pirn::spawn(move || manner.echo(stream)).detach();
+        }
+        Ok(())
+    })
+}
+
 /// Returns the same short answer to everything.
 pub(super) async fn answer(
     _: Request<Incoming>,

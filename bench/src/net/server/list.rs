@@ -7,7 +7,7 @@ use clap::Parser;
 use crate::case::Net;
 use crate::child::calibrate;
 use crate::net::poll::raise_descriptors;
-use crate::peers::{ASIDE, EIGHT, FREE, OURS};
+use crate::peers::{ASIDE, EIGHT, FREE, OURS, STD};
 
 use super::start::end_with_input;
 use super::{Settings, blocking, epoll, tokio};
@@ -20,6 +20,7 @@ const SERVERS: &[(&str, Serve, Option<Serve>)] = &[
     (OURS, blocking::pirn_echo, Some(blocking::pirn_http)),
     (FREE, blocking::pirn_echo, Some(blocking::pirn_http)),
     (EIGHT, blocking::pirn_echo, Some(blocking::pirn_http)),
+    (STD, blocking::std_echo, None),
     ("epoll", epoll::echo, None),
     ("threads", blocking::threads_echo, None),
     ("tokio", tokio::echo, Some(tokio::http)),
@@ -31,8 +32,10 @@ const SERVERS: &[(&str, Serve, Option<Serve>)] = &[
 
 /// Returns true if the peer has a server for this case.
 pub fn serves(peer: &str, net: Net) -> bool {
-    if peer == "go" {
-        return true;
+    match peer {
+        "go" => return true,
+        STD => return matches!(net, Net::Echo { .. } | Net::Calls { .. } | Net::Idle),
+        _ => {}
     }
     let server = SERVERS.iter().find(|(name, ..)| *name == peer);
     server.is_some_and(|(_, _, http_server)| match net {
