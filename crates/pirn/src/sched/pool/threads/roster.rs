@@ -49,12 +49,14 @@ impl Threads {
     /// The intended number of running workers.
     #[inline(always)]
     pub(in crate::sched) fn members(&self) -> usize {
-        self.members.load(Ordering::Relaxed)
+        // ORDERING: Acquire: pairs with the Release in `set_members`: their places are filled.
+        self.members.load(Ordering::Acquire)
     }
 
     /// Sets the number of members. Requires the lock of the roster.
     pub(in crate::sched) fn set_members(&self, members: usize) {
-        // ORDERING: Release: after the places of new members have been filled.
+        // ORDERING: Release: pairs with the Acquire in `members`: the places of new members have been
+        // filled.
         self.members.store(members, Ordering::Release);
     }
 }
