@@ -6,10 +6,10 @@
 //!
 //! The life of an operation: if the source is thought to be ready, the operation is tried. If it
 //! would have to wait, or has taken all there was, the source is marked as not ready, unless an
-//! event has come since before the attempt. An operation that has to wait settles the source in the
-//! driver of its own worker, joins a queue, and parks. The worker fetches events between dispatches
-//! and instead of sleeping, and wakes the waiters of each event. A future that has to wait
-//! registers its task's waker in place of joining.
+//! event has come since before the attempt. An operation that has to wait registers the source with
+//! the driver of its own worker, joins a queue, and parks. The worker fetches events between
+//! dispatches and instead of sleeping, and wakes the waiters of each event. A future that has to
+//! wait registers its task's waker in place of joining.
 //!
 //! # The word of a source
 //!

@@ -95,7 +95,7 @@ impl Source {
             if let Some(done) = self.attempt(interest, &mut attempt, &emptied) {
                 return Poll::Ready(done);
             }
-            let driver = self.settle(raw)?;
+            let driver = self.register_here(raw)?;
             let may_come =
                 |site: &Site| !site.look().is_ready(interest) && site.is_near(driver);
             if self.site.call(interest, context.waker(), may_come) {
@@ -160,7 +160,7 @@ impl Source {
         spec: &Spec,
         may_wait: impl Fn() -> bool,
     ) -> io::Result<()> {
-        let driver = self.settle_if(raw, &may_wait)?;
+        let driver = self.register_here_if(raw, &may_wait)?;
         let site = self.site;
         let waited = wait_in(
             &site.waits,
@@ -230,14 +230,14 @@ impl Source {
     /// # Errors
     /// The operating system's error: the handle cannot be watched, or there is no memory.
     #[inline]
-    pub(crate) fn settle(&self, raw: RawSource) -> io::Result<&'static Driver> {
-        self.settle_if(raw, || true)
+    pub(crate) fn register_here(&self, raw: RawSource) -> io::Result<&'static Driver> {
+        self.register_here_if(raw, || true)
     }
 
-    /// As [`settle`](Self::settle); the source stays where it is if `may_move` returns false under
+    /// As [`register_here`](Self::register_here); the source stays where it is if `may_move` returns false under
     /// the lock of its home.
     #[inline]
-    fn settle_if(
+    fn register_here_if(
         &self,
         raw: RawSource,
         may_move: impl Fn() -> bool,
@@ -248,16 +248,16 @@ impl Source {
             Some(driver) if !in_place => driver,
             _ => common::driver(),
         };
-        // ORDERING: Relaxed: a hint; see `bring`.
+        // ORDERING: Relaxed: a hint; see `move_near`.
         let known = self.site.driver.load(Ordering::Relaxed);
         if !ptr::eq(known, driver) {
-            self.place(raw, driver, may_move)?;
+            self.register(raw, driver, may_move)?;
         }
         Ok(driver)
     }
 
     #[cold]
-    fn place(
+    fn register(
         &self,
         raw: RawSource,
         driver: &'static Driver,
@@ -272,7 +272,7 @@ impl Source {
         }
         match home.driver {
             Some(own) if ptr::eq(own, driver) => return Ok(()),
-            Some(_) => return self.bring(&mut home, driver),
+            Some(_) => return self.move_near(&mut home, driver),
             None => {}
         }
         let generation = self.site.waits.lock().generation;
@@ -291,9 +291,9 @@ impl Source {
     /// which no worker can hold up.
     ///
     /// LIVENESS: a waiter checks the source's driver when it joins the queue, in one critical
-    /// section. So either it sees that the source has moved, and settles it again, or this function
+    /// section. So either it sees that the source has moved, and registers it again, or this function
     /// sees the waiter after the move.
-    fn bring(&self, home: &mut Home, driver: &'static Driver) -> io::Result<()> {
+    fn move_near(&self, home: &mut Home, driver: &'static Driver) -> io::Result<()> {
         let site = self.site;
         let before = home.driver;
         if !site.is_awaited() {
@@ -346,7 +346,7 @@ impl Source {
         has_ended: impl Fn() -> bool,
     ) -> io::Result<()> {
         let goes_on = || !has_ended();
-        self.settle_if(raw, goes_on)?;
+        self.register_here_if(raw, goes_on)?;
         let waits = &self.site.waits;
         let late = mutant!("call_counted_late");
         if !late {
@@ -426,7 +426,7 @@ impl Site {
     /// Returns true if events come through `driver`, or through the common one. Requires the lock
     /// of the queues.
     pub(super) fn is_near(&self, driver: &'static Driver) -> bool {
-        // ORDERING: Relaxed: see LIVENESS of `bring`.
+        // ORDERING: Relaxed: see LIVENESS of `move_near`.
         let own = self.driver.load(Ordering::Relaxed);
         ptr::eq(own, driver) || ptr::eq(own, common::driver())
     }

@@ -55,7 +55,7 @@ impl<'a> Watching<'a> {
     /// # Errors
     /// The source cannot be watched; nothing is registered.
     pub(crate) fn publish(self: Pin<&Self>, call: Call) -> io::Result<bool> {
-        let driver = self.source.settle(self.raw)?;
+        let driver = self.source.register_here(self.raw)?;
         let mut waits = self.source.waits().lock();
         if self.source.look().is_ready(self.interest) || !self.source.is_near(driver) {
             return Ok(false);

@@ -19,7 +19,9 @@ fn model_site_event_against_a_waiter() {
     explore("site_event", 3, || {
         let (socket, block, source) = (socket(0), fiber(), source());
         worker(0).play(&block, || {
-            source.settle(&socket.wire).expect("it can be watched");
+            source
+                .register_here(&socket.wire)
+                .expect("it can be watched");
             let rescuer = {
                 let source = Arc::clone(&source);
                 spawn(move || {
@@ -42,7 +44,7 @@ fn model_site_event_of_an_earlier_generation() {
         let (old, new, block) = (socket(0), socket(1), fiber());
         worker(0).play(&block, || {
             let first = Source::new().expect("a site");
-            first.settle(&old.wire).expect("it can be watched");
+            first.register_here(&old.wire).expect("it can be watched");
             old.add(1, 0);
             let mut fetched = Events::new();
             worker(0).driver.poll(&mut fetched);
@@ -52,7 +54,7 @@ fn model_site_event_of_an_earlier_generation() {
             });
             drop(first);
             let second = Source::new().expect("the same site");
-            second.settle(&new.wire).expect("it can be watched");
+            second.register_here(&new.wire).expect("it can be watched");
             let seen = second.look();
             if !new.has_things() {
                 second.clear(seen, Interest::Readable);
@@ -78,7 +80,7 @@ fn model_site_taken_when_it_is_given_back() {
             new.operate(&second, Interest::Readable);
         });
         worker(0).play(&blocks[0], || {
-            first.settle(&old.wire).expect("it can be watched");
+            first.register_here(&old.wire).expect("it can be watched");
             drop(first);
         });
         new.add(1, 0);
@@ -103,7 +105,9 @@ fn model_site_move_against_a_waiter() {
         let mover = {
             let source = Arc::clone(&source);
             worker(1).start(&blocks[1], move || {
-                source.settle(&socket.wire).expect("it can be watched");
+                source
+                    .register_here(&socket.wire)
+                    .expect("it can be watched");
             })
         };
         join([mover]);
@@ -121,7 +125,9 @@ fn model_site_move_against_a_look() {
         let blocks = [fiber(), fiber(), fiber()];
         let (socket, source) = (socket(0), source());
         worker(0).play(&blocks[2], || {
-            source.settle(&socket.wire).expect("it can be watched");
+            source
+                .register_here(&socket.wire)
+                .expect("it can be watched");
         });
         let waiter = {
             let source = Arc::clone(&source);
@@ -132,7 +138,9 @@ fn model_site_move_against_a_look() {
         let mover = {
             let source = Arc::clone(&source);
             worker(1).start(&blocks[1], move || {
-                source.settle(&socket.wire).expect("it can be watched");
+                source
+                    .register_here(&socket.wire)
+                    .expect("it can be watched");
             })
         };
         let look = spawn(|| worker(0).look_before_a_jump());
@@ -157,7 +165,9 @@ fn model_site_move_against_an_event() {
         let mover = {
             let source = Arc::clone(&source);
             worker(1).start(&blocks[1], move || {
-                source.settle(&socket.wire).expect("it can be watched");
+                source
+                    .register_here(&socket.wire)
+                    .expect("it can be watched");
             })
         };
         socket.add(1, 0);
@@ -174,7 +184,9 @@ fn model_site_move_against_an_event() {
 fn model_site_reader_and_writer() {
     explore("site_sides", 2, || {
         let (socket, blocks, source) = (socket(0), [fiber(), fiber()], source());
-        source.settle(&socket.wire).expect("it can be watched");
+        source
+            .register_here(&socket.wire)
+            .expect("it can be watched");
         let reader = {
             let (block, source) = (&blocks[0], Arc::clone(&source));
             block.start(move || {
