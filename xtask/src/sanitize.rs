@@ -19,7 +19,7 @@ use crate::{command, repo, rust_src};
 const TRIES: usize = 20;
 
 /// The tests of a quick run.
-const QUICK: &str = "--lib --test it --test machine";
+const QUICK: &str = "--lib --test it --test machine --test crossing";
 
 /// Tests that a run under ThreadSanitizer without names leaves out: the wheel and plans use no
 /// threads, and the text of a backtrace has no race; each would take up to half a minute.

@@ -65,7 +65,9 @@ pub(crate) use aside::{ASIDE, aside};
 pub(crate) use os::check_shadow_stack;
 pub(crate) use overflow::{SignalWriter, install_overflow_handler};
 pub(crate) use pointer::stack_pointer;
-pub(crate) use sanitizer::INHERITS;
+#[cfg(all(pirn_tsan, not(pirn_asan)))]
+pub(crate) use sanitizer::order_no_switches;
+pub(crate) use sanitizer::{INHERITS, hand_on, take_over};
 pub(crate) use stacks::{
     OutOfStacks, Stack, StackCache, StackConfig, StackPool, stack_at,
 };

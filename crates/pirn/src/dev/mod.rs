@@ -9,6 +9,8 @@ mod parts;
 #[cfg(pirn_modelled)]
 mod wire;
 
+#[cfg(pirn_tsan)]
+pub use parts::order_no_switches;
 pub use parts::{Item, StealRing, break_running_fiber, running_stack, sources_ever};
 #[cfg(pirn_modelled)]
 pub use wire::{FarEnd, Wire, ask_common, ring_common};

@@ -9,6 +9,12 @@ use crate::fiber::current;
 use crate::readiness;
 use crate::sched::queue::ring::Ring;
 
+/// Makes switches between fibers order nothing, to ThreadSanitizer.
+#[cfg(pirn_tsan)]
+pub fn order_no_switches() {
+    crate::context::order_no_switches();
+}
+
 /// An item of a [`StealRing`].
 #[derive(Debug)]
 #[repr(align(8))]

@@ -21,7 +21,7 @@
 use std::marker::PhantomData;
 use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 use super::cancel::scope::{CancelScope, RegionRef};
 use super::cancel::token_registration;
@@ -35,6 +35,7 @@ use super::slab;
 use super::vtable::Vtable;
 use crate::base::drop_guard::end_caught;
 use crate::base::mutant::mutant;
+use crate::context;
 use crate::shim::LockGuard;
 
 struct Types<F, T>(PhantomData<(F, T)>);
@@ -100,6 +101,7 @@ pub(crate) unsafe fn fresh<F: FnOnce() -> T, T>(
     fiber.header().vtable.set(&Types::<F, T>::TABLE);
     // SAFETY: H5: a fresh header's payload is free.
     unsafe { put(fiber, f) };
+    context::hand_on(ptr::from_ref(fiber.header()).cast());
     fiber
 }
 

@@ -18,6 +18,14 @@ use std::ptr;
 use crate::context::frame::Entry;
 use crate::context::stacks::Stack;
 
+/// What the caller has done comes before what the fiber with this header does once it resumes.
+#[inline(always)]
+pub(crate) fn hand_on(_header: *const ()) {}
+
+/// Called by the fiber with this header when it resumes.
+#[inline(always)]
+pub(crate) fn take_over(_header: *const ()) {}
+
 /// A stack returns to the pool after each fiber, so that the sanitizer's shadow follows.
 pub(crate) const INHERITS: bool = false;
 

@@ -17,5 +17,7 @@ mod chosen;
 #[path = "thread.rs"]
 mod chosen;
 
-pub(crate) use chosen::INHERITS;
+#[cfg(all(pirn_tsan, not(pirn_asan)))]
+pub(crate) use chosen::order_no_switches;
 pub(super) use chosen::*;
+pub(crate) use chosen::{INHERITS, hand_on, take_over};

@@ -5,6 +5,14 @@ use std::ops::Range;
 use crate::context::frame::Entry;
 use crate::context::stacks::Stack;
 
+/// What the caller has done comes before what the fiber with this header does once it resumes.
+#[inline(always)]
+pub(crate) fn hand_on(_header: *const ()) {}
+
+/// Called by the fiber with this header when it resumes.
+#[inline(always)]
+pub(crate) fn take_over(_header: *const ()) {}
+
 /// A fiber that has ended may leave its stack to the next one.
 pub(crate) const INHERITS: bool = true;
 

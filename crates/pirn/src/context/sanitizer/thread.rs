@@ -14,9 +14,44 @@
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::context::frame::Entry;
 use crate::context::stacks::Stack;
+
+/// The flags of each switch: 1 if it orders nothing. The hook reads it by this name.
+#[unsafe(no_mangle)]
+static pirn_tsan_switch_flags: AtomicU32 = AtomicU32::new(0);
+
+/// From now on a switch does not order what two fibers of one thread do. So a race between fibers
+/// of different threads is found, also if another fiber has met the second thread in between. The
+/// scheduler's own data, which all fibers of a thread use, then appears racy.
+pub(crate) fn order_no_switches() {
+    // ORDERING: none; a switch that reads the old value orders something.
+    pirn_tsan_switch_flags.store(1, Ordering::Relaxed);
+}
+
+/// What the caller has done comes before what the fiber with this header does once it resumes.
+/// Without an effect while switches order something: then the scheduler's own orders are checked.
+pub(crate) fn hand_on(header: *const ()) {
+    if switches_order_nothing() {
+        // SAFETY: the address is a name only.
+        unsafe { __tsan_release(header.cast_mut().cast()) };
+    }
+}
+
+/// Called by the fiber with this header when it starts or resumes.
+pub(crate) fn take_over(header: *const ()) {
+    if switches_order_nothing() {
+        // SAFETY: the address is a name only.
+        unsafe { __tsan_acquire(header.cast_mut().cast()) };
+    }
+}
+
+fn switches_order_nothing() -> bool {
+    // ORDERING: none, as above.
+    pirn_tsan_switch_flags.load(Ordering::Relaxed) != 0
+}
 
 /// Each fiber has a shadow state of its own.
 pub(crate) const INHERITS: bool = false;
@@ -25,6 +60,8 @@ unsafe extern "C" {
     fn __tsan_get_current_fiber() -> *mut c_void;
     fn __tsan_create_fiber(flags: u32) -> *mut c_void;
     fn __tsan_destroy_fiber(fiber: *mut c_void);
+    fn __tsan_acquire(name: *mut c_void);
+    fn __tsan_release(name: *mut c_void);
 }
 
 /// The sanitizer's data of a context.
@@ -37,6 +74,8 @@ pub(in crate::context) struct Side {
     left: *mut c_void,
     /// The entry that a prepared context calls once it has arrived.
     start: Option<(Entry, *mut ())>,
+    /// The lowest address of a prepared context's stack: the next fiber on it comes after this one.
+    stack: *const (),
 }
 
 impl Side {
@@ -45,6 +84,7 @@ impl Side {
             fiber: ptr::null_mut(),
             left: ptr::null_mut(),
             start: None,
+            stack: ptr::null(),
         }
     }
 }
@@ -53,7 +93,7 @@ impl Side {
 /// start in its place.
 pub(in crate::context) fn prepare(
     side: &mut Side,
-    _stack: &Stack,
+    stack: &Stack,
     entry: Entry,
     arg: *mut (),
 ) -> (Entry, *mut ()) {
@@ -63,6 +103,7 @@ pub(in crate::context) fn prepare(
         fiber,
         left: ptr::null_mut(),
         start: Some((entry, arg)),
+        stack: ptr::without_provenance(stack.range().start),
     };
     (start, ptr::from_mut(side).cast())
 }
@@ -77,6 +118,9 @@ unsafe extern "C" fn start(side: *mut ()) -> ! {
     let Some((entry, arg)) = start else {
         std::process::abort()
     };
+    take_over(arg);
+    // SAFETY: as above.
+    take_over(unsafe { (*side).stack });
     // SAFETY: the promise to `Context::prepare`, kept once.
     unsafe { entry(arg) }
 }
@@ -104,6 +148,7 @@ pub(in crate::context) unsafe fn leave_for_good(from: *mut Side, to: *mut Side) 
     let from = unsafe { &mut *from };
     // SAFETY: 1.
     let to = unsafe { &mut *to };
+    hand_on(from.stack);
     to.left = from.fiber;
     from.fiber = ptr::null_mut();
 }
@@ -172,7 +217,8 @@ pub(in crate::context) fn given_back(_stack: &Stack) {}
 )]
 macro_rules! hook {
     () => {
-        "mov rdi, [r13 + 8]\nxor esi, esi\ncall __tsan_switch_to_fiber@PLT"
+        "mov rdi, [r13 + 8]\nmov rsi, [rip + pirn_tsan_switch_flags@GOTPCREL]\nmov esi, [rsi]\n\
+         call __tsan_switch_to_fiber@PLT"
     };
 }
 #[allow(

@@ -1,6 +1,9 @@
 //! Wakes: ending a wait by its ticket, and making the claimed fiber run again.
 
+use std::ptr;
+
 use super::ticket::{Ticket, Wake};
+use crate::context;
 use crate::fiber::state::Code;
 use crate::fiber::state_names::State;
 
@@ -65,6 +68,7 @@ impl Wake {
             // H3: the claim ordered `home` before this read.
             let header = fiber.header();
             header.life.step(State::Runnable);
+            context::hand_on(ptr::from_ref(header).cast());
             header.home().schedule(fiber);
         }
     }

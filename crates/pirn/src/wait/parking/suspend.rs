@@ -15,10 +15,11 @@
 //! it had settled on this one.
 
 use std::pin::pin;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 use super::spec::{End, Spec};
 use crate::base::clock;
+use crate::context;
 use crate::fiber::current::Local;
 use crate::fiber::state::Parked;
 use crate::fiber::state_names::State;
@@ -45,6 +46,7 @@ pub(super) fn suspend(
     // SAFETY: parked: the party that claims the ticket makes the fiber ready again.
     let leave = || unsafe { home.suspend(local, ticket.fiber()) };
     under_timer(home, ticket, spec, leave);
+    context::take_over(ptr::from_ref(header).cast());
     End::new(header.state.code(), false)
 }
 
@@ -72,6 +74,7 @@ pub(super) fn suspend_free(
     // SAFETY: the party that claims the ticket makes the fiber ready again.
     let leave = || unsafe { home.leave(local, ticket.fiber(), after) };
     under_timer(home, ticket, spec, leave);
+    context::take_over(ptr::from_ref(header).cast());
     end_of(header)
 }
 
