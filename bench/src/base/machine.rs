@@ -85,15 +85,19 @@ fn load() -> String {
     text.split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the command line with the program's name alone, not its path.
+/// Returns the command line with the program's name alone, not its path, and without the file for
+/// verdicts, which has a path of this machine.
 fn command() -> String {
     let mut words = std::env::args();
     let program = words.next().unwrap_or_default();
-    let name = program.rsplit('/').next().unwrap_or_default().to_owned();
-    std::iter::once(name)
-        .chain(words)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let mut said = vec![program.rsplit('/').next().unwrap_or_default().to_owned()];
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--verdicts" => _ = words.next(),
+            _ => said.push(word),
+        }
+    }
+    said.join(" ")
 }
 
 /// Returns the trimmed output of a program, or an empty string if it is missing or fails.
