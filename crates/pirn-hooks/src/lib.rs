@@ -102,10 +102,9 @@
 //!   another fiber would enter it. (Reads of 0 park. `std` holds a lock over them: read standard
 //!   input in one fiber.)
 //! * Futexes, and thus locks, `thread::park`, channels of `std`, `thread::join`: use [`pirn::sync`]
-//!   and [`pirn::channel`]. A wait behind which a
-//!   fiber of the same thread is ready is reported.
-//! * `epoll_wait` and `epoll_pwait`, counted: a crate that calls it has a runtime of its own. Call the crate in
-//!   [`pirn::blocking`](pirn::blocking()).
+//!   and [`pirn::channel`]. A wait behind which a fiber of the same thread is ready is reported.
+//! * `epoll_wait` and `epoll_pwait`, counted: a crate that calls it has a runtime of its own. Call
+//!   the crate in [`pirn::blocking`](pirn::blocking()).
 //! * `waitpid` for any child; `ppoll` and `pselect` with a mask; `recvmsg` with `MSG_WAITALL`.
 //! * `open` of a named pipe.
 //! * Calls that do not go through a symbol of libc: raw system calls, such as those of `rustix`,
@@ -114,11 +113,15 @@
 //!
 //! # Diagnostics
 //! [`stats`](stats()) counts the calls of each function, and how many have parked or blocked.
-//! [`pirn::diag::dump`] names the function and the descriptor that a fiber waits for. A fiber that
-//! blocks its thread for more than 100 ms while others wait behind it is reported as a stall.
+//! [`pirn::diag::dump`] names the function and the descriptor that a fiber waits for. A call in the
+//! region that blocks its thread for 10 ms or longer is reported on standard error, once for each
+//! function and spawn line. A fiber that blocks its thread for more than 100 ms while others wait
+//! behind it is reported as a stall.
+//! [`slow_fiber(None)`](pirn::runtime::Builder::slow_fiber) switches both off.
 
 #![cfg(target_os = "linux")]
 
+mod blocks;
 #[expect(unsafe_code, reason = "the symbols of libc")]
 mod closing;
 mod descriptor;

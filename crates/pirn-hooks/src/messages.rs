@@ -31,7 +31,7 @@ pub(crate) unsafe extern "C" fn recvmsg(
     }
     Function::Recvmsg.count_call();
     if flags & libc::MSG_WAITALL != 0 && is_blocking(fd) {
-        Function::Recvmsg.count_blocked();
+        let _block = Function::Recvmsg.blocks();
         return answer(kernel(flags));
     }
     let operation = Operation::reads(Function::Recvmsg, fd);
@@ -113,7 +113,7 @@ pub(crate) unsafe extern "C" fn recvmmsg(
     }
     Function::Recvmmsg.count_call();
     if !limit.is_null() && is_blocking(fd) {
-        Function::Recvmmsg.count_blocked();
+        let _block = Function::Recvmmsg.blocks();
         return answer_int(kernel(0, flags));
     }
     let operation = Operation::reads(Function::Recvmmsg, fd);

@@ -173,7 +173,7 @@ impl Operation {
 
     /// Blocks the thread until an attempt is due.
     pub(crate) fn block(self, until: Option<Instant>) -> Result<(), c_int> {
-        self.function.count_blocked();
+        let _block = self.function.blocks();
         let mut polled = [libc::pollfd {
             fd: self.fd,
             events: self.events(),

@@ -108,7 +108,7 @@ fn then_call(
         Ok(()) => kernel(),
         Err(Ended::Failed(error)) => Err(error),
         Err(Ended::TimedOut | Ended::Unwatchable) => {
-            function.count_blocked();
+            let _block = function.blocks();
             kernel()
         }
     }

@@ -78,10 +78,10 @@ pub(crate) unsafe extern "C" fn ppoll(
     // SAFETY: the caller's promise.
     let time = unsafe { limit.as_ref() }.map(|limit| duration_of(*limit));
     if !mask.is_null() || time == Some(None) {
-        if is_parking() {
+        let _block = is_parking().then(|| {
             Function::Poll.count_call();
-            Function::Poll.count_blocked();
-        }
+            Function::Poll.blocks()
+        });
         // The kernel writes the rest of the time, which libc does not.
         // SAFETY: the caller's promise.
         let mut limit = unsafe { limit.as_ref() }.copied();
@@ -159,10 +159,10 @@ pub(crate) unsafe extern "C" fn epoll_pwait(
     millis: c_int,
     mask: *const sigset_t,
 ) -> c_int {
-    if millis != 0 && is_parking() {
+    let _block = (millis != 0 && is_parking()).then(|| {
         Function::EpollWait.count_call();
-        Function::EpollWait.count_blocked();
-    }
+        Function::EpollWait.blocks()
+    });
     answer_int(call!(
         SYS_epoll_pwait,
         epoll,
@@ -225,10 +225,10 @@ pub(crate) unsafe extern "C" fn pselect(
         return answer_int(Err(libc::EINVAL));
     }
     if !mask.is_null() {
-        if is_parking() {
+        let _block = is_parking().then(|| {
             Function::Select.count_call();
-            Function::Select.count_blocked();
-        }
+            Function::Select.blocks()
+        });
         let sets = [read, write, except];
         return answer_int(select_in_kernel(count, sets, time.flatten(), mask));
     }
@@ -271,7 +271,7 @@ unsafe fn select_for(count: c_int, sets: Sets, limit: Option<Duration>) -> Outco
     // Callers may pass a larger count than their sets have bits: the kernel reads no more of them
     // than descriptors may be open.
     if count > FD_SETSIZE {
-        Function::Select.count_blocked();
+        let _block = Function::Select.blocks();
         return select_in_kernel(count, sets, limit, none);
     }
     // SAFETY: the caller's promise.
@@ -367,7 +367,7 @@ fn wait_for_any(
     {
         return done;
     }
-    function.count_blocked();
+    let _block = function.blocks();
     ask(until.map(|until| until.saturating_duration_since(now())))
 }
 

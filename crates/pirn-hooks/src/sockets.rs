@@ -135,7 +135,7 @@ fn receive(
     }
     // A peek does not make progress by being repeated.
     if flags & libc::MSG_PEEK != 0 && is_blocking(fd) {
-        function.count_blocked();
+        let _block = function.blocks();
         return kernel(0, flags);
     }
     match is_stream_socket(fd) {

@@ -78,6 +78,7 @@ impl Function {
     }
 
     /// Counts a call that may have blocked the thread, although it was made within the region.
+    /// Callers use [`blocks`](Self::blocks).
     pub(crate) fn count_blocked(self) {
         COUNTERS[self as usize]
             .blocked

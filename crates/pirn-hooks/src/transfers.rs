@@ -97,7 +97,7 @@ fn read_into(
         return received;
     }
     if is_file(fd) {
-        operation.function.count_blocked();
+        let _block = operation.function.blocks();
         return plain();
     }
     operation.run(|| {
@@ -189,7 +189,7 @@ fn write_out_of(operation: Operation, whole: &[iovec]) -> Outcome {
     }
     // Other objects, such as terminals, cannot be asked how much they take.
     if !is_pipe(fd) {
-        operation.function.count_blocked();
+        let _block = operation.function.blocks();
         return call!(SYS_writev, fd, whole.as_ptr(), whole.len());
     }
     operation.run_to_end(total, |moved| {

@@ -1,10 +1,14 @@
 //! `poll` and `select`.
 
+use std::env;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, IntoRawFd};
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use libc::c_int;
+use pirn::runtime::Builder;
 use pirn::{sleep, spawn};
 use pirn_hooks::within;
 
@@ -165,4 +169,54 @@ fn epoll_blocks_and_is_counted() {
         assert_eq!(raw::epoll_wait(&epoll, -1).unwrap(), 1);
         other.join().unwrap();
     });
+}
+
+/// The variable by which this program, started again, waits in `epoll_wait`, and for how long.
+const BLOCKS: &str = "PIRN_TEST_BLOCKS_MILLIS";
+
+/// Waits three times in fibers of two spawn lines.
+fn block(builder: Builder, millis: c_int) {
+    let runtime = builder.workers(1).hooks(true).build().unwrap();
+    runtime.run(move || {
+        let (from, _to) = io::pipe().unwrap();
+        let epoll = Arc::new(raw::epoll_of(&from));
+        let waits =
+            |epoll: Arc<OwnedFd>| move || raw::epoll_wait(&epoll, millis).unwrap();
+        let again =
+            |epoll: &Arc<OwnedFd>| spawn(waits(Arc::clone(epoll))).join().unwrap();
+        assert_eq!(again(&epoll) + again(&epoll), 0);
+        assert_eq!(spawn(waits(epoll)).join().unwrap(), 0);
+    });
+}
+
+// Proves: T13.
+#[test]
+fn a_call_that_blocks_for_long_is_reported_once_for_its_spawn_line() {
+    const NAME: &str =
+        "readiness::a_call_that_blocks_for_long_is_reported_once_for_its_spawn_line";
+    if let Ok(millis) = env::var(BLOCKS) {
+        let millis = millis.parse().unwrap();
+        return block(Builder::new(), millis);
+    }
+    let reports = |variables: &[(&str, &str)]| -> Vec<String> {
+        let mut again = Command::new("/proc/self/exe");
+        again
+            .args(["--exact", NAME, "--nocapture"])
+            .env_remove("PIRN_SLOW_FIBER");
+        let ended = again.env(BLOCKS, "20").envs(variables.iter().copied());
+        let ended = ended.output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(ended.status.success(), "{said}");
+        let lines = said.lines().map(str::to_owned);
+        lines
+            .filter(|line| line.contains("by epoll_wait"))
+            .collect()
+    };
+    let said = reports(&[]);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(
+        said.iter().all(|line| line.contains("readiness.rs:")),
+        "{said:?}"
+    );
+    assert_eq!(reports(&[("PIRN_SLOW_FIBER", "off")]), [""; 0]);
 }

@@ -3,10 +3,13 @@
 pub use crate::net::Interest;
 pub use crate::readiness::{Known, Number, NumberWait};
 
+use std::panic::Location;
+use std::time::Duration;
+
 use crate::fiber::current;
 use crate::runtime::set_hooks_linked;
 use crate::sched::worker::enqueue::{self, parks_in_libc};
-use crate::sys::Process;
+use crate::sys::{self, Process};
 
 /// Returns whether a call of libc parks its caller: a fiber, on its own stack, not in the middle of
 /// a poll, in code for which [`set_parking`] has decided so, or else on a runtime that was built so.
@@ -78,6 +81,39 @@ pub fn is_surely_own_process() -> bool {
 pub fn is_spent() -> bool {
     let local = current::local();
     local.consume_budget() && local.is_to_give_way()
+}
+
+/// Returns the spawn line of the running fiber; `None` on a plain thread.
+#[must_use]
+pub fn spawn_line() -> Option<&'static Location<'static>> {
+    current::local()
+        .fiber()
+        .map(|fiber| fiber.header().location())
+}
+
+/// Reports that the running fiber has blocked its worker by `call` for `took`, although calls of
+/// libc park there. Does nothing where stalls are not reported.
+pub fn report_block(call: &str, took: Duration) {
+    let local = current::local();
+    let (Some(pool), Some(fiber)) = (enqueue::pool_of(local), local.fiber()) else {
+        return;
+    };
+    if !enqueue::reports_stalls(local) {
+        return;
+    }
+    let header = fiber.header();
+    let name = header
+        .name()
+        .map_or(String::new(), |name| format!(" '{name}'"));
+    sys::report(&format!(
+        "pirn: fiber {}{name} (spawned at {}) has blocked a worker of '{}' for {} ms, by {call}, in \
+         code where calls of libc park\n  call it in pirn::blocking, or use the files and sockets of \
+         pirn; reported once for each function and spawn line\n",
+        header.id(),
+        header.location(),
+        pool.name(),
+        took.as_millis(),
+    ));
 }
 
 /// Makes the next operation of the running fiber the one at which it has to yield.

@@ -1,0 +1,67 @@
+//! Reports of calls that blocked their thread although they were made in code where calls park.
+
+use std::panic::Location;
+use std::time::{Duration, Instant};
+
+use pirn::dev::hooks;
+use pirn::sync::Mutex;
+use pirn::time::now;
+
+use crate::kernel::keep_errno;
+use crate::stats::Function;
+
+/// A call that took as long is reported. Arbitrary: a tenth of a stall that is reported in any case,
+/// and longer than most reads of files.
+const LONG: Duration = Duration::from_millis(10);
+
+/// The largest number of places that are reported.
+const MOST: usize = 64;
+
+/// The functions with the spawn lines of the fibers that were reported.
+static REPORTED: Mutex<Vec<(Function, &Location<'static>)>> = Mutex::new(Vec::new());
+
+/// A call that may block its thread. When it ends after a long time, it is reported, once for each
+/// function and spawn line.
+pub(crate) struct Block {
+    function: Function,
+    since: Instant,
+}
+
+impl Function {
+    /// Counts a call that may block the thread, although it is made within the region, and measures
+    /// it until the result is dropped.
+    pub(crate) fn blocks(self) -> Block {
+        self.count_blocked();
+        Block {
+            function: self,
+            since: now(),
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        keep_errno(|| {
+            let took = now() - self.since;
+            if took >= LONG
+                && let Some(place) = hooks::spawn_line()
+                && is_new(self.function, place)
+            {
+                hooks::report_block(self.function.name(), took);
+            }
+        });
+    }
+}
+
+/// Records a function and a spawn line; false if they are known, or another thread records some.
+fn is_new(function: Function, place: &'static Location<'static>) -> bool {
+    // A call that blocks its thread must not park the fiber.
+    let Some(mut reported) = REPORTED.try_lock() else {
+        return false;
+    };
+    let known = reported.len() >= MOST || reported.contains(&(function, place));
+    if !known {
+        reported.push((function, place));
+    }
+    !known
+}
