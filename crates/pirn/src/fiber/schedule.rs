@@ -95,9 +95,9 @@ pub(crate) trait Schedule: Sync {
         unreachable!("{NO_WHEEL}");
     }
 
-    /// Returns whether other fibers wait for the thread that runs this one. Answers observers
-    /// meanwhile. Called by a fiber that blocks its thread in place.
-    fn others_wait(&self) -> bool {
+    /// Returns whether other fibers wait for the thread that runs this one, or with `observers` an
+    /// observer. Called by a fiber that blocks its thread in place.
+    fn others_wait(&self, _observers: bool) -> bool {
         false
     }
 

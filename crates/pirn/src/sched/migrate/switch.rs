@@ -296,8 +296,8 @@ impl Schedule for SharedQueues {
         unsafe { Worker::here(current::local()).disarm_common(wheel, timer) }
     }
 
-    fn others_wait(&self) -> bool {
-        Worker::of(current::local()).is_some_and(Worker::others_wait)
+    fn others_wait(&self, observers: bool) -> bool {
+        Worker::of(current::local()).is_some_and(|worker| worker.others_wait(observers))
     }
 
     fn now(&self, local: &Local) -> Instant {

@@ -174,6 +174,11 @@ impl Worker {
     /// True if the pool has entered a phase that this worker has not acted on, or has a request of
     /// an observer that it has not answered.
     pub(in crate::sched) fn unnoticed_phase(&self) -> bool {
-        self.role.seen() != self.pool.phase() || self.owes_answer()
+        self.has_new_phase() || self.owes_answer()
+    }
+
+    /// True if the pool has entered a phase that this worker has not acted on.
+    pub(in crate::sched) fn has_new_phase(&self) -> bool {
+        self.role.seen() != self.pool.phase()
     }
 }

@@ -449,8 +449,8 @@ impl Schedule for Inbox<FiberHead> {
         unsafe { Worker::here(current::local()).disarm(timer, wheel) }
     }
 
-    fn others_wait(&self) -> bool {
-        Worker::of(current::local()).is_some_and(Worker::others_wait)
+    fn others_wait(&self, observers: bool) -> bool {
+        Worker::of(current::local()).is_some_and(|worker| worker.others_wait(observers))
     }
 
     #[inline]

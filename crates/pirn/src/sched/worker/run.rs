@@ -412,11 +412,10 @@ impl Worker {
         }
     }
 
-    /// True if anything but the running fiber needs this thread. Answers observers: for that the
-    /// fiber does not have to leave.
-    pub(in crate::sched) fn others_wait(&self) -> bool {
+    /// True if anything but the running fiber needs this thread; with `observers`, also if an observer
+    /// waits for an answer.
+    pub(in crate::sched) fn others_wait(&self, observers: bool) -> bool {
         let remote = self.remote();
-        self.answer_requests(current::local().fiber());
         self.has_ready()
             || self.queues.has_first()
             || !remote.inbox.is_empty()
@@ -424,7 +423,8 @@ impl Worker {
             || !remote.ring.is_empty()
             || !remote.placed.is_empty()
             || !self.pool.injector.is_empty()
-            || self.unnoticed_phase()
+            || self.has_new_phase()
+            || (observers && self.owes_answer())
             || self.timer_is_due()
     }
 

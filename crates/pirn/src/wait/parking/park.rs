@@ -11,7 +11,7 @@
 //!
 //! A fiber that is unwinding (`std::thread::panicking()`) blocks its thread in place: the panic
 //! count of `std` is per thread, and another fiber on this thread would see it. It switches only if
-//! others have waited behind it for [`PATIENCE`]. The same rule applies to a panic hook that waits.
+//! others have waited behind it for [`PATIENCE`], or an observer for [`OBSERVERS_WAIT`]. The same rule applies to a panic hook that waits.
 //! If it has to wait longer than that behind others, and one of them panics meanwhile, `std` ends
 //! the process. Staying in place in a hook would prevent that. But `std` does not distinguish a
 //! hook from a destructor, which may wait for a fiber of its own thread. Where fibers may migrate,
@@ -21,7 +21,7 @@ use std::ptr;
 
 use super::spec::{End, How, Spec};
 use super::suspend::{end_of, suspend, suspend_free, suspend_pinned};
-use super::yielding::{PATIENCE, unwinds, yields_as_usual};
+use super::yielding::{OBSERVERS_WAIT, PATIENCE, unwinds, yields_as_usual};
 use crate::base::diagnostics_enabled::KEEPS_REPORT_DATA;
 use crate::base::mutant::mutant;
 use crate::fiber::current::{self, Local};
@@ -276,6 +276,7 @@ fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) ->
         header.set_home(home);
         return End::new(code, true);
     }
+    let begun = shim::now();
     loop {
         let slice = shim::now() + PATIENCE;
         let until = spec.deadline.map_or(slice, |deadline| deadline.min(slice));
@@ -289,7 +290,7 @@ fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) ->
             give_up(header, ticket);
             break;
         }
-        if home.others_wait() {
+        if home.others_wait(shim::now() - begun >= OBSERVERS_WAIT) {
             if header.state.unpark_self(ticket.epoch()) {
                 header.life.step(State::Running);
                 header.set_home(home);

@@ -23,6 +23,10 @@ use crate::wait::polling;
 /// unwinding takes microseconds, and a waiting destructor should be done by then.
 pub(super) const PATIENCE: Duration = Duration::from_millis(10);
 
+/// The same while only an observer waits for the thread: less than the 50 ms that it waits for an
+/// answer.
+pub(super) const OBSERVERS_WAIT: Duration = Duration::from_millis(30);
+
 /// Like [`yield_now`], for a fiber that runs joins while others want its thread: its pending jobs
 /// stay its own. (Otherwise they would become fibers, and each time more fibers would want the
 /// thread.)
@@ -133,9 +137,9 @@ fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
     // Zero, once in 71 minutes, is replaced by one.
     let now = NonZero::new((clock::now() / 1_000) as u32).unwrap_or(NonZero::<u32>::MIN);
     let since = local.stalled_since(now);
-    let patient = u128::from(now.get().wrapping_sub(since.get())) < PATIENCE.as_micros();
+    let stalled = Duration::from_micros(now.get().wrapping_sub(since.get()).into());
     let home = fiber.header().home();
-    if !patient && home.others_wait() {
+    if stalled >= PATIENCE && home.others_wait(stalled >= OBSERVERS_WAIT) {
         local.set_left_unwinding(true);
         requeue_pinned(local, fiber);
     } else {
