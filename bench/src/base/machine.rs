@@ -94,6 +94,7 @@ fn command() -> String {
     while let Some(word) = words.next() {
         match word.as_str() {
             "--verdicts" => _ = words.next(),
+            _ if word.starts_with("--verdicts=") => {}
             _ => said.push(word),
         }
     }
