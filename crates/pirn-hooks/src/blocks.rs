@@ -21,7 +21,8 @@ const MOST: usize = 64;
 static REPORTED: Mutex<Vec<(Function, &Location<'static>)>> = Mutex::new(Vec::new());
 
 /// A call that may block its thread. When it ends after a long time, it is reported, once for each
-/// function and spawn line.
+/// function and spawn line. The time is that of the clock, and includes that of a thread that was
+/// ready to run.
 pub(crate) struct Block {
     function: Function,
     since: Instant,
@@ -44,7 +45,7 @@ impl Drop for Block {
         keep_errno(|| {
             let took = now() - self.since;
             if took >= LONG
-                && let Some(place) = hooks::spawn_line()
+                && let Some(place) = hooks::reported_line()
                 && is_new(self.function, place)
             {
                 hooks::report_block(self.function.name(), took);

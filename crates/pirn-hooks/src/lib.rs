@@ -114,9 +114,9 @@
 //! # Diagnostics
 //! [`stats`](stats()) counts the calls of each function, and how many have parked or blocked.
 //! [`pirn::diag::dump`] names the function and the descriptor that a fiber waits for. A call in the
-//! region that blocks its thread for 10 ms or longer is reported on standard error, once for each
-//! function and spawn line. A fiber that blocks its thread for more than 100 ms while others wait
-//! behind it is reported as a stall.
+//! region that has blocked its thread for 10 ms or longer is reported on standard error when it
+//! ends, once for each function and spawn line. A fiber that blocks its thread for more than 100 ms
+//! while others wait behind it is reported as a stall.
 //! [`slow_fiber(None)`](pirn::runtime::Builder::slow_fiber) switches both off.
 
 #![cfg(target_os = "linux")]

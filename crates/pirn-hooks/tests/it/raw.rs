@@ -181,6 +181,28 @@ pub(crate) fn epoll_wait(epoll: &impl AsRawFd, millis: c_int) -> io::Result<usiz
     checked(unsafe { libc::epoll_wait(epoll, &raw mut event, 1, millis) } as isize)
 }
 
+/// Polls with an empty signal mask; returns the number of descriptors with events.
+pub(crate) fn ppoll_masked(
+    wanted: &[(RawFd, c_short)],
+    millis: c_int,
+) -> io::Result<usize> {
+    let polled = |&(fd, events): &_| pollfd {
+        fd,
+        events,
+        revents: 0,
+    };
+    let mut list: Vec<_> = wanted.iter().map(polled).collect();
+    let limit = timespec {
+        tv_sec: (millis / 1_000).into(),
+        tv_nsec: (millis % 1_000 * 1_000_000).into(),
+    };
+    let (at, count) = (list.as_mut_ptr(), list.len() as libc::nfds_t);
+    // SAFETY: all-zero bits are an empty mask.
+    let mask: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the list, the limit and the mask live here.
+    checked(unsafe { libc::ppoll(at, count, &raw const limit, &raw const mask) } as isize)
+}
+
 /// Returns an epoll instance that waits until the other one can be read.
 pub(crate) fn epoll_of(watched: &impl AsRawFd) -> OwnedFd {
     // SAFETY: no memory is passed.

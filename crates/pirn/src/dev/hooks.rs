@@ -83,24 +83,21 @@ pub fn is_spent() -> bool {
     local.consume_budget() && local.is_to_give_way()
 }
 
-/// Returns the spawn line of the running fiber; `None` on a plain thread.
+/// Returns the spawn line of the running fiber; `None` where stalls are not reported.
 #[must_use]
-pub fn spawn_line() -> Option<&'static Location<'static>> {
-    current::local()
-        .fiber()
-        .map(|fiber| fiber.header().location())
+pub fn reported_line() -> Option<&'static Location<'static>> {
+    let local = current::local();
+    let fiber = local.fiber().filter(|_| enqueue::reports_stalls(local))?;
+    Some(fiber.header().location())
 }
 
 /// Reports that the running fiber has blocked its worker by `call` for `took`, although calls of
-/// libc park there. Does nothing where stalls are not reported.
+/// libc park there.
 pub fn report_block(call: &str, took: Duration) {
     let local = current::local();
     let (Some(pool), Some(fiber)) = (enqueue::pool_of(local), local.fiber()) else {
         return;
     };
-    if !enqueue::reports_stalls(local) {
-        return;
-    }
     let header = fiber.header();
     let name = header
         .name()

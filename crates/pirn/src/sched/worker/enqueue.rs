@@ -127,10 +127,10 @@ pub(crate) fn parks_in_libc(local: &Local) -> bool {
     pool_of(local).is_some_and(|pool| pool.config.libc.park)
 }
 
-/// Returns whether the pool of this thread reports stalls.
+/// Returns whether stalls are reported in the pool of this thread.
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
 pub(crate) fn reports_stalls(local: &Local) -> bool {
-    pool_of(local).is_some_and(|pool| pool.config.watch.stalls.is_some())
+    pool_of(local).is_some_and(|pool| pool.stall_threshold().is_some())
 }
 
 /// Queues a fresh fiber with the pool that this thread works for. `Err` if this thread is
