@@ -256,6 +256,28 @@ fn a_warm_burst_allocates_nothing() {
     assert!(blocks < 16, "{blocks} blocks for {} fibers", 200 * BURST);
 }
 
+/// Children of a scope need no block of their own, however many it has had.
+// Proves: K10.
+#[test]
+fn alone_children_allocate_nothing() {
+    apart("alone_children_allocate_nothing", children_allocate_nothing);
+}
+
+fn children_allocate_nothing() {
+    let runtime = started(Scheduler::WorkStealing);
+    let wave = || {
+        runtime.scope(|s| {
+            for _ in 0..100 {
+                (0..100).for_each(|_| drop(s.spawn(|| ())));
+                s.wait().expect("no interrupt");
+            }
+        });
+    };
+    (0..20).for_each(|_| wave());
+    let blocks = blocks_of(wave);
+    assert!(blocks < 64, "{blocks} blocks for 10,000 children");
+}
+
 /// Marks a moment in the log of system calls.
 fn mark(name: &str) {
     let _ = fs::metadata(format!("/pirn-mark-{name}"));

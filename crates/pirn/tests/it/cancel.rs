@@ -140,6 +140,19 @@ fn a_scope_of_a_cancelled_fiber_is_cancelled() {
     });
 }
 
+/// A child that is queued when its scope is cancelled does not start.
+// Proves: K3.
+#[test]
+fn a_queued_child_of_a_cancelled_scope_does_not_start() {
+    alone(|| {
+        pirn::scope(|s| {
+            let queued = s.spawn(|| unreachable!("it must not start"));
+            s.cancel();
+            assert!(matches!(shield(|| queued.join()), Err(JoinError::NotRun)));
+        });
+    });
+}
+
 /// A thousand parked receivers of a cancelled scope end, each with the interrupt.
 // Proves: K2.
 #[test]

@@ -166,6 +166,8 @@ fn alone_threads_of_a_wave_go_soon() {
         fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
         let start = Instant::now();
         assert!(threads.load(SeqCst) > 2, "others have stood in");
+        thread::sleep(ms(500));
+        assert!(threads.load(SeqCst) > 2, "they stay for a second");
         eventually("they go", || threads.load(SeqCst) <= 2);
         within("threads that stay", start.elapsed(), ms(2_000));
     }

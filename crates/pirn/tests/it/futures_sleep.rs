@@ -106,6 +106,11 @@ fn sleeps_are_dropped_and_reset() {
         }
         assert_eq!(time::now(), start);
         wait(async {
+            let gone = Arc::new(Wakes::default());
+            let mut dropped = Box::pin(sleep(HOUR));
+            assert!(poll_once(dropped.as_mut(), &gone).is_pending());
+            drop(dropped);
+            assert_eq!(Arc::strong_count(&gone), 1, "a dropped sleep is noted");
             let mut sleep = sleep(HOUR);
             let wakes = Arc::new(Wakes::default());
             assert!(poll_once(pin!(&mut sleep), &wakes).is_pending());

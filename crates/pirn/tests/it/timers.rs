@@ -134,30 +134,32 @@ fn many_timers_fire() {
 // Proves: G2.
 #[test]
 fn limits_and_wakes_cross() {
+    let limit = Duration::from_millis(20);
     on_every_shape(|runtime| {
-        let fiber = runtime.spawn(|| {
-            for i in 0..scaled(2_000) {
-                park_timeout(Duration::from_micros(i as u64 % 120));
-            }
-            // A timer must leave no token, only an unpark: two parks consume it.
-            let start = now();
-            park_timeout(Duration::from_millis(20));
-            park_timeout(Duration::from_millis(20));
-            now() - start
-        });
-        let target = fiber.fiber().clone();
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|threads| {
-            threads.spawn(|| {
-                while !stop.load(Ordering::Relaxed) && !fiber.is_finished() {
-                    target.unpark();
-                    (0..200).for_each(|_| std::hint::spin_loop());
+        let (over, quiet) = (AtomicBool::new(false), AtomicBool::new(false));
+        let left = runtime.scope(|s| {
+            let fiber = s.spawn(|| {
+                for i in 0..scaled(2_000) {
+                    park_timeout(Duration::from_micros(i as u64 % 120));
                 }
+                over.store(true, Ordering::SeqCst);
+                while !quiet.load(Ordering::SeqCst) {
+                    pirn::yield_now();
+                }
+                // A timer must leave no token, only an unpark: two parks consume it.
+                let start = now();
+                park_timeout(limit);
+                park_timeout(limit);
+                now() - start
             });
-            fiber.wait().unwrap();
-            stop.store(true, Ordering::Relaxed);
+            while !over.load(Ordering::SeqCst) && !fiber.is_finished() {
+                fiber.fiber().unpark();
+                (0..200).for_each(|_| std::hint::spin_loop());
+            }
+            quiet.store(true, Ordering::SeqCst);
+            fiber.join().unwrap()
         });
-        fiber.join().unwrap();
+        assert!(left >= limit, "a timer has left a token: {left:?}");
     });
 }
 

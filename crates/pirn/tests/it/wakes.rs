@@ -115,6 +115,8 @@ fn wakes_that_drip_in_are_noticed() {
                 });
             }
             fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+            let rescues = runtime.metrics().total.rescues;
+            assert_eq!(rescues, 0, "{workers} workers, {scheduler:?}");
         }
     }
 }

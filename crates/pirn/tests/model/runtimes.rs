@@ -13,6 +13,7 @@ use crate::util::{World, explore, explore_with, thread};
 const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Fibers of two runtimes communicate over one channel.
+// Proves: C9.
 #[test]
 fn two_runtimes_share_a_channel() {
     explore_with(&[1, 2], |world| {
