@@ -14,6 +14,7 @@
 #[expect(unsafe_code, reason = "values without an order of their own")]
 mod plain;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
@@ -28,7 +29,8 @@ use crate::plain::Plain;
 /// Times that a value goes to the other fiber and back.
 const ROUNDS: u64 = 200;
 
-/// A runtime with so many workers.
+/// Returns a runtime with this number of workers. Under ThreadSanitizer, first makes switches order
+/// nothing.
 fn runtime(workers: usize) -> Runtime {
     #[cfg(pirn_tsan)]
     pirn::dev::order_no_switches();
@@ -48,14 +50,14 @@ fn apart(one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
 }
 
 /// One fiber sets a value and gives, the other one takes and reads it; then the same back. `there`
-/// and `back` are two primitives of the same kind. In the first half of the rounds the one that takes
-/// mostly parks first. In the second half it comes late, and does not park, unless `give` itself
-/// waits for it.
+/// and `back` are two primitives of the same kind. In the first half of the rounds the one that
+/// takes mostly parks first. In the second half it comes late, and does not park.
 fn hand<S: Sync>(there: &S, back: &S, give: fn(&S), take: fn(&S)) {
     meet(there, back, give, take, true);
 }
 
-/// As [`hand`], where `give` waits for the one that takes.
+/// As [`hand`] if `may_be_late`. If not, the one that takes never comes late: for a `give` that
+/// waits for it.
 fn meet<S: Sync>(there: &S, back: &S, give: fn(&S), take: fn(&S), may_be_late: bool) {
     let (value, given) = (Plain::default(), AtomicU64::new(0));
     let gives = |to: &S, n: u64| {
@@ -252,7 +254,7 @@ fn over_unparks() {
     });
 }
 
-/// Runs `round` in turn from one fiber, with other fibers to share the workers with.
+/// Runs `round` [`ROUNDS`] times: in four fibers on two workers, each time with a value of its own.
 fn rounds(round: impl Fn(&Plain) + Sync) {
     runtime(2).scope(|s| {
         for _ in 0..4 {
@@ -292,18 +294,18 @@ fn over_the_ends_of_scopes() {
 
 #[test]
 fn over_groups() {
-    rounds(|value| {
+    rounds(|_| {
+        let value = Arc::new(Plain::default());
         value.set(3);
-        let shared: &'static Plain = Box::leak(Box::default());
-        shared.set(value.get());
         let group = TaskGroup::new();
-        let child = || {
-            assert_eq!(shared.get(), 3);
-            shared.set(4);
+        let childs = Arc::clone(&value);
+        let child = move || {
+            assert_eq!(childs.get(), 3);
+            childs.set(4);
         };
         group.spawn(child).unwrap();
         group.join_next().unwrap().unwrap().unwrap();
-        assert_eq!(shared.get(), 4);
+        assert_eq!(value.get(), 4);
     });
 }
 
@@ -360,7 +362,7 @@ fn seeded_race_behind_another_fiber_of_the_thread() {
                 until(&done, Ordering::Relaxed);
                 met.store(1, Ordering::Release);
             });
-            // It has started.
+            // Lets the other fiber start.
             pirn::yield_now();
             value.set(1);
             done.store(1, Ordering::Relaxed);

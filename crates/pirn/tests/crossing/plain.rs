@@ -20,7 +20,8 @@ race_top:^malloc
 race_top:^realloc
 ";
 
-/// Called before anything may be instrumented, so it is not.
+/// Returns the suppressions. Naked, so that it is not instrumented: the sanitizer calls it before
+/// instrumented code can run.
 #[cfg(pirn_tsan)]
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
@@ -32,7 +33,8 @@ extern "C" fn __tsan_default_suppressions() -> *const std::ffi::c_char {
 #[derive(Default)]
 pub(crate) struct Plain(UnsafeCell<u64>);
 
-// SAFETY: the tests order all accesses; but for `seeded_`, which is about their lack.
+// SAFETY: the tests order all accesses, apart from
+// `seeded_race_behind_another_fiber_of_the_thread`, which plants a race.
 unsafe impl Sync for Plain {}
 
 impl Plain {

@@ -114,6 +114,12 @@ pub(crate) const PROGRAMS: &[Program] = &[
         parked_for_good,
     ),
     program(
+        "parked_amid_a_panic",
+        Standstill(1),
+        &["(Recv)", "channel"],
+        parked_amid_a_panic,
+    ),
+    program(
         "parked_while_looked_at",
         Standstill(1),
         &["(Park)"],
@@ -271,6 +277,22 @@ fn crowd_of_one_kind() {
 
 fn parked_for_good() {
     let _ = spawn(pirn::park).join();
+}
+
+/// A destructor waits, in place until the detector asks for its worker.
+fn parked_amid_a_panic() {
+    struct Last(channel::Receiver<()>);
+    impl Drop for Last {
+        fn drop(&mut self) {
+            let _ = self.0.recv();
+        }
+    }
+    let (_tx, rx) = channel::bounded(1);
+    let _ = spawn(move || {
+        let _last = Last(rx);
+        panic!("on purpose");
+    })
+    .join();
 }
 
 /// The thread that answers inspection requests is idle.
