@@ -238,6 +238,8 @@ pub use blocking::{blocking, compute};
 pub use fiber::FiberLocal;
 #[doc(hidden)]
 pub use fiber::local::{Borrows as __Borrows, IsBorrowed as __IsBorrowed};
+#[cfg(not(pirn_parts))]
+pub use par::join;
 pub use runtime::{Runtime, run};
 pub use scope::{scope, try_scope};
 pub use spawn::{JoinHandle, current, park, spawn, yield_now};

@@ -1,6 +1,7 @@
 //! The public type of tokens.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::fiber::cancel_scope::CancelScope;
@@ -48,6 +49,21 @@ pub struct Token(Arc<Node>);
 /// ```
 #[must_use = "a registration that is dropped forgets its callback"]
 pub struct Registration(Option<(Arc<Node>, usize)>);
+
+/// Clones of one token are equal.
+impl PartialEq for Token {
+    fn eq(&self, other: &Token) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Token {}
+
+impl Hash for Token {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).addr().hash(state);
+    }
+}
 
 impl Token {
     /// Returns a token without a parent.

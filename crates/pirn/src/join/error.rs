@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 use crate::fiber::panic_payload::Panic;
 use crate::shim::Lock;
@@ -183,5 +184,18 @@ impl Error for JoinError {
             JoinError::Interrupted(interrupt) => Some(interrupt),
             JoinError::Panicked(_) | JoinError::NotRun | JoinError::Taken => None,
         }
+    }
+}
+
+/// Kind `Other`, or that of the [`Interrupt`]. A panic is not resumed.
+impl From<JoinError> for io::Error {
+    fn from(error: JoinError) -> io::Error {
+        let kind = match &error {
+            JoinError::Interrupted(interrupt) => interrupt.kind(),
+            JoinError::Panicked(_) | JoinError::NotRun | JoinError::Taken => {
+                io::ErrorKind::Other
+            }
+        };
+        io::Error::new(kind, error)
     }
 }

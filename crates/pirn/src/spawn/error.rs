@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 /// An error returned when a fiber was not spawned; contains the closure.
 ///
@@ -105,3 +106,23 @@ impl<F> fmt::Display for SpawnError<F> {
 }
 
 impl<F> Error for SpawnError<F> {}
+
+impl Error for Rejected {}
+
+/// Kind `OutOfMemory` without memory for the stack, else `Other`.
+impl From<Rejected> for io::Error {
+    fn from(reason: Rejected) -> io::Error {
+        let kind = match reason {
+            Rejected::OutOfMemory => io::ErrorKind::OutOfMemory,
+            Rejected::Cancelled | Rejected::ShutDown => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, reason)
+    }
+}
+
+/// As for [`Rejected`]. The closure is dropped.
+impl<F> From<SpawnError<F>> for io::Error {
+    fn from(error: SpawnError<F>) -> io::Error {
+        error.reason.into()
+    }
+}

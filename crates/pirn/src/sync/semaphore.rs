@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -435,5 +436,16 @@ impl Error for AcquireError {
             AcquireError::Closed => None,
             AcquireError::Interrupted(interrupt) => Some(interrupt),
         }
+    }
+}
+
+/// Kind `BrokenPipe` if the semaphore is closed, else that of the [`Interrupt`].
+impl From<AcquireError> for io::Error {
+    fn from(error: AcquireError) -> io::Error {
+        let kind = match error {
+            AcquireError::Closed => io::ErrorKind::BrokenPipe,
+            AcquireError::Interrupted(interrupt) => interrupt.kind(),
+        };
+        io::Error::new(kind, error)
     }
 }

@@ -90,14 +90,20 @@ impl fmt::Display for Interrupt {
 
 impl Error for Interrupt {}
 
+impl Interrupt {
+    /// Returns the kind of an error of I/O for this reason.
+    pub(crate) fn kind(self) -> io::ErrorKind {
+        match self {
+            Interrupt::Cancelled => io::ErrorKind::Other,
+            Interrupt::TimedOut => io::ErrorKind::TimedOut,
+        }
+    }
+}
+
 /// Kind `TimedOut` for a deadline, else `Other`; never `Interrupted`, which many loops of `std`
 /// retry without end.
 impl From<Interrupt> for io::Error {
     fn from(interrupt: Interrupt) -> io::Error {
-        let kind = match interrupt {
-            Interrupt::Cancelled => io::ErrorKind::Other,
-            Interrupt::TimedOut => io::ErrorKind::TimedOut,
-        };
-        io::Error::new(kind, interrupt)
+        io::Error::new(interrupt.kind(), interrupt)
     }
 }

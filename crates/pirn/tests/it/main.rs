@@ -99,6 +99,8 @@ mod dispatcher_bounds;
 mod dumps;
 /// More threads while workers are stuck, up to the bound; fewer on request.
 mod elastic;
+/// Errors of this library as errors of I/O.
+mod error_kinds;
 /// Events: for all waiters, or for one.
 mod event;
 /// No source of work starves another one.

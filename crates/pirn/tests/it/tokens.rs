@@ -1,5 +1,6 @@
 //! Tokens: trees of them, the code under each, and their ends.
 
+use std::hash::{BuildHasher, RandomState};
 use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -186,6 +187,18 @@ fn what_is_run_elsewhere_is_under_the_callers_token() {
         token.enter(|| there.run(check))
     });
     assert_eq!(ran, Err(Interrupt::Cancelled));
+}
+
+/// Clones of a token are equal, and hash alike; others are not, not even a child.
+#[test]
+fn tokens_are_compared_by_identity() {
+    let (token, other) = (Token::new(), Token::new());
+    let child = token.child();
+    assert_eq!(token, token.clone());
+    assert!(token != other && token != child);
+    let state = RandomState::new();
+    assert_eq!(state.hash_one(&token), state.hash_one(token.clone()));
+    assert_ne!(state.hash_one(&token), state.hash_one(&other));
 }
 
 /// `Token::current` returns the token in force.

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 use crate::wait::Interrupt;
 
@@ -145,3 +146,43 @@ fn lagged(missed: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 const CLOSED: &str = "receive from a broadcast channel that is closed and drained";
+
+/// Kind `UnexpectedEof` if the channel is closed, `Other` if values were missed, else that of the
+/// [`Interrupt`].
+impl From<RecvError> for io::Error {
+    fn from(error: RecvError) -> io::Error {
+        let kind = match error {
+            RecvError::Disconnected => io::ErrorKind::UnexpectedEof,
+            RecvError::Lagged(_) => io::ErrorKind::Other,
+            RecvError::Interrupted(interrupt) => interrupt.kind(),
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// Kind `WouldBlock` if no value has come, `UnexpectedEof` if the channel is closed, `Other` if values
+/// were missed.
+impl From<TryRecvError> for io::Error {
+    fn from(error: TryRecvError) -> io::Error {
+        let kind = match error {
+            TryRecvError::Empty => io::ErrorKind::WouldBlock,
+            TryRecvError::Disconnected => io::ErrorKind::UnexpectedEof,
+            TryRecvError::Lagged(_) => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// Kind `TimedOut` after the time, `UnexpectedEof` if the channel is closed, `Other` if values were
+/// missed, else that of the [`Interrupt`].
+impl From<RecvTimeoutError> for io::Error {
+    fn from(error: RecvTimeoutError) -> io::Error {
+        let kind = match error {
+            RecvTimeoutError::Timeout => io::ErrorKind::TimedOut,
+            RecvTimeoutError::Disconnected => io::ErrorKind::UnexpectedEof,
+            RecvTimeoutError::Lagged(_) => io::ErrorKind::Other,
+            RecvTimeoutError::Interrupted(interrupt) => interrupt.kind(),
+        };
+        io::Error::new(kind, error)
+    }
+}

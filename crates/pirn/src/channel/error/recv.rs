@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 use crate::wait::Interrupt;
 
@@ -204,3 +205,38 @@ impl Error for RecvTimeoutError {
 }
 
 const CLOSED: &str = "the channel is closed and empty";
+
+/// Kind `UnexpectedEof` if the channel is closed, else that of the [`Interrupt`].
+impl From<RecvError> for io::Error {
+    fn from(error: RecvError) -> io::Error {
+        let kind = match error {
+            RecvError::Disconnected => io::ErrorKind::UnexpectedEof,
+            RecvError::Interrupted(interrupt) => interrupt.kind(),
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// Kind `WouldBlock` if the channel is empty, `UnexpectedEof` if it is closed.
+impl From<TryRecvError> for io::Error {
+    fn from(error: TryRecvError) -> io::Error {
+        let kind = match error {
+            TryRecvError::Empty => io::ErrorKind::WouldBlock,
+            TryRecvError::Disconnected => io::ErrorKind::UnexpectedEof,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// Kind `TimedOut` after the time, `UnexpectedEof` if the channel is closed, else that of the
+/// [`Interrupt`].
+impl From<RecvTimeoutError> for io::Error {
+    fn from(error: RecvTimeoutError) -> io::Error {
+        let kind = match error {
+            RecvTimeoutError::Timeout => io::ErrorKind::TimedOut,
+            RecvTimeoutError::Disconnected => io::ErrorKind::UnexpectedEof,
+            RecvTimeoutError::Interrupted(interrupt) => interrupt.kind(),
+        };
+        io::Error::new(kind, error)
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 use crate::wait::Interrupt;
 
@@ -347,3 +348,52 @@ impl<T> Error for SendTimeoutError<T> {
 }
 
 const CLOSED: &str = "the channel is closed";
+
+/// Kind `BrokenPipe` if the channel is closed, else that of the [`Interrupt`]. The value is dropped.
+impl<T> From<SendError<T>> for io::Error {
+    fn from(error: SendError<T>) -> io::Error {
+        let (kind, error) = match error {
+            SendError::Disconnected(_) => {
+                (io::ErrorKind::BrokenPipe, SendError::Disconnected(()))
+            }
+            SendError::Interrupted(_, interrupt) => {
+                (interrupt.kind(), SendError::Interrupted((), interrupt))
+            }
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// Kind `WouldBlock` if the channel is full, `BrokenPipe` if it is closed. The value is dropped.
+impl<T> From<TrySendError<T>> for io::Error {
+    fn from(error: TrySendError<T>) -> io::Error {
+        let (kind, error) = match error {
+            TrySendError::Full(_) => (io::ErrorKind::WouldBlock, TrySendError::Full(())),
+            TrySendError::Disconnected(_) => {
+                (io::ErrorKind::BrokenPipe, TrySendError::Disconnected(()))
+            }
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// Kind `TimedOut` after the time, `BrokenPipe` if the channel is closed, else that of the
+/// [`Interrupt`]. The value is dropped.
+impl<T> From<SendTimeoutError<T>> for io::Error {
+    fn from(error: SendTimeoutError<T>) -> io::Error {
+        let (kind, error) = match error {
+            SendTimeoutError::Timeout(_) => {
+                (io::ErrorKind::TimedOut, SendTimeoutError::Timeout(()))
+            }
+            SendTimeoutError::Disconnected(_) => (
+                io::ErrorKind::BrokenPipe,
+                SendTimeoutError::Disconnected(()),
+            ),
+            SendTimeoutError::Interrupted(_, interrupt) => (
+                interrupt.kind(),
+                SendTimeoutError::Interrupted((), interrupt),
+            ),
+        };
+        io::Error::new(kind, error)
+    }
+}
