@@ -4,6 +4,8 @@
 //! the pool lives. A worker's thread may end and another take its place later: the counters
 //! continue then, each still written by one thread at a time.
 
+#[cfg(not(pirn_modelled))]
+use std::mem::offset_of;
 use std::ops::Index;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
@@ -139,6 +141,16 @@ impl Remotes {
             .for_each(|remote| remote.migration.cancel_started());
     }
 }
+
+// What other threads write shares no cache line with what the worker counts.
+#[cfg(not(pirn_modelled))]
+const _: () = {
+    let (next, counters) = (offset_of!(Remote, next), offset_of!(Remote, counters));
+    assert!(
+        next.abs_diff(counters) >= 128 && next % 128 == 0,
+        "they share a line"
+    );
+};
 
 impl Index<usize> for Remotes {
     type Output = Remote;

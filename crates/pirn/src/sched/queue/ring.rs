@@ -40,6 +40,8 @@
 
 use std::fmt;
 use std::mem::MaybeUninit;
+#[cfg(not(pirn_modelled))]
+use std::mem::offset_of;
 
 use crate::base::list::NodePtr;
 use crate::base::mutant::{mutant, or_relaxed};
@@ -56,6 +58,16 @@ pub(crate) struct Ring<T> {
     /// R1 says which side owns each slot.
     slots: [UnsafeCell<MaybeUninit<NodePtr<T>>>; CAPACITY as usize],
 }
+
+// The two ends share no cache line.
+#[cfg(not(pirn_modelled))]
+const _: () = {
+    let (head, tail) = (offset_of!(Ring<()>, head), offset_of!(Ring<()>, tail));
+    assert!(
+        head.abs_diff(tail) >= 128,
+        "a push would take the line of thieves"
+    );
+};
 
 // SAFETY: R1, R2: each slot has one owner at a time, and the head and tail hand it over. Only
 // pointers move; dereferencing them is the business of the code that does so.
