@@ -10,11 +10,11 @@ use pirn::time::now;
 use crate::kernel::keep_errno;
 use crate::stats::Function;
 
-/// A call that took as long is reported. Arbitrary: a tenth of a stall that is reported in any case,
-/// and longer than most reads of files.
+/// A call that takes at least this long is reported. Arbitrary: a tenth of the default threshold of
+/// stalls, and longer than most reads of files.
 const LONG: Duration = Duration::from_millis(10);
 
-/// The largest number of places that are reported.
+/// The largest number of pairs of a function and a spawn line that are reported.
 const MOST: usize = 64;
 
 /// The functions with the spawn lines of the fibers that were reported.
@@ -54,7 +54,8 @@ impl Drop for Block {
     }
 }
 
-/// Records a function and a spawn line; false if they are known, or another thread records some.
+/// Records a function with a spawn line. Returns false if the pair is known, if [`MOST`] pairs are,
+/// or if another thread holds the list.
 fn is_new(function: Function, place: &'static Location<'static>) -> bool {
     // A call that blocks its thread must not park the fiber.
     let Some(mut reported) = REPORTED.try_lock() else {

@@ -10,16 +10,16 @@ use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::sys::{AcceptFailure, accept_failure};
 use crate::time::{now, sleep_until};
 
-/// The period between two attempts while descriptors are exhausted; the system does not report when
-/// one is free. An attempt and the sleep before it take about 50 µs, so 200 a second use a
-/// hundredth of a processor.
+/// The period between two attempts while descriptors or memory are exhausted; the system does not
+/// report when some are free. An attempt and the sleep before it use about 50 µs of processor time,
+/// so 200 a second use a hundredth of a processor.
 const PERIOD: Duration = Duration::from_millis(5);
 
 /// The number of iterators that may try in each period. Beyond it, each iterator skips some
 /// periods, so that on average fewer than twice as many try, however many wait.
 const AT_ONCE: usize = 4;
 
-/// The number of iterators that wait for a descriptor.
+/// The number of iterators that wait for descriptors or memory.
 static STARVED: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts attempts, to spread those of many iterators over different periods.
@@ -58,15 +58,15 @@ impl Accepting {
             AcceptFailure::Resources => {}
             AcceptFailure::Listener => return Some(Err(failure)),
         }
-        let interrupt = starve().err()?;
+        let interrupt = wait_for_resources().err()?;
         self.over = true;
         Some(Err(interrupt.into()))
     }
 }
 
-/// Waits until the next attempt may find a free descriptor.
+/// Waits until the next attempt may find free descriptors or memory.
 #[track_caller]
-fn starve() -> Result<(), Interrupt> {
+fn wait_for_resources() -> Result<(), Interrupt> {
     /// Restores the count also on an interrupt or an unwind.
     struct Counted;
     impl Drop for Counted {
@@ -98,10 +98,11 @@ mod tests {
 
     use super::*;
 
-    /// Errors of one connection are skipped; interrupts and errors of the listener are yielded.
+    /// Errors of one connection are skipped, exhaustion is waited out; interrupts and errors of the
+    /// listener are yielded.
     // Proves: N5-X-faults.
     #[test]
-    fn what_does_not_end_it() {
+    fn only_an_interrupt_ends_it() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let listener = listener.as_fd();
         let mut accepting = Accepting::default();

@@ -1,5 +1,6 @@
-//! Children of a scope on workers of another dispatcher. A scope ends by its children's count,
-//! which any thread may change, so they need no other special handling.
+//! Children of a scope on workers of another dispatcher. A scope waits for the count of its
+//! children, which any thread may change. Only the scope's deadline needs special handling, where
+//! the dispatcher uses another clock.
 
 use super::handle::ScopedJoinHandle;
 use super::scoped::Scope;
@@ -17,7 +18,8 @@ impl<'scope> Scope<'scope, '_> {
     /// deterministic one).
     ///
     /// # Panics
-    /// As [`Dispatcher::spawn`].
+    /// As [`Dispatcher::spawn`]. With the panic of the `clone` of an inherited fiber-local value
+    /// ([`fiber_local!`](crate::fiber_local!)); `f` is dropped then.
     ///
     /// # Cancellation
     /// As [`Dispatcher::spawn`].

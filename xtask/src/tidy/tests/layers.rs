@@ -58,7 +58,7 @@ fn a_cycle_within_a_layer_is_found() {
 
 // Proves: A8.
 #[test]
-fn what_waits_never_names_the_scheduler() {
+fn waiting_modules_never_name_the_scheduler() {
     let table = "| Layer | Module |\n|--|--|\n| 0 | `sched` |\n| 1 | `channel` |\n";
     let found = check(&Tree::of(&[
         (LAW, table),

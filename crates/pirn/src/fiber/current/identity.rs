@@ -14,8 +14,8 @@ use crate::fiber::schedule::Schedule;
 use crate::fiber::{slab, thread_registry};
 use crate::shim;
 
-/// The home of a plain thread, and of a fiber while it blocks its thread in place: the party that
-/// is woken sleeps in the parker of its own header.
+/// The scheduler of a plain thread, and of a fiber while it blocks its thread in place: a wake
+/// unparks the parker in the header.
 pub(crate) struct BlockInPlace;
 
 impl Schedule for BlockInPlace {
@@ -52,7 +52,7 @@ pub(crate) fn known(local: &Local) -> Option<FiberPtr> {
     local.fiber().or(local.plain_thread())
 }
 
-/// Returns the number of the fiber that runs here, or of the thread if it has waited before.
+/// Returns the number of the fiber that runs here, or of the thread if it has an identity.
 #[inline]
 pub(crate) fn number(local: &Local) -> Option<u64> {
     match local.fiber() {
@@ -102,10 +102,10 @@ static HOOK: EndTable = EndTable {
 /// Ends the use of a plain thread's header, which goes back to the slab after that. Called by the
 /// thread itself when it ends.
 fn end_identity(_: *const (), header: FiberPtr, _: Ending) {
-    // The thread still owns what the destructors create or wait for.
+    // First: destructors may create locals or wait, for which the thread needs its identity.
     destroy_all(header.header());
     here::local().set_plain_thread(None);
     thread_registry::leave(header);
-    // Any remaining ticket of this thread ends here, not in the next life.
+    // Ends the epoch of the thread's remaining tickets, so that none wakes the header's next user.
     header.state.finish();
 }

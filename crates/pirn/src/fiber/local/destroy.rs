@@ -36,8 +36,8 @@ pub(crate) fn destroy_all(header: &Header) {
 fn destroy_own(header: &Header) -> Vec<Entry> {
     let mut lasting = Vec::new();
     while let Some(locals) = header.take_locals() {
-        // SAFETY: created by `Box::leak` in `map`; taken out of the header, so no other code owns
-        // it.
+        // SAFETY: created by `Box::leak` (see `key::with_locals`); taken out of the header, so no
+        // other code owns it.
         let mut locals = unsafe { Box::from_raw(locals.as_ptr()) };
         while let Some(entry) = locals.0.pop() {
             match entry.lasting {

@@ -1,9 +1,9 @@
 //! Fiber-locals: values that belong to a fiber, or to a plain thread.
 
-// Owns: the map in a fiber's header and the [`fiber_local!`](crate::fiber_local) keys. A value is
+// Owns: the list in a fiber's header and the [`fiber_local!`](crate::fiber_local) keys. A value is
 // created at its first use, lives as long as its fiber, and is dropped on that fiber's stack,
-// before the fiber counts as finished. Values are boxed one by one, so a reference to one stays
-// valid while others are added.
+// before the fiber counts as finished (a lasting one after that). Values are boxed one by one, so
+// a reference to one stays valid while others are added.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -58,8 +58,8 @@ impl<T: 'static> FiberLocal<T> {
         }
     }
 
-    /// Creates a key with values that outlast all others, also those that are dropped when the
-    /// fiber ends. For the runtime's own.
+    /// Creates a key of the runtime's own, with values that are dropped after all others of the
+    /// fiber, when it runs no user code any more.
     pub(crate) const fn lasting(init: fn() -> T) -> Self {
         FiberLocal {
             lasting: true,
@@ -262,9 +262,9 @@ impl<T> fmt::Debug for FiberLocal<T> {
     }
 }
 
-/// Calls `f` with the map of the running fiber, taken out of its header meanwhile. `f` runs no user
-/// code.
-fn map<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
+/// Calls `f` with the locals of the running fiber or plain thread, which stay in its header. `f`
+/// runs no user code, so it cannot re-enter.
+fn with_locals<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
     let fiber = current::identity(current::local());
     // H2: the running fiber owns its header.
     let header = fiber.header();
@@ -272,26 +272,27 @@ fn map<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
         .locals()
         .unwrap_or_else(|| NonNull::from(Box::leak(Box::new(Locals(Vec::new())))));
     header.set_locals(Some(locals));
-    // SAFETY: created here and freed in `destroy` only; `f` cannot re-enter.
+    // SAFETY: leaked by `with_locals`, `give_to` or `destroy`, and freed by `destroy_own` only; `f`
+    // cannot re-enter.
     f(unsafe { locals.as_mut() })
 }
 
 fn find(key: usize) -> Option<NonNull<dyn Any>> {
-    map(|locals| {
+    with_locals(|locals| {
         let found = locals.0.iter().find(|entry| entry.key == key);
         found.map(|entry| NonNull::from(&*entry.value))
     })
 }
 
 fn insert(entry: Entry) -> NonNull<dyn Any> {
-    map(|locals| {
+    with_locals(|locals| {
         locals.0.push(entry);
         NonNull::from(&*locals.0[locals.0.len() - 1].value)
     })
 }
 
-/// Chooses by the type of a fiber-local, for [`fiber_local!`](crate::fiber_local). `RefCell` has a
-/// constant of its own, and every other type that of [`IsBorrowed`].
+/// Selects the `IS_BORROWED` of a type, for [`fiber_local!`](crate::fiber_local): `RefCell` has a
+/// constant of its own, every other type has that of [`IsBorrowed`].
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Borrows<T>(PhantomData<T>);
@@ -316,7 +317,7 @@ fn duplicate<T: Clone + Send + 'static>(value: &dyn Any) -> Box<dyn Any> {
     Box::new(value.clone())
 }
 
-/// The initial values of a child of a scope.
+/// The initial values of a child of a scope, or of the half of a join that becomes a fiber.
 pub(crate) struct Inheritance(Option<Box<Locals>>);
 
 impl Inheritance {
@@ -428,8 +429,8 @@ fn copies(
     let mut copies = Vec::new();
     let mut next = 0;
     while let Some(locals) = parent.locals() {
-        // SAFETY: created by `Box::leak` in `map`; borrowed for the length of this statement, in
-        // which no user code runs.
+        // SAFETY: created by `Box::leak` (see `with_locals`); borrowed for the length of this
+        // statement, in which no user code runs.
         let entry = unsafe { locals.as_ref() }
             .0
             .get(next)

@@ -33,7 +33,7 @@ pub(super) enum Why {
     Refused,
     /// The request is malformed.
     Request,
-    /// There is no such fiber.
+    /// No such fiber was described: it does not exist, or its worker does not answer.
     Fiber,
 }
 

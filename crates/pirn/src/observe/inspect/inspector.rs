@@ -100,7 +100,8 @@ impl fmt::Debug for Inspector {
     }
 }
 
-/// The body of the thread. Dropping the listener removes the socket.
+/// Answers clients until the alarm is dropped or the pool is gone. Removes the socket then, by
+/// dropping the listener.
 fn serve(mut listener: LocalListener, pool: &Weak<Pool>, began: Instant) {
     loop {
         match thread_registry::rest(|| listener.accept(ASKING, request::LONGEST)) {

@@ -11,7 +11,7 @@
 //! due timers, because each is on a stack of its own, and in no cache.
 //!
 //! A slot remembers the earliest tick that was put into it, so a sleeper sleeps until the timer
-//! itself and not until the begin of the slot. After a disarm that tick is stale until the slot is
+//! itself and not until the start of the slot. After a disarm that tick is stale until the slot is
 //! empty, which costs at most one early check per slot.
 //!
 //! # Invariants
@@ -84,9 +84,9 @@ impl<P: Copy> Wheel<P> {
         unsafe { self.arm_at(timer, tick_at_or_after(deadline)) };
     }
 
-    /// As [`arm`](Wheel::arm), but later by up to 1/1024 of the time since the last `advance`, and
-    /// by at most 1.05 ms. Timers with nearby deadlines fire together, so that a sleeper wakes up
-    /// once for all of them.
+    /// As [`arm`](Wheel::arm), but later by up to 1/1024 of the time from the last `advance` to
+    /// `deadline`, and by at most 1.05 ms. Timers with nearby deadlines fire together, so that a
+    /// sleeper wakes up once for all of them.
     ///
     /// # Safety
     /// As [`arm`](Wheel::arm).
@@ -107,7 +107,7 @@ impl<P: Copy> Wheel<P> {
         entry.due.set(due.max(self.elapsed));
         self.len += 1;
         // SAFETY: the timer is in no list as it is not armed (WH1), and pinned (E1).
-        unsafe { self.hang(timer) };
+        unsafe { self.link_by_due(timer) };
     }
 
     /// Disarms `timer`. Returns false if it was not armed: it has fired, or was never armed.
@@ -243,7 +243,7 @@ impl<P: Copy> Wheel<P> {
         while let Some(timer) = self.pop(level, slot) {
             // SAFETY: the timer was popped, hence is in no list, and it is pinned (E1). It now
             // shares this digit with `elapsed`, so it goes to a lower level.
-            unsafe { self.hang(timer) };
+            unsafe { self.link_by_due(timer) };
         }
     }
 
@@ -277,12 +277,12 @@ impl<P: Copy> Wheel<P> {
         Some(timer)
     }
 
-    /// Links `timer` in the slot for its `due`.
+    /// Links `timer` in the slot for its `due`, or marks it `Never` if no level reaches that far.
     ///
     /// # Safety
     /// The timer is alive, in no list, and pinned until it is unlinked (E1).
     #[inline]
-    unsafe fn hang(&mut self, timer: NonNull<Timer<P>>) {
+    unsafe fn link_by_due(&mut self, timer: NonNull<Timer<P>>) {
         // SAFETY: the caller guarantees a live timer that is only shared (E2).
         let entry = unsafe { timer.as_ref() };
         let due = entry.due.get();
@@ -298,7 +298,7 @@ impl<P: Copy> Wheel<P> {
     /// Links `timer` at `level`.
     ///
     /// # Safety
-    /// As [`hang`](Wheel::hang).
+    /// As [`link_by_due`](Wheel::link_by_due).
     #[inline]
     unsafe fn link(&mut self, timer: NonNull<Timer<P>>, level: usize) {
         // SAFETY: the caller guarantees a live timer that is only shared (E2).
