@@ -11,11 +11,12 @@
 //!
 //! A fiber that is unwinding (`std::thread::panicking()`) blocks its thread in place: the panic
 //! count of `std` is per thread, and another fiber on this thread would see it. It switches only if
-//! others have waited behind it for [`PATIENCE`], or an observer for [`OBSERVERS_WAIT`]. The same rule applies to a panic hook that waits.
-//! If it has to wait longer than that behind others, and one of them panics meanwhile, `std` ends
-//! the process. Staying in place in a hook would prevent that. But `std` does not distinguish a
-//! hook from a destructor, which may wait for a fiber of its own thread. Where fibers may migrate,
-//! one that leaves its stack while it unwinds stays on its thread: the count is there.
+//! others have waited behind it for [`PATIENCE`], or an observer for [`OBSERVERS_WAIT`]. The same
+//! rule applies to a panic hook that waits. If it has to wait longer than that behind others, and
+//! one of them panics meanwhile, `std` ends the process. Staying in place in a hook would prevent
+//! that. But `std` does not distinguish a hook from a destructor, which may wait for a fiber of its
+//! own thread. Where fibers may migrate, one that leaves its stack while it unwinds stays on its
+//! thread: the count is there.
 
 use std::ptr;
 
