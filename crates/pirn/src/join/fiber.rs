@@ -1,6 +1,7 @@
 //! Handles that identify a fiber.
 
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::fiber::{FiberId, FiberPtr, FiberRef, Header};
 
@@ -20,6 +21,9 @@ use crate::fiber::{FiberId, FiberPtr, FiberRef, Header};
 #[doc(alias = "task")]
 #[derive(Clone)]
 pub struct Fiber(FiberRef);
+
+impl UnwindSafe for Fiber {}
+impl RefUnwindSafe for Fiber {}
 
 impl Fiber {
     pub(crate) fn from_ref(fiber: FiberRef) -> Fiber {

@@ -7,6 +7,7 @@
 use std::cell;
 use std::io;
 use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Instant;
 
 #[cfg(any(pirn_modelled, pirn_parts))]
@@ -70,6 +71,10 @@ pub(crate) struct Lock<T> {
 // SAFETY: L1: the value is reached only through the one guard, so the lock moves it between
 // threads and never shares it.
 unsafe impl<T: Send> Sync for Lock<T> {}
+
+// No user code runs under the lock, so no panic leaves the value half changed.
+impl<T> UnwindSafe for Lock<T> {}
+impl<T> RefUnwindSafe for Lock<T> {}
 
 /// Checks of a held lock before the thread yields its core.
 const ROUNDS: u32 = 12;

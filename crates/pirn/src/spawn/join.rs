@@ -1,6 +1,7 @@
 //! The handle of a spawned fiber.
 
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -30,6 +31,10 @@ pub struct JoinHandle<T> {
     /// The wait while the handle is polled.
     awaited: Option<AwaitedEnd>,
 }
+
+// As the handle of `std`: a panic of the fiber is returned by the join.
+impl<T> UnwindSafe for JoinHandle<T> {}
+impl<T> RefUnwindSafe for JoinHandle<T> {}
 
 impl<T> JoinHandle<T> {
     #[inline]

@@ -1,6 +1,7 @@
 //! The condition variable: releases a mutex and waits for a notification.
 //!
-//! Owns: the waiters. Does not own: the mutex or the condition.
+//! Owns: the waiters, and the check that all of them have the same mutex. Does not own: the mutex or
+//! the condition.
 //!
 //! A waiter reads `missed`, releases the mutex, and joins the queue unless `missed` has changed. A
 //! notifier that finds the queue empty changes `missed`.
@@ -21,7 +22,7 @@ use std::time::{Duration, Instant};
 use super::mutex::MutexGuard;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
-use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::wait::object::Nameable;
 use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, interrupted, wait_in,
@@ -32,6 +33,9 @@ use crate::wait::{
 ///
 /// As with `std`, a wait may end spuriously, so conditions are checked in a loop:
 /// [`wait_while`](Condvar::wait_while) is that loop.
+///
+/// Waits at the same time use the same mutex. A wait with another one panics, because a notification
+/// could get lost between the two.
 ///
 /// # Examples
 /// ```
@@ -54,6 +58,9 @@ pub struct Condvar {
     /// Counts notifications that found no waiter, and every `notify_all`. Written under the lock of
     /// `queue`.
     missed: AtomicU64,
+    /// The address of the mutex of the waiters in the queue, if there are any. Written under the
+    /// lock of `queue`.
+    mutex: AtomicUsize,
 }
 
 /// The result of a wait with a time limit: whether it ended because the time was up.
@@ -104,6 +111,7 @@ impl Condvar {
         Condvar {
             queue: Lock::new(WaitQueue::new()),
             missed: AtomicU64::new(0),
+            mutex: AtomicUsize::new(0),
         }
     }
 
@@ -111,6 +119,10 @@ impl Condvar {
     ///
     /// It may return without a notification, so check the condition in a loop. A notification
     /// without a waiter is lost.
+    ///
+    /// # Panics
+    /// If there are waiters with another mutex; the mutex is released then. So do all functions that
+    /// wait.
     ///
     /// # Cancellation
     /// Not an interruption point; see [`wait_interruptible`](Condvar::wait_interruptible).
@@ -273,7 +285,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes the waiter that has waited longest, if there is one.
+    /// Wakes the waiter that has waited longest, if there is one; returns true if so.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -289,21 +301,25 @@ impl Condvar {
     ///     changed.notify_one();
     ///     assert!(waiter.join().unwrap());
     /// });
+    /// // No waiter is left.
+    /// assert!(!changed.notify_one());
     /// ```
     #[doc(alias = "Signal")]
-    pub fn notify_one(&self) {
+    pub fn notify_one(&self) -> bool {
         let mut queue = self.queue.lock();
         let wake = queue.claim_first(|_| ());
         if wake.is_none() {
             self.miss();
         }
         drop(queue);
+        let woken = wake.is_some();
         if let Some(wake) = wake {
             wake.enqueue();
         }
+        woken
     }
 
-    /// Wakes all present waiters.
+    /// Wakes all present waiters; returns their number.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -321,16 +337,19 @@ impl Condvar {
     ///     changed.notify_all();
     /// });
     /// assert!(open.into_inner());
+    /// assert_eq!(changed.notify_all(), 0);
     /// ```
     #[doc(alias = "Broadcast")]
-    pub fn notify_all(&self) {
+    pub fn notify_all(&self) -> usize {
         let queue = self.queue.lock();
         let limit = self.miss();
         drop(queue);
         // A waiter that joins after this call has read `limit`, so the loop ends.
+        let mut woken = 0;
         wake_all(&self.queue, |queue| {
-            queue.claim_first_if(|seen| *seen < limit, |_| ())
+            queue.claim_first_if(|seen| *seen < limit, |_| woken += 1)
         });
+        woken
     }
 
     #[track_caller]
@@ -354,25 +373,39 @@ impl Condvar {
         // ORDERING: Relaxed: the mutex orders this read before every notification that must wake
         // this waiter.
         let seen = self.missed.load(Ordering::Relaxed);
+        let address = MutexGuard::mutex(&guard);
         let mutex = MutexGuard::release(guard);
-        let waited = wait_in(
-            &self.queue,
-            |queue| queue,
-            spec,
-            |_| {
-                // ORDERING: Relaxed: written under the lock that is held here.
-                if self.missed.load(Ordering::Relaxed) == seen {
-                    Attempt::Wait(seen)
-                } else {
-                    Attempt::Done(())
-                }
-            },
-        );
-        let how = match waited {
-            Waited::Done(()) => None,
-            Waited::Ended(how, _) => Some(how),
+        let arrived = |queue: &mut WaitQueue<u64>| {
+            if !self.admits(queue, address) {
+                Attempt::Done(false)
+            // ORDERING: Relaxed: written under the lock that is held here.
+            } else if self.missed.load(Ordering::Relaxed) == seen {
+                Attempt::Wait(seen)
+            } else {
+                Attempt::Done(true)
+            }
         };
-        (mutex.lock(), how)
+        let waited = wait_in(&self.queue, |queue| queue, spec, arrived);
+        let guard = mutex.lock();
+        match waited {
+            Waited::Done(true) => (guard, None),
+            Waited::Done(false) => panic!(
+                "this `Condvar` has waiters with another `Mutex`: use one `Condvar` for each `Mutex`"
+            ),
+            Waited::Ended(how, _) => (guard, Some(how)),
+        }
+    }
+
+    /// Returns true if the mutex at `address` is that of all waiters in `queue`, the lock of which
+    /// is held.
+    fn admits(&self, queue: &WaitQueue<u64>, address: usize) -> bool {
+        // ORDERING: Relaxed: only holders of the lock read and write.
+        if queue.is_empty() {
+            self.mutex.store(address, Ordering::Relaxed);
+            true
+        } else {
+            self.mutex.load(Ordering::Relaxed) == address
+        }
     }
 
     /// Counts a notification that waiters on their way to the queue must see. Returns the new

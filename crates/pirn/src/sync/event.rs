@@ -244,6 +244,13 @@ impl Event {
     }
 }
 
+/// A manual event that is not set.
+impl Default for Event {
+    fn default() -> Self {
+        Event::manual()
+    }
+}
+
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Event")

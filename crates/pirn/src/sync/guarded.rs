@@ -7,12 +7,15 @@
 //! * GD1. An [`Exclusive`] exists iff its owner has the turn to write, a [`Shared`] iff its owner
 //!   has a turn to read. By TN1 and RT1 an `Exclusive` is alone. The value is reached only through
 //!   a guard (or through `&mut Guarded`), and written only through an `Exclusive`.
+//! * GD2. The `value` of a guard is that of the lock whose `turns` it has, or what a caller's
+//!   closure has borrowed from it for as long as the guard exists. It is valid for `'a`.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
-use std::ptr;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::ptr::{self, NonNull};
 
 use super::holder::{FREE, number};
 use super::shared_turns::{Kind, SharedTurns};
@@ -39,6 +42,9 @@ pub(super) unsafe trait Grant {
     /// Ends a turn, which is the caller's. Never suspends.
     fn free(&self, kind: Kind);
 
+    /// Returns true if a turn is out that excludes one of `kind`.
+    fn is_taken(&self, kind: Kind) -> bool;
+
     /// Returns the address by which reports find the lock.
     fn address(&self) -> usize;
 }
@@ -59,6 +65,10 @@ unsafe impl Grant for Turns {
     #[inline(always)]
     fn free(&self, _: Kind) {
         Turns::free(self);
+    }
+
+    fn is_taken(&self, _: Kind) -> bool {
+        self.is_held()
     }
 
     fn address(&self) -> usize {
@@ -88,6 +98,10 @@ unsafe impl Grant for Lock<SharedTurns> {
         SharedTurns::free(self, kind);
     }
 
+    fn is_taken(&self, kind: Kind) -> bool {
+        self.lock().is_taken(kind)
+    }
+
     fn address(&self) -> usize {
         ptr::from_ref(self).addr()
     }
@@ -107,18 +121,40 @@ unsafe impl<T: ?Sized + Send> Sync for Guarded<Turns, T> {}
 // several, which `T: Sync` allows. The turns are `Sync`.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Guarded<Lock<SharedTurns>, T> {}
 
+// As the locks of `std`. There is no poisoning: the next holder finds the value as a panic left it.
+impl<G, T: ?Sized> UnwindSafe for Guarded<G, T> {}
+impl<G, T: ?Sized> RefUnwindSafe for Guarded<G, T> {}
+impl<G: Grant, T: ?Sized> UnwindSafe for Exclusive<'_, G, T> {}
+impl<G: Grant, T: ?Sized> RefUnwindSafe for Exclusive<'_, G, T> {}
+impl<G: Grant, T: ?Sized> UnwindSafe for Shared<'_, G, T> {}
+impl<G: Grant, T: ?Sized> RefUnwindSafe for Shared<'_, G, T> {}
+
+/// What a guard holds to be not `Send`: code between lock and unlock may rely on staying on one
+/// fiber. The compiler names this type where a guard is sent.
+struct StaysOnItsFiber(PhantomData<*const ()>);
+
 /// The turn to write. Dropping it ends the turn.
 pub(super) struct Exclusive<'a, G: Grant, T: ?Sized> {
-    of: &'a Guarded<G, T>,
-    /// Not `Send`: code between lock and unlock may rely on staying on one fiber.
-    stays: PhantomData<*const ()>,
+    _stays: StaysOnItsFiber,
+    turns: &'a G,
+    value: NonNull<T>,
+    /// The value is written, so its type must not change for a longer-lived one.
+    writes: PhantomData<&'a mut T>,
 }
 
 /// A turn to read. Dropping it ends the turn.
 pub(super) struct Shared<'a, G: Grant, T: ?Sized> {
-    of: &'a Guarded<G, T>,
-    /// As in [`Exclusive`].
-    stays: PhantomData<*const ()>,
+    _stays: StaysOnItsFiber,
+    turns: &'a G,
+    value: NonNull<T>,
+    reads: PhantomData<&'a T>,
+}
+
+/// An [`Exclusive`] without its turn, which can be taken again.
+pub(super) struct Released<'a, G: Grant, T: ?Sized> {
+    turns: &'a G,
+    value: NonNull<T>,
+    writes: PhantomData<&'a mut T>,
 }
 
 // SAFETY: sharing a guard shares the value, which `T: Sync` allows.
@@ -152,14 +188,14 @@ impl<G: Grant, T: ?Sized> Guarded<G, T> {
         spec: &Spec,
     ) -> Result<Exclusive<'_, G, T>, How> {
         self.turns.take(local, Kind::Write, spec)?;
-        Ok(Exclusive::new(self))
+        Ok(Exclusive::new(&self.turns, self.pointer()))
     }
 
     /// As [`exclusive`](Self::exclusive), without waiting.
     #[inline]
     pub(super) fn try_exclusive(&self) -> Option<Exclusive<'_, G, T>> {
         let taken = self.turns.try_take(Kind::Write);
-        taken.then(|| Exclusive::new(self))
+        taken.then(|| Exclusive::new(&self.turns, self.pointer()))
     }
 
     /// Takes a turn to read, waiting as `spec` says.
@@ -174,18 +210,109 @@ impl<G: Grant, T: ?Sized> Guarded<G, T> {
         spec: &Spec,
     ) -> Result<Shared<'_, G, T>, How> {
         self.turns.take(local, Kind::Read, spec)?;
-        Ok(Shared::new(self))
+        Ok(Shared::new(&self.turns, self.pointer()))
     }
 
     /// As [`shared`](Self::shared), without waiting.
     #[inline]
     pub(super) fn try_shared(&self) -> Option<Shared<'_, G, T>> {
         let taken = self.turns.try_take(Kind::Read);
-        taken.then(|| Shared::new(self))
+        taken.then(|| Shared::new(&self.turns, self.pointer()))
     }
 
     pub(super) fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
+    }
+
+    /// Returns true if a turn is out that excludes one of `kind`.
+    pub(super) fn is_taken(&self, kind: Kind) -> bool {
+        self.turns.is_taken(kind)
+    }
+
+    /// Returns the address by which reports find the lock.
+    pub(super) fn address(&self) -> usize {
+        self.turns.address()
+    }
+
+    #[inline(always)]
+    fn pointer(&self) -> NonNull<T> {
+        // SAFETY: the address of a cell is not null.
+        unsafe { NonNull::new_unchecked(self.value.get()) }
+    }
+}
+
+impl<T: ?Sized> Guarded<Lock<SharedTurns>, T> {
+    /// Converts a turn to read into the turn to write, as soon as no other turn is out. No other
+    /// party writes in between. One caller at a time may do so (RT4).
+    #[track_caller]
+    pub(super) fn upgrade<'a>(
+        &'a self,
+        turn: Shared<'a, Lock<SharedTurns>, T>,
+        local: &Local,
+        spec: &Spec,
+    ) -> Exclusive<'a, Lock<SharedTurns>, T> {
+        SharedTurns::upgrade(local, &self.turns, spec);
+        self.upgraded(turn)
+    }
+
+    /// As [`upgrade`](Self::upgrade), without waiting; returns the turn if there are others.
+    pub(super) fn try_upgrade<'a>(
+        &'a self,
+        turn: Shared<'a, Lock<SharedTurns>, T>,
+    ) -> Result<Exclusive<'a, Lock<SharedTurns>, T>, Shared<'a, Lock<SharedTurns>, T>>
+    {
+        if SharedTurns::try_upgrade(&self.turns) {
+            Ok(self.upgraded(turn))
+        } else {
+            Err(turn)
+        }
+    }
+
+    /// Returns the guard of the turn to write, which the turn of `turn` has become. Its pointer is
+    /// that of the cell: that of a guard to read must not be written through.
+    fn upgraded<'a>(
+        &'a self,
+        turn: Shared<'a, Lock<SharedTurns>, T>,
+    ) -> Exclusive<'a, Lock<SharedTurns>, T> {
+        debug_assert!(ptr::eq(turn.turns, &raw const self.turns), "another lock");
+        let _ = ManuallyDrop::new(turn);
+        Exclusive::new(&self.turns, self.pointer())
+    }
+}
+
+impl<'a, G: Grant, T: ?Sized> Exclusive<'a, G, T> {
+    /// Returns the guard of the caller, which has the turn (GD2).
+    #[inline(always)]
+    fn new(turns: &'a G, value: NonNull<T>) -> Self {
+        Exclusive {
+            _stays: StaysOnItsFiber(PhantomData),
+            turns,
+            value,
+            writes: PhantomData,
+        }
+    }
+
+    /// Ends the turn.
+    #[inline]
+    pub(super) fn release(self) -> Released<'a, G, T> {
+        Released {
+            turns: self.turns,
+            value: self.value,
+            writes: PhantomData,
+        }
+    }
+
+    /// Converts the guard to one of what `f` borrows from the value; returns the guard if that is
+    /// nothing. The turn ends if `f` panics.
+    pub(super) fn part<U: ?Sized>(
+        mut self,
+        f: impl FnOnce(&mut T) -> Option<&mut U>,
+    ) -> Result<Exclusive<'a, G, U>, Self> {
+        match f(&mut self).map(NonNull::from) {
+            // The turn passes to the new guard.
+            Some(part) => Ok(Exclusive::new(ManuallyDrop::new(self).turns, part)),
+            None => Err(self),
+        }
     }
 
     /// Returns the address by which reports find the lock.
@@ -194,20 +321,20 @@ impl<G: Grant, T: ?Sized> Guarded<G, T> {
     }
 }
 
-impl<'a, G: Grant, T: ?Sized> Exclusive<'a, G, T> {
-    /// Returns the guard of the caller, which has the turn.
-    #[inline(always)]
-    fn new(of: &'a Guarded<G, T>) -> Self {
-        Exclusive {
-            of,
-            stays: PhantomData,
-        }
-    }
-
-    /// Ends the turn, and returns what it was for.
+impl<'a, G: Grant, T: ?Sized> Released<'a, G, T> {
+    /// Takes the turn again, as [`Guarded::exclusive`] does.
+    ///
+    /// # Errors
+    /// How else the wait ended: `TimedOut` or `Interrupted`.
     #[inline]
-    pub(super) fn release(self) -> &'a Guarded<G, T> {
-        self.of
+    #[track_caller]
+    pub(super) fn exclusive(
+        self,
+        local: &Local,
+        spec: &Spec,
+    ) -> Result<Exclusive<'a, G, T>, How> {
+        self.turns.take(local, Kind::Write, spec)?;
+        Ok(Exclusive::new(self.turns, self.value))
     }
 }
 
@@ -215,19 +342,33 @@ impl<'a, T: ?Sized> Exclusive<'a, Lock<SharedTurns>, T> {
     /// Converts the turn into a turn to read, without ending it in between.
     pub(super) fn downgrade(self) -> Shared<'a, Lock<SharedTurns>, T> {
         // The turn passes to the new guard.
-        let of = ManuallyDrop::new(self).of;
-        SharedTurns::downgrade(&of.turns);
-        Shared::new(of)
+        let old = ManuallyDrop::new(self);
+        SharedTurns::downgrade(old.turns);
+        Shared::new(old.turns, old.value)
     }
 }
 
 impl<'a, G: Grant, T: ?Sized> Shared<'a, G, T> {
-    /// Returns the guard of the caller, which has a turn.
+    /// Returns the guard of the caller, which has a turn (GD2).
     #[inline(always)]
-    fn new(of: &'a Guarded<G, T>) -> Self {
+    fn new(turns: &'a G, value: NonNull<T>) -> Self {
         Shared {
-            of,
-            stays: PhantomData,
+            _stays: StaysOnItsFiber(PhantomData),
+            turns,
+            value,
+            reads: PhantomData,
+        }
+    }
+
+    /// As [`Exclusive::part`].
+    pub(super) fn part<U: ?Sized>(
+        self,
+        f: impl FnOnce(&T) -> Option<&U>,
+    ) -> Result<Shared<'a, G, U>, Self> {
+        match f(&self).map(NonNull::from) {
+            // The turn passes to the new guard.
+            Some(part) => Ok(Shared::new(ManuallyDrop::new(self).turns, part)),
+            None => Err(self),
         }
     }
 }
@@ -237,16 +378,16 @@ impl<G: Grant, T: ?Sized> Deref for Exclusive<'_, G, T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: GD1: this guard is the only way to the value.
-        unsafe { &*self.of.value.get() }
+        // SAFETY: GD1, GD2: this guard is the only way to the value.
+        unsafe { self.value.as_ref() }
     }
 }
 
 impl<G: Grant, T: ?Sized> DerefMut for Exclusive<'_, G, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: GD1: this guard is the only way to the value.
-        unsafe { &mut *self.of.value.get() }
+        // SAFETY: GD1, GD2: this guard is the only way to the value.
+        unsafe { self.value.as_mut() }
     }
 }
 
@@ -255,21 +396,21 @@ impl<G: Grant, T: ?Sized> Deref for Shared<'_, G, T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: GD1: no party writes while this guard exists.
-        unsafe { &*self.of.value.get() }
+        // SAFETY: GD1, GD2: no party writes while this guard exists.
+        unsafe { self.value.as_ref() }
     }
 }
 
 impl<G: Grant, T: ?Sized> Drop for Exclusive<'_, G, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.of.turns.free(Kind::Write);
+        self.turns.free(Kind::Write);
     }
 }
 
 impl<G: Grant, T: ?Sized> Drop for Shared<'_, G, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.of.turns.free(Kind::Read);
+        self.turns.free(Kind::Read);
     }
 }

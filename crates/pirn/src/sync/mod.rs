@@ -23,23 +23,29 @@ mod event;
 mod guarded;
 mod holder;
 mod init;
+mod mapped;
 mod mutex;
 mod permits;
 mod pool;
 mod rwlock;
+mod rwlock_guard;
 mod semaphore;
 mod shared_turns;
 mod turns;
+mod upgradable;
 mod wait_group;
 
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use event::Event;
-pub use init::{LazyLock, Once, OnceLock};
+pub use init::{LazyLock, Once, OnceLock, OnceState};
+pub use mapped::{MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard};
 pub use mutex::{Mutex, MutexGuard};
 pub use pool::{Pool, Pooled};
-pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use rwlock::RwLock;
+pub use rwlock_guard::{RwLockReadGuard, RwLockWriteGuard};
 pub use semaphore::{AcquireError, OwnedPermit, Permit, Semaphore};
+pub use upgradable::RwLockUpgradableReadGuard;
 pub use wait_group::WaitGroup;
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-use super::guarded::{Exclusive, Guarded};
+use super::guarded::{self, Exclusive, Guarded};
+use super::mapped::{MappedMutexGuard, whole};
+use super::shared_turns::Kind;
 use super::turns::Turns;
 use crate::wait::object::Nameable;
 use crate::wait::yielding::consume_budget_here;
@@ -63,7 +65,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
 }
 
 /// A mutex after the release of its guard.
-pub(super) struct Released<'a, T: ?Sized>(&'a Guarded<Turns, T>);
+pub(super) struct Released<'a, T: ?Sized>(guarded::Released<'a, Turns, T>);
 
 impl<T> Mutex<T> {
     /// Returns an unlocked mutex.
@@ -121,7 +123,11 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        Released(&self.guarded).lock()
+        let local = consume_budget_here();
+        locked(
+            self.guarded
+                .exclusive(local, const { &Spec::of(Reason::Mutex) }),
+        )
     }
 
     /// Acquires the lock if it is free; returns `None` if not.
@@ -202,6 +208,24 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
+    /// Returns true if the mutex is locked, by the caller or by another party. The answer may be
+    /// outdated as soon as it is returned: it is for reports and assertions.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let mutex = pirn::sync::Mutex::new(1);
+    /// let held = mutex.lock();
+    /// assert!(mutex.is_locked());
+    /// drop(held);
+    /// assert!(!mutex.is_locked());
+    /// ```
+    pub fn is_locked(&self) -> bool {
+        self.guarded.is_taken(Kind::Read)
+    }
+
     /// Returns the value; the exclusive borrow proves that the mutex is not locked.
     ///
     /// # Examples
@@ -221,17 +245,79 @@ impl<'a, T: ?Sized> Released<'a, T> {
     #[track_caller]
     pub(super) fn lock(self) -> MutexGuard<'a, T> {
         let local = consume_budget_here();
-        match self.0.exclusive(local, const { &Spec::of(Reason::Mutex) }) {
-            Ok(turn) => MutexGuard { turn },
-            Err(how) => unreachable!("a wait that only the lock ends ended as {how:?}"),
-        }
+        locked(self.0.exclusive(local, const { &Spec::of(Reason::Mutex) }))
+    }
+}
+
+/// Returns the guard after a wait that only the lock ends.
+#[inline]
+#[track_caller]
+fn locked<T: ?Sized>(turn: Result<Exclusive<'_, Turns, T>, How>) -> MutexGuard<'_, T> {
+    match turn {
+        Ok(turn) => MutexGuard { turn },
+        Err(how) => unreachable!("a wait that only the lock ends ended as {how:?}"),
     }
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// Converts the guard to one of a part of the value, which `f` returns.
+    ///
+    /// # Panics
+    /// With the panic of `f`; the lock is released then.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::{Mutex, MutexGuard};
+    ///
+    /// let point = Mutex::new((1, 2));
+    /// let mut y = MutexGuard::map(point.lock(), |point| &mut point.1);
+    /// *y += 5;
+    /// drop(y);
+    /// assert_eq!(*point.lock(), (1, 7));
+    /// ```
+    pub fn map<U: ?Sized>(
+        guard: MutexGuard<'a, T>,
+        f: impl FnOnce(&mut T) -> &mut U,
+    ) -> MappedMutexGuard<'a, U> {
+        MappedMutexGuard::of(whole(guard.turn.part(|value| Some(f(value)))))
+    }
+
+    /// Converts the guard to one of a part of the value, if `f` returns one.
+    ///
+    /// # Errors
+    /// The guard, if `f` returns `None`.
+    ///
+    /// # Panics
+    /// With the panic of `f`; the lock is released then.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::{Mutex, MutexGuard};
+    ///
+    /// let items = Mutex::new(vec![1]);
+    /// let first = MutexGuard::filter_map(items.lock(), |items| items.first_mut());
+    /// *first.unwrap() += 1;
+    /// let third = MutexGuard::filter_map(items.lock(), |items| items.get_mut(2));
+    /// assert_eq!(*third.unwrap_err(), [2]);
+    /// ```
+    #[doc(alias = "try_map")]
+    pub fn filter_map<U: ?Sized>(
+        guard: MutexGuard<'a, T>,
+        f: impl FnOnce(&mut T) -> Option<&mut U>,
+    ) -> Result<MappedMutexGuard<'a, U>, MutexGuard<'a, T>> {
+        let part = guard.turn.part(f);
+        part.map(MappedMutexGuard::of)
+            .map_err(|turn| MutexGuard { turn })
+    }
+
     /// Releases the mutex that `guard` has locked.
     pub(super) fn release(guard: MutexGuard<'a, T>) -> Released<'a, T> {
         Released(guard.turn.release())
+    }
+
+    /// Returns the address by which reports find the mutex that `guard` has locked.
+    pub(super) fn mutex(guard: &MutexGuard<'a, T>) -> usize {
+        guard.turn.address()
     }
 }
 

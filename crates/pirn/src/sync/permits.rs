@@ -138,6 +138,14 @@ impl Permits {
         self.total -= n;
     }
 
+    /// Removes up to `n` permits that are not taken; returns how many.
+    pub(super) fn reduce(&mut self, n: usize) -> usize {
+        let n = n.min(self.free);
+        self.free -= n;
+        self.total -= n;
+        n
+    }
+
     /// Refuses all present and future waiters.
     pub(super) fn close(permits: &Lock<Self>) {
         permits.lock().closed = true;

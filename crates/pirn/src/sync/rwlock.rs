@@ -1,14 +1,16 @@
 //! The reader-writer lock: a value that many parties may read at a time, or one may write.
 //!
 //! Owns: when it is locked. Does not own: the value and its guards (`guarded`), nor the order of
-//! turns (`shared_turns`).
+//! turns (`shared_turns`), nor the guard that can be upgraded (`upgradable`).
 
 use std::fmt;
-use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-use super::guarded::{Exclusive, Guarded, Shared};
-use super::shared_turns::SharedTurns;
+use super::guarded::Guarded;
+use super::mutex::Mutex;
+use super::rwlock_guard::{RwLockReadGuard, RwLockWriteGuard};
+use super::shared_turns::{Kind, SharedTurns};
+use super::upgradable::RwLockUpgradableReadGuard;
 use crate::fiber::current::Local;
 use crate::shim::Lock;
 use crate::wait::object::Nameable;
@@ -24,7 +26,8 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 /// are served.
 ///
 /// So a fiber that holds a read guard and locks for reading again can deadlock with a writer that
-/// waits for the first guard. Nor can a reader become a writer by calling `write`.
+/// waits for the first guard. Nor can a reader become a writer by calling `write`:
+/// [`upgradable_read`](RwLock::upgradable_read) is for readers that may have to write.
 ///
 /// There is no poisoning: if a holder panics, the lock is released and the next holder finds the
 /// value as the panic left it.
@@ -42,60 +45,9 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 /// ```
 #[doc(alias = "sync.RWMutex")]
 pub struct RwLock<T: ?Sized> {
+    /// Held by the reader that may upgrade (UG1).
+    upgradable: Mutex<()>,
     guarded: Guarded<Lock<SharedTurns>, T>,
-}
-
-/// Read access to the value of an [`RwLock`]; dropping the last read guard releases the lock.
-///
-/// Releasing never suspends. The guard stays on the fiber that acquired it: it is not `Send`.
-///
-/// ```compile_fail,E0277
-/// let lock = pirn::sync::RwLock::new(1);
-/// let guard = lock.read();
-/// pirn::run(move || drop(guard));
-/// ```
-///
-/// # Examples
-/// ```
-/// use pirn::sync::{RwLock, RwLockReadGuard};
-///
-/// fn total(prices: &RwLockReadGuard<'_, Vec<u32>>) -> u32 {
-///     prices.iter().sum()
-/// }
-///
-/// let prices = RwLock::new(vec![3, 4]);
-/// assert_eq!(total(&prices.read()), 7);
-/// ```
-#[must_use = "the lock is freed as soon as the guard is dropped"]
-pub struct RwLockReadGuard<'a, T: ?Sized> {
-    turn: Shared<'a, Lock<SharedTurns>, T>,
-}
-
-/// Write access to the value of an [`RwLock`]; dropping it releases the lock.
-///
-/// Releasing never suspends. The guard stays on the fiber that acquired it: it is not `Send`.
-///
-/// ```compile_fail,E0277
-/// let lock = pirn::sync::RwLock::new(1);
-/// let guard = lock.write();
-/// pirn::run(move || drop(guard));
-/// ```
-///
-/// # Examples
-/// ```
-/// use pirn::sync::{RwLock, RwLockWriteGuard};
-///
-/// fn refill(mut shelf: RwLockWriteGuard<'_, Vec<&str>>) {
-///     shelf.push("flour");
-/// }
-///
-/// let shelf = RwLock::new(Vec::new());
-/// refill(shelf.write());
-/// assert_eq!(*shelf.read(), ["flour"]);
-/// ```
-#[must_use = "the lock is freed as soon as the guard is dropped"]
-pub struct RwLockWriteGuard<'a, T: ?Sized> {
-    turn: Exclusive<'a, Lock<SharedTurns>, T>,
 }
 
 impl<T> RwLock<T> {
@@ -111,6 +63,7 @@ impl<T> RwLock<T> {
     /// ```
     pub const fn new(value: T) -> Self {
         RwLock {
+            upgradable: Mutex::new(()),
             guarded: Guarded::new(Lock::new(SharedTurns::new()), value),
         }
     }
@@ -152,7 +105,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         let local = consume_budget_here();
         match self.guarded.shared(local, &Spec::of(Reason::RwLock)) {
-            Ok(turn) => RwLockReadGuard { turn },
+            Ok(turn) => RwLockReadGuard::of(turn),
             Err(how) => unexpected(how),
         }
     }
@@ -178,9 +131,53 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         let local = consume_budget_here();
         match self.guarded.exclusive(local, &Spec::of(Reason::RwLock)) {
-            Ok(turn) => RwLockWriteGuard { turn },
+            Ok(turn) => RwLockWriteGuard::of(turn),
             Err(how) => unexpected(how),
         }
+    }
+
+    /// Locks for reading with the right to [upgrade](RwLockUpgradableReadGuard::upgrade). Waits like
+    /// [`read`](RwLock::read), and for another caller that has this right.
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let lock = pirn::sync::RwLock::new(5);
+    /// let value = lock.upgradable_read();
+    /// // Others can read meanwhile.
+    /// assert_eq!(*lock.read(), *value);
+    /// ```
+    #[track_caller]
+    pub fn upgradable_read(&self) -> RwLockUpgradableReadGuard<'_, T> {
+        let slot = self.upgradable.lock();
+        let local = consume_budget_here();
+        match self.guarded.shared(local, &Spec::of(Reason::RwLock)) {
+            Ok(turn) => RwLockUpgradableReadGuard::of(slot, turn, &self.guarded),
+            Err(how) => unexpected(how),
+        }
+    }
+
+    /// Locks for reading with the right to upgrade, if that is possible without waiting.
+    ///
+    /// Otherwise returns `None`.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let lock = pirn::sync::RwLock::new(5);
+    /// let value = lock.upgradable_read();
+    /// assert!(lock.try_upgradable_read().is_none());
+    /// drop(value);
+    /// assert!(lock.try_upgradable_read().is_some());
+    /// ```
+    pub fn try_upgradable_read(&self) -> Option<RwLockUpgradableReadGuard<'_, T>> {
+        let slot = self.upgradable.try_lock()?;
+        let turn = self.guarded.try_shared()?;
+        Some(RwLockUpgradableReadGuard::of(slot, turn, &self.guarded))
     }
 
     /// Locks for reading if no writer holds the lock or waits for it; returns `None` if one does.
@@ -201,7 +198,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
         let turn = self.guarded.try_shared();
-        turn.map(|turn| RwLockReadGuard { turn })
+        turn.map(RwLockReadGuard::of)
     }
 
     /// Locks for writing if the lock is free; returns `None` if not.
@@ -221,7 +218,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
         let turn = self.guarded.try_exclusive();
-        turn.map(|turn| RwLockWriteGuard { turn })
+        turn.map(RwLockWriteGuard::of)
     }
 
     /// Locks for reading, waiting for at most `timeout`; returns `None` if the time is up first.
@@ -246,7 +243,7 @@ impl<T: ?Sized> RwLock<T> {
         let local = consume_budget_here();
         let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
         let turn = self.guarded.shared(local, &spec);
-        turn.ok().map(|turn| RwLockReadGuard { turn })
+        turn.ok().map(RwLockReadGuard::of)
     }
 
     /// Locks for writing, waiting for at most `timeout`; returns `None` if the time is up first.
@@ -271,7 +268,7 @@ impl<T: ?Sized> RwLock<T> {
         let local = consume_budget_here();
         let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
         let turn = self.guarded.exclusive(local, &spec);
-        turn.ok().map(|turn| RwLockWriteGuard { turn })
+        turn.ok().map(RwLockWriteGuard::of)
     }
 
     /// Locks for reading, waiting until that is possible or the caller is interrupted.
@@ -300,7 +297,7 @@ impl<T: ?Sized> RwLock<T> {
         let local = begin_interruptible()?;
         let spec = Spec::interruptible(Reason::RwLock);
         match self.guarded.shared(local, &spec) {
-            Ok(turn) => Ok(RwLockReadGuard { turn }),
+            Ok(turn) => Ok(RwLockReadGuard::of(turn)),
             Err(How::Interrupted(interrupt)) => Err(interrupt),
             Err(how) => unexpected(how),
         }
@@ -333,10 +330,46 @@ impl<T: ?Sized> RwLock<T> {
         let local = begin_interruptible()?;
         let spec = Spec::interruptible(Reason::RwLock);
         match self.guarded.exclusive(local, &spec) {
-            Ok(turn) => Ok(RwLockWriteGuard { turn }),
+            Ok(turn) => Ok(RwLockWriteGuard::of(turn)),
             Err(How::Interrupted(interrupt)) => Err(interrupt),
             Err(how) => unexpected(how),
         }
+    }
+
+    /// Returns true if the lock is held, for reading or writing, by the caller or by another party.
+    /// The answer may be outdated as soon as it is returned: it is for reports and assertions.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let lock = pirn::sync::RwLock::new(5);
+    /// let reader = lock.read();
+    /// assert!(lock.is_locked() && !lock.is_locked_exclusive());
+    /// drop(reader);
+    /// assert!(!lock.is_locked());
+    /// ```
+    pub fn is_locked(&self) -> bool {
+        self.guarded.is_taken(Kind::Write)
+    }
+
+    /// Returns true if the lock is held for writing. The answer may be outdated as soon as it is
+    /// returned: it is for reports and assertions.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let lock = pirn::sync::RwLock::new(5);
+    /// let writer = lock.write();
+    /// assert!(lock.is_locked_exclusive());
+    /// drop(writer);
+    /// assert!(!lock.is_locked_exclusive());
+    /// ```
+    pub fn is_locked_exclusive(&self) -> bool {
+        self.guarded.is_taken(Kind::Read)
     }
 
     /// Returns the value; the exclusive borrow proves that the lock is free.
@@ -367,54 +400,6 @@ fn unexpected(how: How) -> ! {
     unreachable!("a wait that only the lock ends ended as {how:?}");
 }
 
-impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// Converts a write guard to a read guard without releasing the lock in between, so no other
-    /// writer comes first. Readers that wait in front of all writers are served.
-    ///
-    /// # Cancellation
-    /// Not an interruption point; never suspends.
-    ///
-    /// # Examples
-    /// ```
-    /// use pirn::sync::{RwLock, RwLockWriteGuard};
-    ///
-    /// let lock = RwLock::new(1);
-    /// let mut value = lock.write();
-    /// *value += 1;
-    /// let value = RwLockWriteGuard::downgrade(value);
-    /// assert_eq!(*value + *lock.read(), 4);
-    /// ```
-    pub fn downgrade(guard: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
-        let turn = guard.turn.downgrade();
-        RwLockReadGuard { turn }
-    }
-}
-
-impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.turn
-    }
-}
-
-impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.turn
-    }
-}
-
-impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.turn
-    }
-}
-
 impl<T: ?Sized> Nameable for RwLock<T> {
     fn known_at(&self) -> usize {
         self.guarded.address()
@@ -441,29 +426,5 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
             None => out.field("value", &format_args!("<locked>")),
         };
         out.finish()
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockReadGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for RwLockWriteGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
     }
 }

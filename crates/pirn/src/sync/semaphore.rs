@@ -6,6 +6,8 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::mem;
+use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -190,10 +192,28 @@ impl Semaphore {
         k: usize,
     ) -> Result<OwnedPermit, AcquireError> {
         self.take(k, &Spec::interruptible(Reason::Semaphore))?;
-        Ok(OwnedPermit {
-            semaphore: Arc::clone(self),
-            count: k,
-        })
+        Ok(self.owned(k))
+    }
+
+    /// Takes `k` permits that keep the semaphore alive, if there are enough and no other request
+    /// waits.
+    ///
+    /// Otherwise, or if the semaphore is closed, returns `None`.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = std::sync::Arc::new(pirn::sync::Semaphore::new(2));
+    /// let permit = doors.try_acquire_owned(2);
+    /// assert!(permit.is_some());
+    /// assert!(doors.try_acquire_owned(1).is_none());
+    /// ```
+    #[doc(alias = "try_acquire_many_owned")]
+    pub fn try_acquire_owned(self: &Arc<Self>, k: usize) -> Option<OwnedPermit> {
+        let taken = self.permits.lock().try_take(k);
+        taken.then(|| self.owned(k))
     }
 
     /// Takes `k` permits if there are enough and no other request waits.
@@ -272,6 +292,23 @@ impl Semaphore {
         assert!(added, "more than `isize::MAX` permits");
     }
 
+    /// Removes up to `k` permits that are not taken, which reduces the semaphore's total; returns how
+    /// many. Permits that waiting requests accumulate are removed too.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = pirn::sync::Semaphore::new(3);
+    /// let _permit = doors.try_acquire(1);
+    /// assert_eq!(doors.forget_permits(5), 2);
+    /// assert_eq!(doors.available(), 0);
+    /// ```
+    pub fn forget_permits(&self, k: usize) -> usize {
+        self.permits.lock().reduce(k)
+    }
+
     /// Closes the semaphore: all present and later requests end with [`AcquireError::Closed`].
     /// Permits that are taken stay valid. Closing again has no effect.
     ///
@@ -344,6 +381,13 @@ impl Semaphore {
         }
     }
 
+    fn owned(self: &Arc<Self>, count: usize) -> OwnedPermit {
+        OwnedPermit {
+            semaphore: Arc::clone(self),
+            count,
+        }
+    }
+
     /// Returns permits when a guard is dropped.
     fn give(&self, count: usize) {
         Permits::give(&self.permits, count);
@@ -369,6 +413,53 @@ impl Permit<'_> {
         self.semaphore.write_off(self.count);
         self.count = 0;
     }
+
+    /// Returns the number of permits that this guard stands for.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = pirn::sync::Semaphore::new(3);
+    /// assert_eq!(doors.acquire(2)?.num_permits(), 2);
+    /// # Ok::<(), pirn::sync::AcquireError>(())
+    /// ```
+    pub fn num_permits(&self) -> usize {
+        self.count
+    }
+
+    /// Moves `n` of the permits to a new guard; returns `None` if there are fewer.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = pirn::sync::Semaphore::new(3);
+    /// let mut permit = doors.acquire(3)?;
+    /// drop(permit.split(1));
+    /// assert_eq!((permit.num_permits(), doors.available()), (2, 1));
+    /// # Ok::<(), pirn::sync::AcquireError>(())
+    /// ```
+    pub fn split(&mut self, n: usize) -> Option<Self> {
+        self.count = self.count.checked_sub(n)?;
+        Some(self.semaphore.permit(n))
+    }
+
+    /// Moves the permits of `other` to this guard.
+    ///
+    /// # Panics
+    /// If `other` is of another semaphore.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = pirn::sync::Semaphore::new(3);
+    /// let mut permit = doors.acquire(1)?;
+    /// permit.merge(doors.acquire(2)?);
+    /// assert_eq!(permit.num_permits(), 3);
+    /// # Ok::<(), pirn::sync::AcquireError>(())
+    /// ```
+    #[track_caller]
+    pub fn merge(&mut self, mut other: Self) {
+        let same = ptr::eq(self.semaphore, other.semaphore);
+        assert!(same, "permits of two semaphores cannot be merged");
+        self.count += mem::take(&mut other.count);
+    }
 }
 
 impl OwnedPermit {
@@ -385,6 +476,53 @@ impl OwnedPermit {
         self.semaphore.write_off(self.count);
         self.count = 0;
     }
+
+    /// Returns the number of permits that this guard stands for.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = std::sync::Arc::new(pirn::sync::Semaphore::new(3));
+    /// assert_eq!(doors.acquire_owned(2)?.num_permits(), 2);
+    /// # Ok::<(), pirn::sync::AcquireError>(())
+    /// ```
+    pub fn num_permits(&self) -> usize {
+        self.count
+    }
+
+    /// Moves `n` of the permits to a new guard; returns `None` if there are fewer.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = std::sync::Arc::new(pirn::sync::Semaphore::new(3));
+    /// let mut permit = doors.acquire_owned(3)?;
+    /// drop(permit.split(1));
+    /// assert_eq!((permit.num_permits(), doors.available()), (2, 1));
+    /// # Ok::<(), pirn::sync::AcquireError>(())
+    /// ```
+    pub fn split(&mut self, n: usize) -> Option<Self> {
+        self.count = self.count.checked_sub(n)?;
+        Some(self.semaphore.owned(n))
+    }
+
+    /// Moves the permits of `other` to this guard.
+    ///
+    /// # Panics
+    /// If `other` is of another semaphore.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = std::sync::Arc::new(pirn::sync::Semaphore::new(3));
+    /// let mut permit = doors.acquire_owned(1)?;
+    /// permit.merge(doors.acquire_owned(2)?);
+    /// assert_eq!(permit.num_permits(), 3);
+    /// # Ok::<(), pirn::sync::AcquireError>(())
+    /// ```
+    #[track_caller]
+    pub fn merge(&mut self, mut other: Self) {
+        let same = Arc::ptr_eq(&self.semaphore, &other.semaphore);
+        assert!(same, "permits of two semaphores cannot be merged");
+        self.count += mem::take(&mut other.count);
+    }
 }
 
 impl Drop for Permit<'_> {
@@ -396,6 +534,13 @@ impl Drop for Permit<'_> {
 impl Drop for OwnedPermit {
     fn drop(&mut self) {
         self.semaphore.give(self.count);
+    }
+}
+
+/// A semaphore without permits.
+impl Default for Semaphore {
+    fn default() -> Self {
+        Semaphore::new(0)
     }
 }
 

@@ -16,17 +16,22 @@
 //!   nor reported that they gave up. A reader joins other readers without waiting only if it is 0.
 //! * RT3. While no turn is out no party waits: a waiter that is still linked has ended its wait by
 //!   itself.
+//! * RT4. At most one party at a time upgrades: its turn to read becomes the turn to write. If it
+//!   waits, it is the one in `upgrading`, counts in `readers` and in `writers`, and does not give
+//!   up. No other waiter is granted a turn meanwhile.
 //!
 //! LIVENESS: the first waiter is granted a turn when that is possible. Only three events make it
 //! possible: a turn ends, a turn to write becomes a turn to read, or a writer gives up. After each
 //! of them the party that caused it calls `next` until no waiter can be served. A reader that gives
 //! up blocks no other waiter. Either a turn to write was out, during which no waiter can be served.
-//! Or a writer in front has given up and is about to call `next`.
+//! Or a writer in front has given up and is about to call `next`. A party that upgrades waits for
+//! other turns to read only. No reader joins them (RT2), and the one that ends the last of them
+//! finds it in `upgrading`, under the lock under which it has joined.
 
 use super::holder::{FREE, number};
 use crate::base::mutant::mutant;
 use crate::fiber::FiberId;
-use crate::fiber::current::Local;
+use crate::fiber::current::{self, Local};
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
@@ -41,6 +46,8 @@ pub(super) struct SharedTurns {
     readers: usize,
     writers: usize,
     queue: WaitQueue<Ask>,
+    /// The party that upgrades, if it waits; its number.
+    upgrading: WaitQueue<u64>,
 }
 
 /// The record of a waiter.
@@ -64,7 +71,13 @@ impl SharedTurns {
             readers: 0,
             writers: 0,
             queue: WaitQueue::new(),
+            upgrading: WaitQueue::new(),
         }
+    }
+
+    /// Returns true if a turn is out that excludes one of `kind`.
+    pub(super) fn is_taken(&self, kind: Kind) -> bool {
+        self.writer != FREE || (kind == Kind::Write && self.readers > 0)
     }
 
     /// Takes a turn if that is possible without waiting; returns true if so. `caller` is the number
@@ -165,11 +178,58 @@ impl SharedTurns {
         wake_all(turns, SharedTurns::next);
     }
 
+    /// Converts the caller's turn to read into the turn to write if it is the only one; returns true
+    /// if so.
+    pub(super) fn try_upgrade(turns: &Lock<Self>) -> bool {
+        let number = number(current::local());
+        turns.lock().upgrade_now(number)
+    }
+
+    /// Converts the caller's turn to read into the turn to write, waiting until it is the only one.
+    /// `spec` sets no limit (RT4).
+    #[track_caller]
+    pub(super) fn upgrade(local: &Local, turns: &Lock<Self>, spec: &Spec) {
+        let number = number(local);
+        if forbids_waiting(local) {
+            // One that counts as a writer and does not wait would block readers indefinitely.
+            let taken = turns.lock().upgrade_now(number);
+            if !taken {
+                refuse();
+            }
+            return;
+        }
+        let arrived = |turns: &mut Self| {
+            if turns.upgrade_now(number) {
+                return Attempt::Done(());
+            }
+            turns.writers += 1;
+            Attempt::Wait(number)
+        };
+        match wait_in(turns, |turns| &mut turns.upgrading, spec, arrived) {
+            Waited::Done(()) | Waited::Ended(How::Woken(_), _) => (),
+            Waited::Ended(how, _) => {
+                unreachable!("an upgrade without a limit was {how:?}")
+            }
+        }
+    }
+
+    fn upgrade_now(&mut self, number: u64) -> bool {
+        let alone = self.readers == 1;
+        if alone {
+            self.readers = 0;
+            self.writer = number;
+        }
+        alone
+    }
+
     /// Grants a turn to the first waiter, if possible. The caller enqueues the wake and calls
     /// again, until there is none.
     fn next(&mut self) -> Option<Wake> {
         if self.writer != FREE {
             return None;
+        }
+        if !self.upgrading.is_empty() && !mutant!("rwlock_upgrade_forgotten") {
+            return self.next_upgrade();
         }
         let idle = self.readers == 0;
         let (readers, writers) = (&mut self.readers, &mut self.writers);
@@ -185,6 +245,21 @@ impl SharedTurns {
             },
         )
     }
+
+    /// Grants the turn to write to the party that upgrades, if its turn to read is the last.
+    #[cold]
+    fn next_upgrade(&mut self) -> Option<Wake> {
+        if self.readers > 1 {
+            return None;
+        }
+        let (readers, writers) = (&mut self.readers, &mut self.writers);
+        let writer = &mut self.writer;
+        self.upgrading.claim_first(|number| {
+            *readers = 0;
+            *writers -= 1;
+            *writer = *number;
+        })
+    }
 }
 
 impl Describe for SharedTurns {
@@ -193,7 +268,7 @@ impl Describe for SharedTurns {
             writing: self.writer != FREE,
             writer: FiberId::from_number(self.writer),
             readers: self.readers,
-            waiting: self.queue.count(),
+            waiting: self.queue.count() + self.upgrading.count(),
         }
     }
 }

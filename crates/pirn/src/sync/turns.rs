@@ -76,6 +76,11 @@ impl Turns {
         (&raw const self.state).addr()
     }
 
+    /// Returns true if a party has the turn.
+    pub(super) fn is_held(&self) -> bool {
+        self.state.lock().held != FREE
+    }
+
     /// Takes the turn if it is free; returns true if so.
     #[inline]
     pub(super) fn try_take(&self) -> bool {

@@ -170,6 +170,8 @@ mod loans;
 mod loans_stacks;
 /// Which waits borrow a stack for a fiber, and how they end.
 mod loans_waits;
+/// Guards of parts of locked values, and what else locks tell.
+mod lock_parts;
 /// Initialization that happens once, in any order of callers and with any outcome.
 mod once;
 /// Reader-writer locks and semaphores compared with the simplest equivalent.
@@ -280,6 +282,8 @@ mod turns_storm;
 mod unmeasured;
 /// An unobserved panic is reported.
 mod unseen_panics;
+/// Readers with the right to write later.
+mod upgradable;
 /// The ways to submit work to a task system.
 mod use_cases;
 /// Waiting with primitives of the user, and rules for tickets.

@@ -77,6 +77,28 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     }
 }
 
+impl<T, F: FnOnce() -> T> LazyLock<T, F> {
+    /// Returns the value for writing, initialized first if need be; the exclusive borrow proves that
+    /// no other party accesses it.
+    ///
+    /// # Panics
+    /// If the closure panics, now or in the first call.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::LazyLock;
+    ///
+    /// let mut table = LazyLock::new(|| vec![1]);
+    /// LazyLock::force_mut(&mut table).push(2);
+    /// assert_eq!(*table, [1, 2]);
+    /// ```
+    #[track_caller]
+    pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
+        LazyLock::force(this);
+        this.value.get_mut().expect("just initialized")
+    }
+}
+
 impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
     type Target = T;
 

@@ -5,5 +5,5 @@ mod once;
 mod once_lock;
 
 pub use lazy_lock::LazyLock;
-pub use once::Once;
+pub use once::{Once, OnceState};
 pub use once_lock::OnceLock;

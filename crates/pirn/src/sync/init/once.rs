@@ -6,7 +6,7 @@
 //! # Invariants
 //! * ON1. `running` is set iff one caller runs its closure. Only that caller sets `done`, and after
 //!   `done` no closure runs.
-//! * ON2. A caller with a closure that panics hands the attempt to the caller that has waited
+//! * ON2. A caller with a closure that panics, or fails, hands the attempt to the caller that has waited
 //!   longest (`running` stays set then), or gives it up.
 //! * ON3. No party joins a queue once `done` is set.
 //!
@@ -50,6 +50,8 @@ pub struct Once {
 
 struct Attempts {
     running: bool,
+    /// The last closure that ran has panicked.
+    panicked: bool,
     /// Waiters with a closure of their own; true for the one that must run it now.
     callers: WaitQueue<bool>,
     /// Waiters without a closure.
@@ -60,6 +62,36 @@ struct Attempts {
 struct Running<'a> {
     once: &'a Once,
     done: bool,
+    panicked: bool,
+}
+
+/// What a closure of [`Once::call_once_force`] is told.
+///
+/// # Examples
+/// ```
+/// use std::panic::catch_unwind;
+/// use pirn::sync::Once;
+///
+/// static STARTED: Once = Once::new();
+/// assert!(catch_unwind(|| STARTED.call_once(|| panic!("no disk"))).is_err());
+/// STARTED.call_once_force(|state| assert!(state.is_poisoned()));
+/// ```
+#[derive(Debug)]
+pub struct OnceState {
+    panicked: bool,
+}
+
+impl OnceState {
+    /// Returns true if the closure that ran before has panicked.
+    ///
+    /// # Examples
+    /// ```
+    /// let once = pirn::sync::Once::new();
+    /// once.call_once_force(|state| assert!(!state.is_poisoned()));
+    /// ```
+    pub fn is_poisoned(&self) -> bool {
+        self.panicked
+    }
 }
 
 impl Nameable for Once {
@@ -92,6 +124,7 @@ impl Once {
             done: AtomicBool::new(false),
             attempts: Lock::new(Attempts {
                 running: false,
+                panicked: false,
                 callers: WaitQueue::new(),
                 watchers: WaitQueue::new(),
             }),
@@ -123,7 +156,48 @@ impl Once {
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, f: F) {
         if !self.is_completed() {
-            self.call(f);
+            self.call(|_| {
+                f();
+                true
+            });
+        }
+    }
+
+    /// Runs `f` as [`call_once`](Once::call_once) does, and tells it whether the closure that ran
+    /// before has panicked. There is no poisoning, so this differs in nothing else.
+    ///
+    /// # Panics
+    /// As [`call_once`](Once::call_once).
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Blocking
+    /// Indefinitely, if `f` calls this again.
+    ///
+    /// # Examples
+    /// ```
+    /// let once = pirn::sync::Once::new();
+    /// once.call_once_force(|state| assert!(!state.is_poisoned()));
+    /// assert!(once.is_completed());
+    /// ```
+    #[track_caller]
+    pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
+        if !self.is_completed() {
+            self.call(|state| {
+                f(state);
+                true
+            });
+        }
+    }
+
+    /// Runs `f` as [`call_once`](Once::call_once) does, and is complete if it returns true. If it
+    /// returns false, the caller that has waited longest runs its own.
+    #[inline]
+    #[track_caller]
+    pub(super) fn try_call_once<F: FnOnce() -> bool>(&self, f: F) {
+        if !self.is_completed() {
+            self.call(|_| f());
         }
     }
 
@@ -177,7 +251,7 @@ impl Once {
 
     #[cold]
     #[track_caller]
-    fn call<F: FnOnce()>(&self, f: F) {
+    fn call<F: FnOnce(&OnceState) -> bool>(&self, f: F) {
         let arrived = |attempts: &mut Attempts| {
             if self.is_completed() && !mutant!("once_looks_too_early") {
                 return Attempt::Done(false);
@@ -192,13 +266,15 @@ impl Once {
         let waited = wait_in(&self.attempts, |all| &mut all.callers, &spec, arrived);
         let (Waited::Done(ours) | Waited::Ended(_, ours)) = waited;
         if ours {
+            let panicked = self.attempts.lock().panicked;
             let mut running = Running {
                 once: self,
                 done: false,
+                panicked: true,
             };
             // UNWIND: no lock is held; `running` passes the attempt on.
-            f();
-            running.done = true;
+            running.done = f(&OnceState { panicked });
+            running.panicked = false;
         }
     }
 }
@@ -207,6 +283,7 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         let once = self.once;
         let mut attempts = once.attempts.lock();
+        attempts.panicked = self.panicked;
         if self.done {
             // ORDERING: Release pairs with the Acquire load in `Once::is_completed`.
             once.done.store(true, Ordering::Release);

@@ -160,6 +160,50 @@ impl<T> OnceLock<T> {
         self.written()
     }
 
+    /// Returns the value, initialized by `f` if the cell is empty and `f` succeeds.
+    ///
+    /// If another caller is initializing it, waits for that caller.
+    ///
+    /// # Errors
+    /// The error of `f`; the cell stays empty. The caller that has waited longest, or the next to
+    /// come, then initializes the value.
+    ///
+    /// # Panics
+    /// If `f` runs and panics, with its panic; the cell stays empty.
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Blocking
+    /// Indefinitely, if `f` accesses the value of the same cell.
+    ///
+    /// # Examples
+    /// ```
+    /// let port = pirn::sync::OnceLock::<u16>::new();
+    /// assert!(port.get_or_try_init(|| "x".parse::<u16>()).is_err());
+    /// assert_eq!(port.get_or_try_init(|| "8080".parse::<u16>()), Ok(&8080));
+    /// ```
+    #[doc(alias = "try_get_or_init")]
+    #[track_caller]
+    pub fn get_or_try_init<F, E>(&self, f: F) -> Result<&T, E>
+    where
+        F: FnOnce() -> Result<T, E>,
+    {
+        let mut failed = None;
+        self.once.try_call_once(|| match f() {
+            Ok(value) => {
+                // OL1, ON1: this closure is the only one that runs, so the cell is empty.
+                let _ = self.value.set(value);
+                true
+            }
+            Err(error) => {
+                failed = Some(error);
+                false
+            }
+        });
+        failed.map_or_else(|| Ok(self.written()), Err)
+    }
+
     /// Consumes the cell and returns the value, or `None` if it is empty.
     ///
     /// # Examples

@@ -134,3 +134,24 @@ fn model_turns_downgraded() {
         room.close();
     });
 }
+
+/// A reader gets the right to write while other readers leave and a writer waits.
+#[test]
+fn model_turns_upgraded() {
+    explore("turns_upgraded", 2, || {
+        let (room, [ours, first, second]) = (Room::new(), fibers());
+        assert!(room.turns.lock().try_take(Kind::Read, 1));
+        let others = [
+            room.visitor(&first, Kind::Read, patient),
+            room.visitor(&second, Kind::Write, patient),
+        ];
+        ours.play(|| {
+            room.value.read();
+            SharedTurns::upgrade(current::local(), &room.turns, &patient());
+            room.value.write();
+            SharedTurns::free(&room.turns, Kind::Write);
+        });
+        join(others);
+        room.close();
+    });
+}
