@@ -95,7 +95,7 @@ pub(crate) fn take(seen: &Seen, jobs: impl IntoIterator<Item = ()>) {
 
 /// A server has its fibers on all workers, though connections are opened one by one while it is
 /// idle, or all at once.
-// Proves: B20-pools.
+// Proves: B20, B20-pools.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_servers_are_spread() {

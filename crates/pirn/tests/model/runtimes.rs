@@ -160,6 +160,7 @@ fn idle_for_two_that_join() {
 }
 
 /// Workers park and wake for work from outside, one item at a time.
+// Proves: C12.
 #[test]
 fn one_thing_at_a_time() {
     explore_with(&[1, 2, 3], |world| {

@@ -89,6 +89,27 @@ fn short_lives_make_a_line_short_and_long_ones_undo_that() {
     assert_eq!(class(&lines, line), LineClass::Spread);
 }
 
+/// A life of a millisecond is long, one that is a little shorter is not.
+// Proves: B20.
+#[test]
+fn a_long_life_takes_a_millisecond() {
+    // The time of the start is in bits 10 to 31, in units of 65.5 µs.
+    let aged = |line, units: u32| Tag(Tag::started(line).0.wrapping_sub(units << 10));
+    let lines = Lines::new(Spread::ByHistory);
+    let line = line();
+    let entry = tag(&lines, line).expect("a new line is tracked").line();
+    // The time since the start grows meanwhile, on a busy machine by more than the difference.
+    let shorter = |_: &usize| {
+        lines.ended(aged(entry, 13));
+        class(&lines, line) == LineClass::Spread
+    };
+    let lives = (0..10_000).take_while(shorter).count();
+    assert!(lives < 10_000, "lives of 0.85 ms are not short");
+    assert_eq!(class(&lines, line), LineClass::Short);
+    (0..4).for_each(|_| lines.ended(aged(entry, 17)));
+    assert_eq!(class(&lines, line), LineClass::Spread);
+}
+
 /// A probe that does not end counts as a long life.
 #[test]
 fn a_probe_that_stays_is_seen() {

@@ -14,7 +14,17 @@ use crate::shim::thread;
 /// Positions wrap in the middle of each test.
 const START: u32 = u32::MAX - 300;
 
-// Proves: C3.
+/// A ring has 256 slots.
+// Proves: B1.
+#[test]
+fn a_ring_has_256_slots() {
+    let nodes = Nodes::new(300);
+    let ring = Ring::<Node>::starting_at(START);
+    let fits = |id: &usize| ring.push(nodes.ready(*id)).is_ok();
+    assert_eq!((0..300).take_while(fits).count(), 256);
+}
+
+// Proves: B2, B3, C2, C3.
 #[test]
 fn agrees_with_a_deque() {
     let nodes = Nodes::new(1_000);

@@ -44,7 +44,11 @@ struct Stage {
 
 impl Stage {
     fn new(workers: usize) -> Stage {
-        let pool = Pool::start(config(workers), None).expect("a pool");
+        Stage::of(config(workers))
+    }
+
+    fn of(config: Config) -> Stage {
+        let pool = Pool::start(config, None).expect("a pool");
         for remote in pool.remotes.iter() {
             remote.thread.set_launched(true);
         }
@@ -68,6 +72,17 @@ impl Stage {
 
     /// Fresh fibers, in no queue.
     fn fibers(&mut self, n: usize) -> Vec<FiberPtr> {
+        self.spawn(n);
+        (0..n)
+            .map(|_| {
+                let mut one = self.pool.injector.pop_any(0, 1);
+                one.pop_front().expect("it was spawned")
+            })
+            .collect()
+    }
+
+    /// Spawns `n` fibers, as from outside.
+    fn spawn(&mut self, n: usize) {
         let handle = Handle::of(Arc::clone(&self.pool));
         // While one searches, a spawn from outside wakes no worker.
         let idle = &self.pool.idle;
@@ -80,12 +95,6 @@ impl Stage {
             let _ = idle.found_work();
         }
         self.spawned += n;
-        (0..n)
-            .map(|_| {
-                let mut one = self.pool.injector.pop_any(0, 1);
-                one.pop_front().expect("it was spawned")
-            })
-            .collect()
     }
 
     /// Pushes `n` fibers to the injector, as from outside.
@@ -179,6 +188,7 @@ fn config(workers: usize) -> Config {
 }
 
 /// A thief looks at every other worker, wherever it begins.
+// Proves: C1.
 #[test]
 fn a_thief_finds_the_one_worker_that_has_work() {
     let mut stage = Stage::new(9);
@@ -191,6 +201,93 @@ fn a_thief_finds_the_one_worker_that_has_work() {
     }
     assert!(stage.worker.steal().is_none());
     stage.end(stolen);
+}
+
+/// A thief begins at any worker: it does not always rob the same one.
+// Proves: C1.
+#[test]
+fn a_thief_begins_anywhere() {
+    let mut stage = Stage::new(9);
+    let fibers = stage.fibers(8);
+    let mut robbed = [0; 8];
+    for _ in 0..400 {
+        let others = || stage.pool.remotes.iter().skip(1);
+        let rings = || others().map(|remote| &remote.ring);
+        for (ring, fiber) in rings().zip(&fibers) {
+            assert!(ring.push(*fiber).is_ok());
+        }
+        let found = stage.worker.steal().expect("each has one");
+        let first = fibers.iter().position(|fiber| *fiber == found);
+        robbed[first.expect("one of these")] += 1;
+        rings().for_each(|ring| while ring.pop().is_some() {});
+    }
+    // One of the eight is left out by chance once in 10^22 runs.
+    assert!(robbed.iter().all(|times| *times > 0), "{robbed:?}");
+    stage.end(fibers);
+}
+
+/// Fibers that a thread spawns go to the shards in turn.
+// Proves: B12.
+#[test]
+fn spawns_from_outside_rotate_over_the_shards() {
+    let mut stage = Stage::new(4);
+    stage.spawn(12);
+    let lengths = [0, 1, 2, 3].map(|shard| stage.pool.injector.shard_len(shard));
+    assert_eq!((stage.pool.injector.shards(), lengths), (4, [3; 4]));
+    stage.end([]);
+}
+
+/// Of the fibers that its own ring has spilled, a worker fetches the newest; of those of another
+/// worker's ring, the oldest.
+// Proves: B19.
+#[test]
+fn a_worker_fetches_the_newest_of_its_own_and_the_oldest_of_others() {
+    for (shard, expected) in [(0, 4), (1, 0)] {
+        let mut stage = Stage::new(2);
+        let fibers = stage.fibers(10);
+        let mut batch: Fifo<FiberHead> = Fifo::new();
+        fibers.iter().for_each(|fiber| batch.push_back(*fiber));
+        stage.pool.injector.spill(shard, batch);
+        // Its share is six.
+        let first = stage.worker.fetch();
+        assert_eq!(first, Some(fibers[expected]), "of shard {shard}");
+        assert_eq!(stage.pool.injector.len(), 4);
+        stage.end(first);
+    }
+}
+
+/// The last look before a sleep covers each queue that may hold a fiber for the worker.
+// Proves: C12.
+#[test]
+fn each_queue_is_looked_at_before_a_sleep() {
+    fn placed(stage: &Stage, fiber: FiberPtr) {
+        stage.pool.remotes[0].placed.push(0, fiber);
+    }
+    fn injected(stage: &Stage, fiber: FiberPtr) {
+        stage.pool.injector.push(1, fiber);
+    }
+    fn in_a_ring(stage: &Stage, fiber: FiberPtr) {
+        assert!(stage.pool.remotes[2].ring.push(fiber).is_ok());
+    }
+    let places: [fn(&Stage, FiberPtr); 3] = [placed, injected, in_a_ring];
+    for (number, put) in places.into_iter().enumerate() {
+        for scheduler in [Scheduler::WorkStealing, Scheduler::SingleQueue] {
+            let mut stage = Stage::of(Config {
+                scheduler,
+                ..config(3)
+            });
+            let fiber = stage.fibers(1)[0];
+            assert!(!stage.worker.end_drive(), "nothing is queued");
+            stage.worker.begin_drive();
+            put(&stage, fiber);
+            // With a single queue no worker has fresh fibers of its own.
+            let seen = scheduler == Scheduler::WorkStealing || number < 2;
+            assert_eq!(stage.worker.end_drive(), seen, "{number}, {scheduler:?}");
+            stage.worker.begin_drive();
+            let placed = stage.worker.take_placed();
+            stage.end(placed);
+        }
+    }
 }
 
 /// A worker fetches its share of the fibers that have arrived, at most a quarter of a ring, and no
