@@ -428,6 +428,14 @@ impl StateWord {
     }
 }
 
+#[cfg(all(test, not(pirn_modelled)))]
+impl StateWord {
+    /// Creates an active word at a later epoch.
+    pub(crate) fn at(epoch: u64) -> Self {
+        StateWord(AtomicU64::new(epoch << EPOCH_SHIFT | ACTIVE))
+    }
+}
+
 /// ORDERING: a claim releases the waker's writes to the fiber and acquires the fiber's
 /// writes (its waiter) for the waker.
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! The state word on one thread: epochs, claims, and illegal transitions.
 
-use crate::fiber::state::{Accepts, Claim, Code, Parked, StateWord};
+use crate::fiber::state::{Accepts, Claim, Code, Epoch, Parked, StateWord};
 
 const NOTHING: Accepts = Accepts::NOTHING;
 
@@ -9,7 +9,7 @@ const NOTHING: Accepts = Accepts::NOTHING;
 #[test]
 fn every_wait_has_an_epoch_of_its_own() {
     let word = StateWord::new();
-    for _ in 0..100_000 {
+    for round in 0..100_000 {
         let first = word.epoch();
         assert_eq!(word.claim(first, Code::case(1)), Claim::Active);
         assert_eq!(word.claim(first, Code::case(1)), Claim::Stale);
@@ -20,8 +20,18 @@ fn every_wait_has_an_epoch_of_its_own() {
         assert_eq!(word.claim(first, Code::case(2)), Claim::Stale);
         assert_eq!(word.claim(second, Code::case(2)), Claim::Parked);
         assert_eq!(word.code(), Code::case(2));
-        assert_ne!(word.epoch(), second);
+        let epochs = [first, second, word.epoch()].map(Epoch::number);
+        assert_eq!(epochs, [2 * round, 2 * round + 1, 2 * round + 2]);
     }
+}
+
+/// No epoch comes back before 2^40 waits have ended.
+// Proves: G3.
+#[test]
+fn epochs_have_forty_bits() {
+    let word = StateWord::at((1 << 40) - 1);
+    assert_eq!(word.claim(word.epoch(), Code::case(0)), Claim::Active);
+    assert_eq!(word.epoch().number(), 1 << 40);
 }
 
 /// The epoch is kept when the word belongs to another fiber.
