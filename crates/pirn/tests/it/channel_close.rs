@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Wake, Waker};
+use std::thread;
 
 use pirn::channel::{
-    RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
-    bounded,
+    RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryRecvError,
+    TrySendError, bounded,
 };
 
 use crate::channel::{Counted, SHORT};
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
+use crate::util::eventually;
 
 #[test]
 fn exactly_one_caller_closes() {
@@ -46,6 +49,45 @@ fn a_closed_channel_refuses_and_drains() {
     assert_eq!(rx.recv(), Err(RecvError::Disconnected));
     assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
     assert_eq!(rx.recv_timeout(SHORT), Err(RecvTimeoutError::Disconnected));
+}
+
+/// Wakers are called after the lock of the channel is released, however many there are: each of
+/// these uses the channel.
+// Proves: G7.
+#[test]
+fn wakers_use_the_channel_that_calls_them() {
+    struct Uses {
+        tx: Sender<()>,
+        called: AtomicUsize,
+    }
+    impl Wake for Uses {
+        fn wake(self: Arc<Self>) {
+            drop(self.tx.clone());
+            self.called.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    for capacity in [0, 1] {
+        let (tx, rx) = bounded(capacity);
+        let called = AtomicUsize::new(0);
+        let uses = Arc::new(Uses { tx, called });
+        let count = Arc::clone(&uses);
+        // Where the lock is held, it does not end.
+        let caller = thread::spawn(move || {
+            let waker = Waker::from(Arc::clone(&uses));
+            let mut context = Context::from_waker(&waker);
+            let mut futures: Vec<_> =
+                (0..100).map(|_| Box::pin(rx.recv_async())).collect();
+            for future in &mut futures {
+                assert!(future.as_mut().poll(&mut context).is_pending());
+            }
+            uses.tx.try_send(()).unwrap();
+            assert_eq!(uses.called.load(Ordering::SeqCst), 1);
+            uses.tx.close();
+        });
+        eventually("the wakers return", || caller.is_finished());
+        caller.join().unwrap();
+        assert_eq!(count.called.load(Ordering::SeqCst), 100);
+    }
 }
 
 // Proves: G7, I5.

@@ -2,10 +2,13 @@
 
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use pirn::Interrupt;
 use pirn::sync::Mutex;
+use pirn::time::now;
 use pirn::wait::{park_on, unpark_all, unpark_one};
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
@@ -86,6 +89,37 @@ fn a_group_with_nothing_to_wait_for_does_not_wait() {
     assert_eq!((looked, looks), (Ok(false), 1));
     assert!(!unpark_one(1));
     assert_eq!(unpark_all(1), 0);
+}
+
+/// The condition is read under the lock that a wake takes: one that comes meanwhile finds the
+/// waiter.
+// Proves: G8.
+#[test]
+fn no_wake_comes_between_the_condition_and_the_wait() {
+    let key = 0xc0de;
+    let (reads, woken) = (AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|s| {
+        let waker = s.spawn(|| {
+            while !reads.load(Ordering::SeqCst) {
+                thread::yield_now();
+            }
+            let found = unpark_one(key);
+            woken.store(true, Ordering::SeqCst);
+            found
+        });
+        let parked = park_on(key, || {
+            reads.store(true, Ordering::SeqCst);
+            // Time enough for a wake that does not take the lock.
+            let until = now() + Duration::from_millis(50);
+            while now() < until {
+                assert!(!woken.load(Ordering::SeqCst), "a wake without the lock");
+                thread::yield_now();
+            }
+            true
+        });
+        assert_eq!(parked, Ok(true));
+        assert!(waker.join().unwrap());
+    });
 }
 
 /// A wake is for present waiters, and is not kept: neither for later ones, nor for another user of
