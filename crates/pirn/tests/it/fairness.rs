@@ -11,7 +11,7 @@ use pirn::{Runtime, channel, park};
 
 use crate::executor_kind::{alone, runtime};
 use crate::figures::{percentile, within};
-use crate::util::{SCHEDULERS, eventually, scaled, shaped};
+use crate::util::{SCHEDULERS, compute_until, eventually, scaled, shaped};
 
 /// Yields until `flag` is set.
 fn yield_until(flag: &AtomicBool) {
@@ -63,6 +63,33 @@ fn a_loop_of_yields_lets_all_others_run() {
             });
         }
     }
+}
+
+/// Of three fibers that one wakes, the last one runs next, and those that it displaced run after
+/// it, in their order.
+// Where fibers may migrate, another worker may take those.
+// Proves: B4.
+#[cfg(not(pirn_free))]
+#[test]
+fn the_last_woken_runs_next() {
+    let ran = alone(|| {
+        let order = std::sync::Mutex::new(Vec::new());
+        let parked = AtomicUsize::new(0);
+        pirn::scope(|s| {
+            let (order, parked) = (&order, &parked);
+            let fibers = ["first", "second", "third"].map(|name| {
+                s.spawn(move || {
+                    parked.fetch_add(1, Ordering::SeqCst);
+                    park();
+                    order.lock().unwrap().push(name);
+                })
+            });
+            crate::executor_kind::until(parked, fibers.len());
+            fibers.iter().for_each(|fiber| fiber.fiber().unpark());
+        });
+        order.into_inner().unwrap()
+    });
+    assert_eq!(ran, ["third", "first", "second"]);
 }
 
 /// Two fibers that wake each other without end do not keep a third from running.
@@ -247,14 +274,17 @@ fn a_stuck_worker_keeps_no_fresh_fiber_back() {
 #[test]
 fn one_free_worker_serves_all_others() {
     for workers in [2, 4] {
-        let runtime = runtime(workers);
+        // No other thread, which would take what lies in the shards of the stuck workers.
+        let builder = Runtime::builder().workers(workers).max_threads(workers);
+        let runtime = builder.build().unwrap();
         let stop = Arc::new(AtomicBool::new(false));
-        for _ in 0..workers - 1 {
+        let compute = || {
             let stop = Arc::clone(&stop);
             runtime.spawn(move || {
-                crate::util::compute_until("the end", || stop.load(Ordering::SeqCst));
-            });
-        }
+                compute_until("the end", || stop.load(Ordering::SeqCst));
+            })
+        };
+        let stuck: Vec<_> = (1..workers).map(|_| compute()).collect();
         eventually("they compute", || {
             runtime.metrics().total.started == workers as u64 - 1
         });
@@ -262,6 +292,7 @@ fn one_free_worker_serves_all_others() {
             assert_eq!(runtime.spawn(move || i).join().unwrap(), i);
         }
         stop.store(true, Ordering::SeqCst);
+        stuck.into_iter().for_each(|fiber| fiber.join().unwrap());
     }
 }
 
