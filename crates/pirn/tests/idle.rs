@@ -128,7 +128,7 @@ fn apart(name: &str, part: impl FnOnce()) {
 
 /// R7. With all workers started, a million fibers run and a thousand parked, no thread
 /// of the process switches context for ten seconds.
-// Proves: C8.
+// Proves: C8, E5.
 #[test]
 fn an_idle_process_stays_idle() {
     apart("an_idle_process_stays_idle", || {

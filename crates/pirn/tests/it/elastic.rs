@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use pirn::Runtime;
 use pirn::blocking::block_in_place;
 use pirn::diag::ScaleReason;
-use pirn::runtime::{Builder, Handle};
+use pirn::runtime::{Builder, Handle, Spread};
 
-use crate::util::{SCHEDULERS, compute_until, eventually, scaled};
+use crate::util::{LONG, SCHEDULERS, compute_until, eventually, scaled};
 
 /// How many threads of workers exist, and how many have been started.
 #[derive(Clone, Default)]
@@ -129,8 +129,11 @@ fn a_hundred_kidnapped_threads() {
     runtime.scope(|s| {
         for _ in 0..100 {
             s.spawn(|| {
+                let own = thread::current().id();
                 inside.fetch_add(1, Ordering::SeqCst);
                 block(&gate);
+                pirn::yield_now();
+                assert!(thread::current().id() == own || cfg!(pirn_free));
             });
         }
         let mut ran = 0;
@@ -220,8 +223,48 @@ fn never_more_threads_than_allowed() {
     }
 }
 
+/// A standby worker that is activated again, and one that is retired since the workers make
+/// progress without it, are counted as such.
+// Proves: E8.
+#[test]
+fn recalled_and_retired_standby_workers_are_counted() {
+    for scheduler in SCHEDULERS {
+        // A holder for a spawn line with a history would count under another reason.
+        let builder = workers(1).max_threads(2).spread(Spread::Never);
+        let runtime = builder.scheduler(scheduler).build().unwrap();
+        eventually("one is activated again", || {
+            runtime.run(|| {
+                let child = pirn::spawn(|| ());
+                eventually("the child runs elsewhere", || child.is_finished());
+                child.join().unwrap();
+            });
+            count(&runtime, ScaleReason::Recalled) > 0
+        });
+        // Two compute at once; later both threads make progress.
+        let (inside, over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        runtime.scope(|s| {
+            for _ in 0..2 {
+                s.spawn(|| {
+                    inside.fetch_add(1, Ordering::SeqCst);
+                    compute_until("both", || inside.load(Ordering::SeqCst) == 2);
+                    while !over.load(Ordering::SeqCst) {
+                        pirn::yield_now();
+                    }
+                });
+            }
+            let start = Instant::now();
+            while count(&runtime, ScaleReason::SentAway) == 0 && start.elapsed() < LONG {
+                thread::sleep(Duration::from_millis(1));
+            }
+            over.store(true, Ordering::SeqCst);
+        });
+        let sent_away = count(&runtime, ScaleReason::SentAway);
+        assert_ne!(sent_away, 0, "the second thread was not retired");
+    }
+}
+
 /// Workers that compute for long get standby workers beside them, up to twice their number.
-// Proves: E2.
+// Proves: E2, E8.
 #[test]
 fn fibers_that_compute_for_long_have_company() {
     // Where a thread gets a small part of a processor, a computing one sometimes waits, for a page
@@ -295,7 +338,7 @@ fn blocking_in_place_hands_on() {
 }
 
 /// A panic in place ends the absence; so does a wait, and nesting counts.
-// Proves: L9.
+// Proves: E12, L9.
 #[test]
 fn blocking_in_place_ends_as_it_should() {
     let runtime = workers(1).build().unwrap();
@@ -412,7 +455,65 @@ fn resizing_starts_and_ends_threads() {
     meet(3);
 }
 
-/// With `prewarm` all threads exist before the first spawn, otherwise one.
+/// While its settled fibers run, a retiring worker takes no fiber from outside, and those that its
+/// fibers spawn start elsewhere.
+// Settled.
+// Proves: E9.
+#[cfg(not(pirn_free))]
+#[test]
+fn a_retiring_worker_takes_no_new_fibers() {
+    use pirn::diag::WorkerState;
+
+    let name = || thread::current().name().map(str::to_owned);
+    for scheduler in SCHEDULERS {
+        let builder = workers(2).max_threads(2).scheduler(scheduler);
+        let runtime = builder.build().unwrap();
+        let (inside, over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let drains = AtomicBool::new(false);
+        let state = || {
+            let workers = runtime.metrics().workers;
+            workers.get(1).map(|worker| worker.state)
+        };
+        let (from_outside, from_there) = runtime.scope(|s| {
+            let stay = [(); 2].map(|()| {
+                s.spawn(|| {
+                    inside.fetch_add(1, Ordering::SeqCst);
+                    compute_until("one on each", || inside.load(Ordering::SeqCst) == 2);
+                    let last = name() == Some("pirn-1".to_owned());
+                    let mut started_on = Vec::new();
+                    while !over.load(Ordering::SeqCst) {
+                        pirn::yield_now();
+                        if last && drains.load(Ordering::SeqCst) {
+                            started_on.push(pirn::spawn(name).join().unwrap());
+                        }
+                    }
+                    started_on
+                })
+            });
+            eventually("one on each", || inside.load(Ordering::SeqCst) == 2);
+            runtime.set_workers(NonZeroUsize::MIN);
+            let start = Instant::now();
+            while state() != Some(WorkerState::Draining) && start.elapsed() < LONG {
+                thread::sleep(Duration::from_millis(1));
+            }
+            drains.store(true, Ordering::SeqCst);
+            let mut started_on = Vec::new();
+            for _ in 0..20 {
+                let fibers: Vec<_> = (0..50).map(|_| s.spawn(name)).collect();
+                started_on.extend(fibers.into_iter().map(|fiber| fiber.join().unwrap()));
+            }
+            over.store(true, Ordering::SeqCst);
+            let from_there = stay.map(|fiber| fiber.join().unwrap());
+            (started_on, from_there.concat())
+        });
+        assert!(!from_there.is_empty());
+        let mut all = from_outside.iter().chain(&from_there);
+        assert!(all.all(|name| name.as_deref() == Some("pirn-0")));
+    }
+}
+
+/// With `prewarm` all threads exist before the first spawn, otherwise one, and the others start
+/// when there is work for them.
 // Proves: E1, M6.
 #[test]
 fn a_warm_runtime_has_its_threads() {
@@ -425,6 +526,18 @@ fn a_warm_runtime_has_its_threads() {
     eventually("the first thread starts", || cold.ever() == 1);
     drop(runtime);
     assert_eq!(cold.ever(), 1);
+    // No other thread may replace a worker here.
+    let runtime = workers(5).max_threads(5).build().unwrap();
+    let inside = AtomicUsize::new(0);
+    runtime.scope(|s| {
+        for _ in 0..5 {
+            s.spawn(|| {
+                inside.fetch_add(1, Ordering::SeqCst);
+                let all = || inside.load(Ordering::SeqCst) == 5;
+                compute_until("each worker runs one", all);
+            });
+        }
+    });
 }
 
 /// Pinned workers may use one processor each, a different one while there are enough; other workers

@@ -10,6 +10,7 @@ use std::time::Duration;
 use pirn::cancel::Token;
 use pirn::diag::ScaleReason;
 use pirn::spawn::checkpoint;
+use pirn::sync::Event;
 use pirn::time::now;
 use pirn::{blocking, compute, sleep, spawn};
 
@@ -25,14 +26,20 @@ fn blocking_lines_get_threads() {
     let runtime = runtime(2);
     let burst = || {
         let seen = Seen::default();
+        // None blocks before all have started: the others would start on other threads.
+        let (started, go) = (AtomicUsize::new(0), Event::manual());
         runtime.scope(|s| {
             for _ in 0..FIBERS {
                 s.spawn(|| {
-                    sleep(Duration::from_millis(5)).unwrap();
+                    started.fetch_add(1, Ordering::SeqCst);
+                    go.wait().unwrap();
                     seen.note();
-                    thread::sleep(Duration::from_millis(60));
+                    // A little more than makes a fiber one that holds its thread.
+                    thread::sleep(Duration::from_millis(40));
                 });
             }
+            eventually("all start", || started.load(Ordering::SeqCst) == FIBERS);
+            go.set();
         });
         seen.shares()
     };
@@ -40,7 +47,7 @@ fn blocking_lines_get_threads() {
     assert!(first.len() <= 3, "{first:?}");
     // The monitor detects which fibers have held their threads for long.
     let mut second = Vec::new();
-    let known = (0..5).any(|_| {
+    let known = (0..10).any(|_| {
         second = burst();
         second.len() == FIBERS
     });

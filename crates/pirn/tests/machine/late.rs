@@ -2,13 +2,17 @@
 //! process, whether the thread has used it before or not.
 
 use std::cell::Cell;
+use std::io::{Read, Write};
 use std::thread;
 use std::time::Duration;
 
-use pirn::cancel::Token;
-use pirn::runtime::Handle;
-use pirn::scope::TaskGroup;
-use pirn::sync::{Mutex, Semaphore};
+use pirn::cancel::{Token, check, shield, with_deadline};
+use pirn::dispatcher::Dispatcher;
+use pirn::net::{TcpListener, TcpStream};
+use pirn::process::Command;
+use pirn::runtime::{Handle, Runtime};
+use pirn::scope::{TaskGroup, race};
+use pirn::sync::{Barrier, Event, Mutex, OnceLock, RwLock, Semaphore};
 use pirn::{blocking, channel, compute, future, park, scope, sleep, spawn, timeout};
 
 use crate::util::{LONG, apart};
@@ -58,7 +62,86 @@ fn everything() {
     park();
     pirn::yield_now();
     assert_eq!(pirn::par::map(0..4_usize, |n| n * n), [0, 1, 4, 9]);
+    communicate();
+    use_the_system();
     eprintln!("late: everything was used");
+}
+
+/// Channels of every kind, locks, events, and waits for one of several.
+fn communicate() {
+    let (tx, rx) = channel::oneshot::channel();
+    spawn(move || tx.send(1).unwrap()).detach();
+    assert_eq!(rx.recv(), Ok(1));
+    let (tx, mut rx) = channel::broadcast::channel(4);
+    tx.send(2).unwrap();
+    assert_eq!(rx.recv(), Ok(2));
+    let (tx, mut rx) = channel::watch::channel(0);
+    tx.send(3).unwrap();
+    assert_eq!(rx.changed(), Ok(()));
+    let (tx, rx) = channel::unbounded();
+    let sending = spawn(move || tx.send(4).unwrap());
+    assert_eq!(future::block_on(rx.recv_async()), Ok(4));
+    sending.join().unwrap();
+    let (_tx, never) = channel::bounded::<()>(0);
+    pirn::select! {
+        recv(never) -> _ => unreachable!("no value comes"),
+        after(SHORT) => {}
+    }
+    *RwLock::new(0).write() += 1;
+    let event = Event::manual();
+    event.set();
+    event.wait().unwrap();
+    assert!(Barrier::new(1).wait().is_leader());
+    assert_eq!(*OnceLock::new().get_or_init(|| 5), 5);
+    assert_eq!(shield(|| sleep(SHORT)), Ok(()));
+    let past = pirn::time::now();
+    assert!(with_deadline(past, check).is_err());
+    assert_eq!(race([|| 6]), Some(6));
+    assert_eq!(pirn::join(|| 7, || 8), (7, 8));
+    assert!(is_cancelled());
+    LOCAL.set(9);
+    assert_eq!(LOCAL.get(), 9);
+}
+
+pirn::fiber_local! {
+    static LOCAL: Cell<u32> = Cell::new(0);
+}
+
+/// Cancels a fiber that a join has not waited for. Returns whether its sleep has not ended.
+fn is_cancelled() -> bool {
+    let sleeps = spawn(|| sleep(LONG));
+    let sleeps = sleeps.join_timeout(SHORT).unwrap_err();
+    sleeps.cancel();
+    // An error if it has not begun.
+    sleeps.join().map_or(true, |slept| slept.is_err())
+}
+
+/// Dispatchers, files, sockets, processes, reports, and a runtime of its own.
+fn use_the_system() {
+    assert_eq!(Dispatcher::io().run(|| 1), 1);
+    assert!(pirn::fs::metadata("/").unwrap().is_dir());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let connecting = spawn(move || TcpStream::connect(address).unwrap());
+    let (mut here, _) = listener.accept().unwrap();
+    let mut there = connecting.join().unwrap();
+    here.write_all(b"late").unwrap();
+    let mut said = [0; 4];
+    there.read_exact(&mut said).unwrap();
+    assert_eq!(&said, b"late");
+    assert!(Command::new("true").status().unwrap().success());
+    let handle = Handle::current();
+    let waits = spawn(park);
+    assert!(handle.metrics().total.spawned > 0);
+    drop(handle.fibers());
+    waits.fiber().unpark();
+    waits.join().unwrap();
+    let own = Runtime::builder().workers(1).build().unwrap();
+    assert_eq!(own.run(|| spawn(|| 2).join().unwrap()), 2);
+    let hand = Runtime::builder().workers(0).build().unwrap();
+    let fiber = hand.spawn(|| 3);
+    hand.run_until_idle();
+    assert_eq!(fiber.join().unwrap(), 3);
 }
 
 fn expect_used(name: &str, part: impl FnOnce()) {

@@ -68,7 +68,7 @@ fn mix(a: u64, b: u64) -> u64 {
 
 /// No setting is needed: in a process with an empty environment the default runtime has a worker
 /// for each processor, all of which run at once, and fibers compute, communicate, sleep and block.
-// Proves: A2.
+// Proves: A2, E1.
 #[test]
 #[cfg_attr(
     pirn_tsan,

@@ -133,7 +133,7 @@ fn a_yield() {
     });
 }
 
-// Proves: P2, R8.
+// Proves: E7, P2, R8.
 #[test]
 fn a_spawn_and_its_join() {
     limit("a_spawn_and_its_join", 6.0, || {

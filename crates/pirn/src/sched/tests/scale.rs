@@ -84,6 +84,7 @@ fn a_refusal_is_news_once() {
 }
 
 /// Each decision has a count of its own, and a name.
+// Proves: E8.
 #[test]
 fn every_reason_is_counted() {
     let scale = Decisions::default();
