@@ -9,7 +9,7 @@ use pirn::time::now;
 use pirn::{Interrupt, channel, park};
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, runtime, until};
-use crate::util::{LONG, on_every_shape, scaled};
+use crate::util::{LONG, eventually, on_every_shape, scaled};
 
 const SHORT: Duration = Duration::from_millis(10);
 
@@ -126,7 +126,8 @@ fn other_waits_leave_the_token_alone() {
     }
 }
 
-/// F7. Writes before an `unpark` are visible after the `park` that it ends.
+/// Writes before an `unpark` are visible after the `park` that it ends.
+// Proves: F7.
 #[test]
 fn a_token_carries_what_came_before() {
     on_every_shape(|runtime| {
@@ -146,42 +147,36 @@ fn a_token_carries_what_came_before() {
     });
 }
 
-/// Any thread, and any fiber of any runtime, may unpark any fiber.
+/// Any thread, and any fiber of any runtime, may unpark any fiber, about to park or parked. Each
+/// does so alone: the one token that it gives must arrive.
 // Proves: F10, Q3 (portable).
 #[test]
 fn unpark_comes_from_anywhere() {
     let (first, second) = (runtime(1), runtime(2));
-    let parked = |runtime: &pirn::Runtime| {
-        runtime.spawn(|| {
-            for _ in 0..3 {
-                park();
-            }
-        })
+    let by_a_thread = |fiber: &Fiber| {
+        std::thread::scope(|threads| drop(threads.spawn(|| fiber.unpark())));
     };
-    for _ in 0..50 {
-        let (a, b) = (parked(&first), parked(&second));
-        for target in [&a, &b] {
-            let fiber: Fiber = target.fiber().clone();
-            // Each round must have been consumed before the next token is given, or two would
-            // merge; a counter confirms it.
-            let unpark_all = |f: &Fiber| {
-                let from_thread = f.clone();
-                std::thread::spawn(move || from_thread.unpark())
-                    .join()
-                    .unwrap();
-                first.run(|| f.unpark());
-                second.run(|| f.unpark());
-            };
-            while !target.is_finished() {
-                unpark_all(&fiber);
+    let by_the_first = |fiber: &Fiber| first.run(|| fiber.unpark());
+    let by_the_second = |fiber: &Fiber| second.run(|| fiber.unpark());
+    let unparkers: [&dyn Fn(&Fiber); 3] = [&by_a_thread, &by_the_first, &by_the_second];
+    for round in 0..50 {
+        for home in [&first, &second] {
+            for unpark in unparkers {
+                let parks = || home.metrics().total.fiber_parks;
+                let before = parks();
+                let parked = home.spawn(park);
+                if round % 2 == 0 {
+                    eventually("it parks", || parks() > before);
+                }
+                unpark(parked.fiber());
+                parked.join().unwrap();
             }
         }
-        a.join().unwrap();
-        b.join().unwrap();
     }
 }
 
-/// F10. Threads park and are unparked by fibers.
+/// Threads park and are unparked by fibers.
+// Proves: F7.
 #[test]
 fn a_thread_parks_and_a_fiber_unparks_it() {
     let runtime = runtime(1);

@@ -140,7 +140,7 @@ fn a_sibling_in_the_injector_is_met() {
 /// Two fibers of one worker wait during unwinding. Each stays panicking and ends with its own
 /// panic, in either order. While the second is left, the other fibers yield to each other at once,
 /// as usual; when both have ended, no fiber panics.
-// Proves: H-11.
+// Proves: F18, H-11.
 #[test]
 fn two_wait_in_the_middle_of_unwinding() {
     for first in [0, 1] {

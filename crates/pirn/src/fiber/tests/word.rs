@@ -57,3 +57,14 @@ fn a_parked_fiber_cannot_end() {
     assert_eq!(word.park(word.epoch(), NOTHING), Parked::Yes);
     word.finish();
 }
+
+/// The same for the steps that compare and exchange.
+// Proves: F12.
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "illegal transition")]
+fn an_ended_fiber_cannot_park() {
+    let word = StateWord::new();
+    word.finish();
+    let _ = word.park(word.epoch(), NOTHING);
+}
