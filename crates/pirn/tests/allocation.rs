@@ -188,7 +188,7 @@ fn blocks_of(f: impl FnOnce()) -> u64 {
 
 /// M11. A million rounds of spawn and join: no block, no mapping, no page, with
 /// captures of 0, 64 and 128 bytes and results of 0 and 64.
-// Proves: M4, R6.
+// Proves: H-10, M4, R6.
 #[test]
 fn alone_the_steady_state_allocates_nothing() {
     apart(

@@ -351,7 +351,9 @@ fn several_at_once() {
                 Err(vec![Failed::Number(1), Failed::Number(2)])
             );
             assert_eq!(race([slow(10_000, Ok(1)), slow(10, error)]), Some(error));
-            assert!(start.elapsed() < LONG && pirn::time::now() - start < LONG);
+            // In virtual time: none of the jobs of ten seconds was waited for.
+            let took = pirn::time::now() - start;
+            assert!(took < Duration::from_secs(1), "{took:?}");
             let none: [fn() -> Result<u8, Failed>; 0] = [];
             assert_eq!(all(none), Ok(vec![]));
             assert_eq!(any(none), Err(vec![]));
