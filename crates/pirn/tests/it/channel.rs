@@ -270,11 +270,20 @@ fn values_may_borrow() {
     });
 }
 
+/// A parked receiver that is cancelled reports that, with and without a limit.
 // Proves: I5.
 #[test]
 fn a_cancelled_receiver_has_taken_nothing() {
     alone(|| {
         let (tx, rx) = bounded(1);
+        let limited = {
+            let rx = rx.clone();
+            pirn::spawn(move || rx.recv_timeout(LONG))
+        };
+        pirn::yield_now();
+        limited.cancel();
+        let interrupted = RecvTimeoutError::Interrupted(Interrupt::Cancelled);
+        assert_eq!(limited.join().unwrap(), Err(interrupted));
         let parked = AtomicUsize::new(0);
         pirn::scope(|s| {
             let receiver = s.spawn(|| {
@@ -296,10 +305,20 @@ fn a_cancelled_receiver_has_taken_nothing() {
     });
 }
 
+/// A parked sender that is cancelled reports that, with and without a limit.
+// Proves: I5.
 #[test]
 fn a_cancelled_sender_gets_its_value_back() {
     alone(|| {
         let (tx, rx) = bounded(0);
+        let limited = {
+            let tx = tx.clone();
+            pirn::spawn(move || tx.send_timeout(4, LONG))
+        };
+        pirn::yield_now();
+        limited.cancel();
+        let back = SendTimeoutError::Interrupted(4, Interrupt::Cancelled);
+        assert_eq!(limited.join().unwrap(), Err(back));
         let parked = AtomicUsize::new(0);
         pirn::scope(|s| {
             let sender = s.spawn(|| {
