@@ -1,5 +1,6 @@
 //! How a bounded channel is closed: by a call, and by the end of all senders or receivers.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Wake, Waker};
@@ -33,12 +34,23 @@ fn exactly_one_caller_closes() {
     }
 }
 
-// Proves: A9, I13.
+/// Each way to send is refused, though there is room; the value in the channel is received.
+// Proves: A9, I12, I13.
 #[test]
 fn a_closed_channel_refuses_and_drains() {
     let (tx, rx) = bounded(2);
     tx.send(1).unwrap();
     tx.close();
+    assert_eq!(tx.force_send(2), Err(SendError::Disconnected(2)));
+    let mut many = VecDeque::from([2, 3]);
+    assert_eq!(tx.send_many(&mut many), Err(SendError::Disconnected(())));
+    assert_eq!(many, [2, 3]);
+    pirn::select! {
+        send(tx, 2) -> sent => assert_eq!(sent, Err(SendError::Disconnected(2))),
+        default => panic!("closed is possible"),
+    }
+    let sent = pirn::future::block_on(tx.send_async(2));
+    assert_eq!(sent, Err(SendError::Disconnected(2)));
     assert_eq!(tx.send(2), Err(SendError::Disconnected(2)));
     assert_eq!(tx.try_send(2), Err(TrySendError::Disconnected(2)));
     assert_eq!(
