@@ -6,12 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::Runtime;
-use pirn::channel::{RecvError, TryRecvError, TrySendError, bounded, unbounded};
-use pirn::runtime::Spread;
+use pirn::channel::{
+    Receiver, RecvError, TryRecvError, TrySendError, bounded, unbounded,
+};
+use pirn::runtime::{Builder, Spread};
 use pirn::sync::Barrier;
+use pirn::time::{now, sleep, sleep_until};
 
 use crate::executor_kind::{EXECUTOR_KINDS, ExecutorKind, Jobs, runtime, until};
-use crate::util::{LONG, scaled};
+use crate::util::{LONG, apart, scaled};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
@@ -210,6 +213,44 @@ fn a_thread_and_a_fiber_pass_values_to_and_fro() {
     }
 }
 
+/// Plain threads wait on channels, and select, in a process that has no runtime; none is created.
+// Proves: I20.
+#[test]
+fn channels_need_no_runtime() {
+    const ROUNDS: usize = 200;
+    let part = || {
+        for capacity in [0, 1, 8] {
+            let (question, questions) = bounded::<usize>(capacity);
+            let (answer, answers) = bounded(capacity);
+            std::thread::scope(|threads| {
+                threads.spawn(move || {
+                    for n in questions {
+                        let (_open, nothing) = bounded::<()>(0);
+                        pirn::select! {
+                            recv(nothing) -> value => panic!("{value:?}"),
+                            send(answer, n + 1) -> sent => sent.unwrap(),
+                        }
+                    }
+                });
+                for n in 0..ROUNDS {
+                    question.send(n).unwrap();
+                    let received = match n % 2 {
+                        0 => answers.recv().unwrap(),
+                        _ => answers.recv_timeout(LONG).unwrap(),
+                    };
+                    assert_eq!(received, n + 1);
+                }
+                drop(question);
+                assert_eq!(answers.recv(), Err(RecvError::Disconnected));
+            });
+        }
+        Builder::new().install().expect("no runtime was created");
+    };
+    if let Some(ended) = apart("channel_counts::channels_need_no_runtime", &[], part) {
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
+    }
+}
+
 /// Batches of any size, from several senders to several receivers: each value once.
 // Proves: I24.
 #[test]
@@ -312,10 +353,47 @@ fn shares(workers: usize, senders: usize, capacity: usize, values: usize) -> [us
     taken.map(AtomicUsize::into_inner)
 }
 
-/// A limit that repeatedly expires at once does not lose the wake of another receiver.
+/// A value is sent just as the limits of some receivers have run out, before they leave the queue:
+/// a receiver behind them gets it.
 // Proves: I10.
 #[test]
-fn impatient_receivers_do_not_swallow_wakes() {
+fn receivers_that_give_up_do_not_swallow_wakes() {
+    for round in 0..100 {
+        pirn::runtime::test(|handle| {
+            handle.run(|| {
+                let (tx, rx) = bounded(1);
+                let limit = now() + Duration::from_millis(10);
+                // It wakes at the limit too, before or after them.
+                let send = move || {
+                    sleep_until(limit).unwrap();
+                    tx.try_send(7).unwrap();
+                    // Open until the end, so that no close wakes the receiver.
+                    sleep(2 * LONG).unwrap();
+                };
+                let impatient = |rx: &Receiver<i32>| {
+                    let rx = rx.clone();
+                    pirn::spawn(move || rx.recv_deadline(limit))
+                };
+                let early = (round % 2 == 0).then(|| pirn::spawn(send.clone()));
+                pirn::yield_now();
+                let others = [impatient(&rx), impatient(&rx)];
+                let patient = pirn::spawn(move || rx.recv_timeout(LONG));
+                let sender = early.unwrap_or_else(|| pirn::spawn(send));
+                let mut received: Vec<i32> = others
+                    .into_iter()
+                    .filter_map(|receiver| receiver.join().unwrap().ok())
+                    .collect();
+                received.extend(patient.join().unwrap());
+                assert_eq!(received, [7], "round {round}");
+                sender.join().unwrap();
+            });
+        });
+    }
+}
+
+/// Receivers with limits that expire at once, beside one that waits: each value arrives once.
+#[test]
+fn impatient_receivers_lose_nothing() {
     for workers in WORKERS {
         let (tx, rx) = bounded(1);
         let mut jobs = Jobs::new();
