@@ -65,10 +65,9 @@ fn a_panic_keeps_its_place_in_line() {
     work.spawn(|| panic!("planned")).unwrap();
     work.spawn(|| 3).unwrap();
     assert!(work.close());
-    assert_eq!(
-        work.spawn(|| 4).map_err(|e| e.reason()),
-        Err(SendError::Disconnected(()))
-    );
+    let refused = work.spawn(|| 4).unwrap_err();
+    assert_eq!(refused.reason(), SendError::Disconnected(()));
+    assert_eq!(refused.into_inner()(), 4);
     assert_eq!(results.recv().unwrap().unwrap(), 1);
     assert!(results.recv().unwrap().unwrap_err().is_panic());
     assert_eq!(results.recv().unwrap().unwrap(), 3);
