@@ -288,6 +288,7 @@ fn every_way_a_value_can_go_drops_it_once() {
 
 /// A select that waits until an operation would not wait resumes when the channel ends, on either
 /// side and in any way.
+// Proves: I11.
 #[test]
 fn an_end_makes_both_sides_ready() {
     let ends: [fn(Sender<u8>, Receiver<u8>); 4] = [

@@ -9,6 +9,7 @@ use pirn::channel::{
     RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError, after, bounded,
     never, oneshot, tick, unbounded,
 };
+use pirn::time::now;
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone};
 use crate::util::scaled;
@@ -179,6 +180,18 @@ fn time_sends_once_again_and_again_or_never() {
         let waiting = s.spawn(|| rx.recv());
         s.spawn(move || closer.close());
         assert_eq!(waiting.join().unwrap(), Err(RecvError::Disconnected));
+    });
+}
+
+/// The one value comes when the time is over, and not later.
+// Proves: I25.
+#[test]
+fn a_timer_channel_keeps_its_time() {
+    pirn::runtime::test(|_| {
+        let start = now();
+        let due = after(SHORT).recv().unwrap();
+        let took = [due - start, now() - start];
+        assert_eq!(took.map(|took| took.as_millis()), [20, 20]);
     });
 }
 

@@ -137,6 +137,7 @@ fn a_tick_is_a_case() {
 }
 
 /// A tick that is received late moves the next one to a period later.
+// Proves: I25.
 #[test]
 fn a_channel_of_ticks_does_not_flood_a_slow_receiver() {
     test(|_| {

@@ -125,6 +125,8 @@ fn arms_are_those_of_a_match() {
     assert_eq!(inner(), Err(RecvError::Disconnected));
 }
 
+/// No time limit ends the select, so a lost wake hangs.
+// Proves: J1.
 #[test]
 fn a_parked_select_is_completed_by_its_peer() {
     for executor in EXECUTOR_KINDS {
