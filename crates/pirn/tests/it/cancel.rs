@@ -190,7 +190,6 @@ fn spawning_while_cancelling() {
         let drops = Drops::default();
         let (started, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let n = scaled(2_000);
-        let mut refused = 0;
         runtime.run(|| {
             pirn::scope(|s| {
                 let token = s.token().clone();
@@ -213,20 +212,22 @@ fn spawning_while_cancelling() {
                     };
                     match s.try_spawn(job) {
                         Ok(handle) => drop(handle),
-                        Err(error) => {
-                            assert_eq!(error.reason(), Rejected::Cancelled);
-                            refused += 1;
-                        }
+                        Err(error) => assert_eq!(error.reason(), Rejected::Cancelled),
                     }
                     if i % 64 == 0 {
                         pirn::yield_now();
                     }
                 }
+                while check().is_ok() {
+                    pirn::yield_now();
+                }
+                let refused = s.try_spawn(|| 7).unwrap_err();
+                assert_eq!(refused.reason(), Rejected::Cancelled);
+                assert_eq!(refused.into_inner()(), 7);
             });
         });
         assert_eq!(started.into_inner(), finished.into_inner());
         assert_eq!(drops.count(), n);
-        let _ = refused;
     });
 }
 
