@@ -278,6 +278,33 @@ fn children_allocate_nothing() {
     assert!(blocks < 64, "{blocks} blocks for 10,000 children");
 }
 
+/// A scope keeps nothing of a child that has ended: the bytes in use stay the same.
+// Proves: K10.
+#[test]
+fn alone_a_scope_keeps_nothing_of_its_children() {
+    apart(
+        "alone_a_scope_keeps_nothing_of_its_children",
+        a_scope_keeps_nothing_of_its_children,
+    );
+}
+
+fn a_scope_keeps_nothing_of_its_children() {
+    const CHILDREN: u64 = 100_000;
+    let runtime = started(Scheduler::WorkStealing);
+    runtime.scope(|s| {
+        let wave = || {
+            (0..100).for_each(|_| drop(s.spawn(|| ())));
+            s.wait().expect("no interrupt");
+        };
+        (0..2_000).for_each(|_| wave());
+        let before = IN_USE.load(Ordering::SeqCst);
+        (0..CHILDREN / 100).for_each(|_| wave());
+        let grown = IN_USE.load(Ordering::SeqCst).saturating_sub(before);
+        // Less than one byte for each child.
+        assert!(grown < CHILDREN, "{grown} bytes for {CHILDREN} children");
+    });
+}
+
 /// Marks a moment in the log of system calls.
 fn mark(name: &str) {
     let _ = fs::metadata(format!("/pirn-mark-{name}"));
