@@ -13,6 +13,7 @@ use pirn::channel;
 use pirn::dispatcher::{Dispatcher, run_main};
 use pirn::spawn::JoinError;
 
+use crate::dispatcher::threads;
 use crate::executor_kind::runtime;
 use crate::util::{SCHEDULERS, apart, eventually};
 
@@ -49,6 +50,31 @@ fn nothing_runs_by_itself() {
         let fiber = runtime.spawn(|| 4);
         runtime.run_until_idle();
         assert_eq!(fiber.join().unwrap(), 4);
+    }
+}
+
+/// No thread is started, neither by the runtime nor by fibers that wait and sleep in it.
+// Proves: L11.
+#[test]
+fn no_thread_is_started() {
+    let part = || {
+        let before = threads();
+        let runtime = by_hand();
+        let (tx, rx) = channel::bounded::<u32>(1);
+        let sum = runtime.run(|| {
+            let sender = pirn::spawn(move || (0..100).for_each(|n| tx.send(n).unwrap()));
+            // Long enough for a monitor to start.
+            pirn::sleep(Duration::from_millis(20)).unwrap();
+            let sum = rx.iter().sum::<u32>();
+            assert_eq!(threads(), before);
+            sender.join().unwrap();
+            sum
+        });
+        assert_eq!(sum, 4950);
+        assert_eq!(threads(), before);
+    };
+    if let Some(ended) = apart("by_hand::no_thread_is_started", &[], part) {
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 

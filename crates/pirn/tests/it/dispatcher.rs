@@ -15,7 +15,7 @@ use crate::executor_kind::{alone, prefix, runtime};
 use crate::util::{LONG, SLACK, apart, compute_until, eventually, mappings, resident};
 
 /// Threads of this process.
-fn threads() -> usize {
+pub(crate) fn threads() -> usize {
     std::fs::read_dir("/proc/self/task")
         .expect("is there")
         .count()
@@ -207,6 +207,27 @@ fn a_single_dispatcher_keeps_order() {
         fiber.join().unwrap();
     }
     assert_eq!(*order.lock().unwrap(), (0..1_000).collect::<Vec<_>>());
+}
+
+/// The fibers of a single dispatcher have one thread, also while they block it.
+// Proves: L4.
+#[test]
+fn a_single_dispatcher_has_one_thread() {
+    let single = Dispatcher::single().unwrap();
+    let (inside, ids) = (AtomicBool::new(false), Mutex::new(BTreeSet::new()));
+    pirn::scope(|s| {
+        for _ in 0..6 {
+            s.spawn_on(&single, || {
+                assert!(!inside.swap(true, Ordering::SeqCst), "two at a time");
+                let id = format!("{:?}", thread::current().id());
+                ids.lock().unwrap().insert(id);
+                // Long enough for standby workers, if there were any.
+                thread::sleep(Duration::from_millis(30));
+                inside.store(false, Ordering::SeqCst);
+            });
+        }
+    });
+    assert_eq!(ids.into_inner().unwrap().len(), 1);
 }
 
 /// A fiber that uses a channel between two dispatchers stays on its own dispatcher.
