@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::dispatcher::Dispatcher;
 use pirn::runtime::{Builder, Handle, InstallError, Scheduler, Spread, shutdown_default};
 use pirn::{JoinHandle, Runtime, channel};
 
@@ -141,7 +142,7 @@ fn many_more_workers_than_cores() {
 }
 
 /// The default runtime is created on first use; after that `install` fails.
-// Proves: A5.
+// Proves: A5, L1.
 #[test]
 fn the_default_runtime_is_made_on_first_use() {
     let ended = apart(
@@ -156,6 +157,13 @@ fn the_default_runtime_is_made_on_first_use() {
             assert_eq!(pirn::spawn(|| 2).join().unwrap(), 2, "a new one is made");
             shutdown_default(LONG).unwrap();
             shutdown_default(LONG).unwrap();
+            // Another dispatcher creates none.
+            assert_eq!(Dispatcher::single().unwrap().run(|| 3), 3);
+            Builder::new().install().expect("there is none yet");
+            shutdown_default(LONG).unwrap();
+            assert_eq!(Dispatcher::default().run(|| 4), 4);
+            let installed = Builder::new().install();
+            assert!(matches!(installed, Err(InstallError::Exists)));
         },
     );
     if let Some(ended) = ended {
