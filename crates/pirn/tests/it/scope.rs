@@ -475,7 +475,7 @@ fn alone_a_scope_of_many_children_stays_flat() {
         };
         (0..20).for_each(|_| batch());
         let before = crate::util::resident();
-        (0..scaled(300)).for_each(|_| batch());
+        (0..scaled(1_000)).for_each(|_| batch());
         let grown = crate::util::resident().saturating_sub(before);
         assert!(
             grown < crate::util::SLACK as usize * (4 << 20),

@@ -74,7 +74,7 @@ fn sizes_mix() {
 
 /// M2. A fiber that overflows its stack is named, with its spawn line and the size of the stack,
 /// and the process is aborted.
-// Proves: P11 (checked).
+// Proves: M2, P11 (checked).
 #[test]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn an_overflow_names_its_fiber() {
@@ -111,6 +111,7 @@ fn an_overflow_names_its_fiber() {
 }
 
 /// M2. So is an unnamed one with the default stack.
+// Proves: M1.
 #[test]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn an_overflow_of_a_nameless_fiber() {
@@ -270,6 +271,32 @@ fn alone_stacks_are_reused() {
     // A few may come from allocations of the other worker's thread; a stack each would be
     // thousands.
     assert!(mappings() <= maps + 8 * (SLACK * SLACK) as usize);
+}
+
+/// The stack of a fiber that has ended is the stack of the next one, whether its spawner waits for
+/// each or for all: one worker needs two stacks, its spawner's included.
+// Proves: M7.
+#[test]
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn the_next_fiber_has_the_last_ones_stack() {
+    use std::collections::BTreeSet;
+    const FIBERS: usize = 1_000;
+    // A page of its own stack.
+    let page = || std::ptr::from_ref(&black_box(0_u8)).addr() >> 12;
+    for scheduler in SCHEDULERS {
+        let builder = Runtime::builder().workers(1).max_threads(1);
+        let runtime = builder.scheduler(scheduler).build().unwrap();
+        let (one_by_one, together): (BTreeSet<_>, BTreeSet<_>) = runtime.run(|| {
+            let each = (0..FIBERS).map(|_| pirn::spawn(page).join().unwrap());
+            let one_by_one = each.collect();
+            let all: Vec<_> = (0..FIBERS).map(|_| pirn::spawn(page)).collect();
+            let together = all.into_iter().map(|fiber| fiber.join().unwrap());
+            (one_by_one, together.collect())
+        });
+        for (pages, how) in [(one_by_one, "one by one"), (together, "together")] {
+            assert!(pages.len() <= 2, "{how}, {scheduler:?}: {pages:?}");
+        }
+    }
 }
 
 /// M3. After a burst of deep stacks memory is returned; the bounded cache remains.

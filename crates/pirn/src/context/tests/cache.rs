@@ -3,6 +3,7 @@
 use super::ride::pool;
 use crate::context::StackCache;
 
+// Proves: M7.
 #[test]
 fn the_last_stack_goes_first_and_the_pool_is_left_alone() {
     let pool = pool(1_000);
