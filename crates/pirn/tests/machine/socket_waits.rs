@@ -1,20 +1,23 @@
 //! Waits for sockets: which event wakes which waiter, and what else ends the wait.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use pirn::cancel::{Token, with_deadline};
 use pirn::diag::{ObjectKind, Reason};
-use pirn::net::{Interest, TcpStream, UdpSocket, UnixStream};
+use pirn::net::{
+    Interest, ListenOptions, TcpListener, TcpStream, UdpSocket, UnixDatagram,
+    UnixListener, UnixStream,
+};
 use pirn::select::Select;
 use pirn::{Interrupt, Runtime, timeout};
 
 use crate::executor_kind::runtime;
 use crate::report_util::{named, waiting};
 use crate::sockets_util::{connection, converse, echo, listener};
-use crate::util::{LONG, compute_until, eventually, scaled};
+use crate::util::{Directory, LONG, compute_until, eventually, scaled};
 
 const SOON: Duration = Duration::from_millis(5);
 
@@ -74,6 +77,166 @@ fn waits_are_interrupted() {
     };
     runtime(1).run(interrupted);
     std::thread::spawn(interrupted).join().unwrap();
+}
+
+/// A call that waits for a socket, and that only an interrupt ends; it returns the error.
+type Waits = Box<dyn FnOnce() -> io::Error + Send>;
+
+/// Makes a call ready, with a socket of its own.
+type Prepare = fn() -> Waits;
+
+/// A call of each kind.
+const WAITS: &[(&str, Prepare)] = &[
+    ("read", || {
+        let (one, other) = connection();
+        waits((other, move || (&one).read(&mut [0])))
+    }),
+    ("peek", || {
+        let (one, other) = connection();
+        waits((other, move || one.peek(&mut [0])))
+    }),
+    ("write", || {
+        let (one, other) = connection();
+        waits((other, move || (&one).write_all(&vec![1; 64 << 20])))
+    }),
+    ("accept", || {
+        let listener = listener();
+        waits(((), move || listener.accept()))
+    }),
+    ("connect", || {
+        let (listener, queued) = full_listener();
+        let address = listener.local_addr().unwrap();
+        waits(((listener, queued), move || TcpStream::connect(address)))
+    }),
+    ("UdpSocket::recv", || {
+        let socket = datagrams();
+        waits(((), move || socket.recv(&mut [0])))
+    }),
+    ("UdpSocket::recv_from", || {
+        let socket = datagrams();
+        waits(((), move || socket.recv_from(&mut [0])))
+    }),
+    ("UdpSocket::peek", || {
+        let socket = datagrams();
+        waits(((), move || socket.peek(&mut [0])))
+    }),
+    ("UdpSocket::peek_from", || {
+        let socket = datagrams();
+        waits(((), move || socket.peek_from(&mut [0])))
+    }),
+    ("UnixStream::read", || {
+        let (one, other) = UnixStream::pair().unwrap();
+        waits((other, move || (&one).read(&mut [0])))
+    }),
+    ("UnixStream::write", || {
+        let (one, other) = UnixStream::pair().unwrap();
+        waits((other, move || (&one).write_all(&vec![1; 64 << 20])))
+    }),
+    ("UnixListener::accept", || {
+        let directory = Directory::new();
+        let listener = UnixListener::bind(directory.at("listener")).unwrap();
+        waits((directory, move || listener.accept()))
+    }),
+    ("UnixDatagram::recv", || {
+        let (one, other) = UnixDatagram::pair().unwrap();
+        waits((other, move || one.recv(&mut [0])))
+    }),
+    ("UnixDatagram::recv_from", || {
+        let (one, other) = UnixDatagram::pair().unwrap();
+        waits((other, move || one.recv_from(&mut [0])))
+    }),
+    ("UnixDatagram::send", || {
+        let (one, other) = UnixDatagram::pair().unwrap();
+        // More than any queue holds.
+        let send = move || (0..1_000_000).try_for_each(|_| one.send(&[1]).map(drop));
+        waits((other, send))
+    }),
+    ("ready_case", || {
+        let (one, other) = connection();
+        let ready = move || {
+            let mut ready = one.ready_case(Interest::Readable);
+            let mut select = Select::new();
+            select.add(&mut ready);
+            select.wait().map_err(io::Error::from)
+        };
+        waits((other, ready))
+    }),
+    ("accept_case", || {
+        let listener = listener();
+        let accept = move || {
+            let mut accept = listener.accept_case();
+            let mut select = Select::new();
+            select.add(&mut accept);
+            select.wait().map_err(io::Error::from)
+        };
+        waits(((), accept))
+    }),
+];
+
+/// Returns a call that keeps what belongs to its socket for as long as it takes.
+fn waits<T>(
+    (kept, call): (
+        impl Send + 'static,
+        impl FnOnce() -> io::Result<T> + Send + 'static,
+    ),
+) -> Waits {
+    Box::new(move || {
+        let error = call().err().expect("nothing ends it but an interrupt");
+        drop(kept);
+        error
+    })
+}
+
+fn datagrams() -> UdpSocket {
+    UdpSocket::bind("127.0.0.1:0").unwrap()
+}
+
+/// Returns a listener with a full queue, for which the system drops the packets.
+fn full_listener() -> (TcpListener, Vec<TcpStream>) {
+    let options = ListenOptions {
+        backlog: 1,
+        ..ListenOptions::default()
+    };
+    let listener = TcpListener::bind_with("127.0.0.1:0", &options).unwrap();
+    let address = listener.local_addr().unwrap();
+    let connect = || TcpStream::connect_timeout(&address, 10 * SOON);
+    let queued = std::iter::from_fn(|| connect().ok());
+    (listener, queued.take(1_000).collect())
+}
+
+/// Each of them ends at a deadline, on a fiber and on a plain thread; and when its fiber is
+/// cancelled, or a token around it, while it waits.
+// Proves: N5-X-interrupts.
+#[test]
+fn every_wait_for_a_socket_is_interrupted() {
+    let runtime = runtime(2);
+    for &(name, prepare) in WAITS {
+        let times_out = move || {
+            let call = prepare();
+            let at = pirn::time::now() + SOON;
+            let error = with_deadline(at, call);
+            assert_eq!(Interrupt::of(&error), Some(Interrupt::TimedOut), "{name}");
+            assert!(pirn::time::now() >= at, "{name} ended early");
+        };
+        runtime.run(times_out);
+        std::thread::spawn(times_out).join().unwrap();
+        for by_token in [false, true] {
+            let (token, call) = (Token::new(), runtime.run(prepare));
+            let within = token.clone();
+            let call = move || match by_token {
+                true => within.enter(call),
+                false => call(),
+            };
+            let fiber = runtime.run(|| named(name, call));
+            waiting(&runtime, name);
+            match by_token {
+                true => token.cancel(),
+                false => fiber.cancel(),
+            }
+            let error = fiber.join().unwrap();
+            assert_eq!(Interrupt::of(&error), Some(Interrupt::Cancelled), "{name}");
+        }
+    }
 }
 
 /// A pending interrupt is reported before any attempt: received data stays in the socket.
