@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs as system;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+#[cfg(feature = "io_uring")]
+use io_uring::IoUring;
 use pirn::cancel::{Token, with_deadline};
 use pirn::fs::File;
 use pirn::time::now;
@@ -138,9 +140,13 @@ fn a_storm_of_limits_leaves_buffers_alone() {
 
 /// Returns whether rings, and whether threads, have read an evicted file in this process.
 fn fetchers(directory: &Directory) -> (bool, bool) {
+    fetchers_of(directory, &runtime())
+}
+
+/// Like [`fetchers`], for reads of this runtime.
+fn fetchers_of(directory: &Directory, runtime: &Runtime) -> (bool, bool) {
     let file = forgotten(&directory.at("file"));
-    let runtime = runtime();
-    read_all(&file, &runtime);
+    read_all(&file, runtime);
     let links = system::read_dir("/proc/self/fd").unwrap().flatten();
     let links = links.filter_map(|entry| system::read_link(entry.path()).ok());
     let rings = links.filter(|link| link.to_string_lossy().contains("[io_uring]"));
@@ -170,17 +176,39 @@ fn the_environment_turns_it_off() {
     }));
 }
 
-/// The builder takes precedence.
+/// The builder takes precedence over the environment.
 // Proves: N5-X-queued.
 #[cfg(feature = "io_uring")]
 #[test]
 fn the_builder_turns_it_off_and_on() {
-    let directory = Directory::new();
-    for yes in [false, true] {
-        let file = forgotten(&directory.at("file"));
-        let builder = Runtime::builder().workers(2).io_uring(yes);
-        read_all(&file, &builder.build().unwrap());
+    let name = "files_queued::the_builder_turns_it_off_and_on";
+    for (environment, wanted) in [("1", false), ("0", true)] {
+        let variable = "PIRN_IO_URING";
+        ends_well(apart(name, &[(variable, environment)], || {
+            if std::env::var(variable).is_ok_and(|value| value != environment) {
+                // The process of the other round.
+                return;
+            }
+            let builder = Runtime::builder().workers(2).io_uring(wanted);
+            let found = fetchers_of(&Directory::new(), &builder.build().unwrap());
+            if wanted && !has_rings() {
+                return unmeasured("the system refuses io_uring");
+            }
+            match found {
+                (false, false) => unmeasured("the files stay in memory"),
+                (rings, threads) => assert_eq!((rings, threads), (wanted, !wanted)),
+            }
+        }));
     }
+}
+
+/// Whether the system permits what the library needs.
+#[cfg(feature = "io_uring")]
+fn has_rings() -> bool {
+    let mut builder = IoUring::builder();
+    builder.setup_single_issuer().setup_defer_taskrun();
+    let ring: io::Result<IoUring> = builder.build(1);
+    ring.is_ok()
 }
 
 /// Where a filter forbids it, threads read the files.
@@ -196,16 +224,33 @@ fn a_filter_that_forbids_it_is_lived_with() {
 
 /// With rings no positioned read of an uncached file needs a thread.
 // Proves: N5-X-queued.
+#[cfg(feature = "io_uring")]
 #[test]
 fn rings_need_no_threads() {
     let name = "files_queued::rings_need_no_threads";
     ends_well(apart(name, &[], || {
-        let (rings, threads) = fetchers(&Directory::new());
-        if !rings {
+        let found = fetchers(&Directory::new());
+        if !has_rings() {
             return unmeasured("the system refuses io_uring");
         }
-        assert!(!threads);
+        match found {
+            (false, false) => unmeasured("the files stay in memory"),
+            (rings, threads) => assert!(rings && !threads, "{rings}, {threads}"),
+        }
     }));
+}
+
+/// Whether the system reports whether the content of a file is in memory.
+pub(crate) fn tells_what_is_cached(file: &system::File) -> bool {
+    let mut byte = 0_u8;
+    let into = libc::iovec {
+        iov_base: (&raw mut byte).cast(),
+        iov_len: 1,
+    };
+    let flags = libc::RWF_NOWAIT;
+    // SAFETY: the byte lives for the duration of the call.
+    let read = unsafe { libc::preadv2(file.as_raw_fd(), &raw const into, 1, 0, flags) };
+    read == 1
 }
 
 /// Denies `io_uring_setup` to the calling thread and the threads that it starts.

@@ -9,8 +9,15 @@ use pirn::Interrupt;
 use pirn::fs::{self, File};
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
-use crate::unmeasured::unmeasured;
+#[cfg(target_os = "linux")]
+use crate::files_queued::tells_what_is_cached;
+#[cfg(target_os = "linux")]
+use crate::files_threads::threads_for_files;
+#[cfg(target_os = "linux")]
+use crate::unmeasured::{repeat, unmeasured};
 use crate::util::Directory;
+#[cfg(target_os = "linux")]
+use crate::util::apart;
 
 /// A large read or write is one call, and parks once at most.
 // Proves: N5-X-files.
@@ -109,39 +116,41 @@ fn reads_of(path: &Path, right: &[u8], size: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Cached data is read without parking, where the system can report it.
+/// Cached data is read without a thread, where the system can report it.
 // Proves: N5-X-cached.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_in_memory_is_read_in_place() {
-    let directory = Directory::new();
-    let path = directory.at("file");
-    system::write(&path, [7; 8192]).unwrap();
-    let runtime = runtime(1);
-    runtime.run(|| {
-        let mut file = File::open(&path).unwrap();
-        let parks = || runtime.metrics().total.fiber_parks;
-        let mut buffer = [0; 4096];
-        let before = parks();
-        file.read_at(&mut buffer, 0).unwrap();
-        if parks() > before {
-            // Or another process needs the memory.
+    let name = "files_reads::what_is_in_memory_is_read_in_place";
+    let ended = apart(name, &[], || {
+        let directory = Directory::new();
+        let path = directory.at("file");
+        // It stays in memory until the system has written it to the disk.
+        system::write(&path, [7; 8192]).unwrap();
+        let file = system::File::open(&path).unwrap();
+        if !tells_what_is_cached(&file) {
             return unmeasured("the file system does not tell what is in memory");
         }
-        let least = (0..100).map(|_| {
-            let before = parks();
-            file.rewind().unwrap();
-            file.read_exact(&mut buffer).unwrap();
-            assert_eq!(file.read(&mut buffer).unwrap(), 4096);
-            // The end of the file, too.
-            assert_eq!(file.read(&mut buffer).unwrap(), 0);
-            assert_eq!(file.read_at(&mut buffer, 8000).unwrap(), 192);
-            file.read_exact_at(&mut buffer, 1).unwrap();
-            assert_eq!(buffer, [7; 4096]);
-            parks() - before
+        runtime(1).run(|| {
+            let mut file = File::from(file);
+            let mut buffer = [0; 4096];
+            for _ in 0..100 {
+                file.rewind().unwrap();
+                file.read_exact(&mut buffer).unwrap();
+                assert_eq!(file.read(&mut buffer).unwrap(), 4096);
+                // The end of the file, too.
+                assert_eq!(file.read(&mut buffer).unwrap(), 0);
+                assert_eq!(file.read_at(&mut buffer, 8000).unwrap(), 192);
+                file.read_exact_at(&mut buffer, 1).unwrap();
+                assert_eq!(buffer, [7; 4096]);
+            }
         });
-        assert_eq!(least.min(), Some(0));
+        assert_eq!(threads_for_files(), 0);
     });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
+        repeat(&ended.stderr);
+    }
 }
 
 /// A fiber that reads cached data in a loop does not starve the others of its worker, and its

@@ -2,6 +2,8 @@
 
 use std::fs as system;
 use std::io;
+#[cfg(target_os = "linux")]
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pirn::fs::{self, File};
@@ -9,6 +11,8 @@ use pirn::{blocking, channel};
 
 use crate::executor_kind::runtime;
 use crate::files::named_pipe;
+#[cfg(target_os = "linux")]
+use crate::util::apart;
 use crate::util::{Directory, eventually, on_every_shape, scaled};
 
 /// While a file is copied, fibers of the same worker compute: the copy cannot end before
@@ -78,8 +82,7 @@ fn many_files_are_copied_at_once() {
     });
 }
 
-/// With any number of fibers, exactly the configured number of threads serve file calls, and each
-/// call is answered.
+/// With any number of fibers, at most 64 threads serve file calls, and each call is answered.
 // Proves: N5-X-files.
 #[test]
 fn as_many_threads_as_there_may_be() {
@@ -100,14 +103,51 @@ fn as_many_threads_as_there_may_be() {
     });
     assert_eq!(answered.into_inner(), n);
     #[cfg(target_os = "linux")]
-    {
-        let tasks = system::read_dir("/proc/self/task").unwrap().flatten();
-        let names = tasks.map(|task| system::read_to_string(task.path().join("comm")));
-        let files = names
-            .flatten()
-            .filter(|name| name.starts_with("pirn-files-"));
-        assert!((1..=64).contains(&files.count()));
+    assert!((1..=64).contains(&threads_for_files()));
+}
+
+/// A hundred calls that block in the system: 64 threads serve them.
+// Proves: N5-X-files.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_more_threads_than_there_may_be() {
+    const CALLS: usize = 100;
+    let name = "files_threads::no_more_threads_than_there_may_be";
+    let ended = apart(name, &[], || {
+        let directory = Directory::new();
+        let pipes: Vec<_> = (0..CALLS).map(|n| directory.at(&n.to_string())).collect();
+        let made = Command::new("mkfifo").args(&pipes).status();
+        assert!(made.expect("mkfifo").success());
+        let runtime = runtime(2);
+        let _open: Vec<_> = runtime.scope(|s| {
+            for pipe in &pipes {
+                // Waits for an open of the other side.
+                s.spawn(move || drop(File::open(pipe).unwrap()));
+            }
+            eventually("all are handed over", || {
+                runtime.metrics().total.fiber_parks >= CALLS as u64
+            });
+            eventually("their threads start", || threads_for_files() >= 64);
+            // An open of both sides waits for none.
+            let mut both = system::OpenOptions::new();
+            both.read(true).write(true);
+            pipes.iter().map(|pipe| both.open(pipe)).collect()
+        });
+        // Idle threads stay for a while.
+        assert_eq!(threads_for_files(), 64);
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
+}
+
+/// Returns the number of threads of this process that serve calls on files.
+#[cfg(target_os = "linux")]
+pub(crate) fn threads_for_files() -> usize {
+    let tasks = system::read_dir("/proc/self/task").unwrap().flatten();
+    let names = tasks.map(|task| system::read_to_string(task.path().join("comm")));
+    let is_one = |name: &String| name.starts_with("pirn-files-");
+    names.flatten().filter(is_one).count()
 }
 
 /// All the threads of `blocking` may wait for a fiber that needs a file.
