@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::cancel::Token;
-use pirn::signal::{Signal, cancel_on};
+use pirn::signal::{Signal, cancel_on, listen};
 use pirn::{Interrupt, channel};
 
 use crate::util::{Ended, apart, eventually, on_every_shape};
@@ -129,8 +129,9 @@ extern "C" fn count(_signal: libc::c_int) {
     SEEN.fetch_add(1, Ordering::SeqCst);
 }
 
-/// A handler of the program is restored; one that was set meanwhile stays.
-// Proves: K12.
+/// A handler of the program is restored after the last guard or the last listener; one that was set
+/// meanwhile stays.
+// Proves: K12, N7.
 #[test]
 #[expect(unsafe_code, reason = "handlers are the system's")]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
@@ -140,20 +141,25 @@ fn the_last_guard_restores_a_handler() {
         &[],
         || {
             let own = count as *const () as libc::sighandler_t;
-            for meanwhile in [false, true] {
+            for (meanwhile, listens) in [(false, false), (true, false), (false, true)] {
                 let before = SEEN.load(Ordering::SeqCst);
                 // SAFETY: the handler counts, in an atomic.
                 unsafe { libc::signal(libc::SIGUSR2, own) };
                 let stop = Token::new();
-                let guard = cancel_on(&[Signal::USR2], &stop).unwrap();
+                let listener = listens.then(|| listen(&[Signal::USR2]).unwrap());
+                let guard =
+                    (!listens).then(|| cancel_on(&[Signal::USR2], &stop).unwrap());
                 send("-USR2");
-                stop.wait();
+                match &listener {
+                    Some(listener) => assert_eq!(listener.recv(), Ok(Signal::USR2)),
+                    None => stop.wait(),
+                }
                 assert_eq!(SEEN.load(Ordering::SeqCst), before);
                 if meanwhile {
                     // SAFETY: as above.
                     unsafe { libc::signal(libc::SIGUSR2, own) };
                 }
-                drop(guard);
+                drop((guard, listener));
                 send("-USR2");
                 eventually("the handler is called", || {
                     SEEN.load(Ordering::SeqCst) == before + 1

@@ -49,7 +49,7 @@ fn input_is_waited_for_and_output_is_written() {
         next("a fiber ran meanwhile");
         input.write_all(b"one\ntw").unwrap();
         next("read: one");
-        next("printed: one");
+        next("printed: one, written behind it");
         input.write_all(b"o\nthree").unwrap();
         next("read: two");
         drop(input);
@@ -86,7 +86,9 @@ fn echo() {
         reader.join().unwrap();
     });
     write!(stdout(), "read: {line}").unwrap();
-    print_line(&format!("printed: {line}"));
+    // Without the end of a line, it stays in the buffer of `std` until the next write.
+    print(&format!("printed: {}", line.trim_end()));
+    stdout().write_all(b", written behind it\n").unwrap();
     for line in lines.lines() {
         writeln!(stdout(), "read: {}", line.unwrap()).unwrap();
         stdout().flush().unwrap();
@@ -96,7 +98,7 @@ fn echo() {
 }
 
 /// Prints like `std`.
-fn print_line(text: &str) {
+fn print(text: &str) {
     io::stdout().write_all(text.as_bytes()).unwrap();
 }
 
