@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 use pirn::cancel::{check, deadline, reason, with_deadline};
 use pirn::channel::{self, RecvError, RecvTimeoutError, SendError, SendTimeoutError};
 use pirn::runtime::Handle;
+use pirn::scope::TaskGroup;
+use pirn::select::Select;
 use pirn::spawn::{Fiber, JoinError, checkpoint, park_interruptible, park_timeout};
-use pirn::sync::{Condvar, Mutex, WaitGroup};
-use pirn::time::{Elapsed, now, sleep, sleep_until, timeout};
+use pirn::sync::{AcquireError, Condvar, Event, Mutex, RwLock, Semaphore, WaitGroup};
+use pirn::time::{Elapsed, interval, now, sleep, sleep_until, timeout};
 use pirn::wait::{self, Ticket, Waitable};
-use pirn::{Interrupt, JoinHandle};
+use pirn::{Interrupt, JoinHandle, future};
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, runtime};
 use crate::util::LONG;
@@ -131,7 +133,88 @@ const CALLS: &[Call] = &[
         group.wait()
     }),
     ("wait::on", || wait::on(&Never)),
+    ("park_on", || {
+        let word = 0_u8;
+        wait::park_on(&raw const word as usize, || true).map(|_| ())
+    }),
+    ("Event::wait", || Event::manual().wait()),
+    ("Event::wait_timeout", || {
+        Event::manual().wait_timeout(LONG).map(|_| ())
+    }),
+    ("acquire", || match Semaphore::new(0).acquire(1) {
+        Err(AcquireError::Interrupted(interrupt)) => Err(interrupt),
+        other => panic!("{other:?}"),
+    }),
+    ("read_interruptible", || {
+        let lock = RwLock::new(());
+        let held = lock.write();
+        let result = lock.read_interruptible().map(|_| ());
+        drop(held);
+        result
+    }),
+    ("write_interruptible", || {
+        let lock = RwLock::new(());
+        let held = lock.read();
+        let result = lock.write_interruptible().map(|_| ());
+        drop(held);
+        result
+    }),
+    ("oneshot::recv", || {
+        let (_tx, rx) = channel::oneshot::channel::<u8>();
+        match rx.recv() {
+            Err(RecvError::Interrupted(interrupt)) => Err(interrupt),
+            other => panic!("{other:?}"),
+        }
+    }),
+    ("watch::changed", || {
+        let (_tx, mut rx) = channel::watch::channel(0_u8);
+        match rx.changed() {
+            Err(RecvError::Interrupted(interrupt)) => Err(interrupt),
+            other => panic!("{other:?}"),
+        }
+    }),
+    ("broadcast::recv", || {
+        let (_tx, mut rx) = channel::broadcast::channel::<u8>(1);
+        match rx.recv() {
+            Err(channel::broadcast::RecvError::Interrupted(interrupt)) => Err(interrupt),
+            other => panic!("{other:?}"),
+        }
+    }),
+    ("TaskGroup::wait", || {
+        with_endless_group(|group| group.wait())
+    }),
+    ("TaskGroup::join_next", || {
+        with_endless_group(|group| group.join_next().map(|_| ()))
+    }),
+    ("Select::wait", || {
+        let (_tx, rx) = channel::bounded::<u8>(1);
+        let mut case = rx.recv_case();
+        let mut select = Select::new();
+        select.add(&mut case);
+        select.wait().map(|_| ())
+    }),
+    ("Interval::tick", || {
+        let mut ticks = interval(LONG);
+        let _ = ticks.tick()?;
+        ticks.tick().map(|_| ())
+    }),
+    ("future::wait", || future::wait(std::future::pending())),
 ];
+
+/// Calls `f` with a group that has a fiber, which ends afterwards.
+fn with_endless_group(
+    f: impl FnOnce(&TaskGroup) -> Result<(), Interrupt>,
+) -> Result<(), Interrupt> {
+    let group = TaskGroup::new();
+    match group.spawn(pirn::park) {
+        Ok(fiber) => {
+            let _ends = Unparks(fiber);
+            f(&group)
+        }
+        // The deadline has passed.
+        Err(error) => panic!("{error:?}"),
+    }
+}
 
 /// A fiber that ends when the second of the two is dropped.
 fn endless() -> (JoinHandle<()>, Unparks) {

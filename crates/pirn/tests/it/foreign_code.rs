@@ -10,6 +10,7 @@ use pirn::runtime::test;
 use pirn::time::{Elapsed, now, sleep, timeout};
 
 use crate::executor_kind::runtime;
+use crate::figures::{percentile, within};
 use crate::util::{Dice, LONG};
 
 /// Stands for other crates' code: adds up the items of an iterator.
@@ -129,8 +130,7 @@ fn what_comes_back_through_it() {
     });
 }
 
-/// A thousand of them in real time: none early, none forgotten. (The storm
-/// `stalls::limits_around_foreign_code` measures how late they are.)
+/// A thousand of them in real time: none early, none forgotten.
 // Proves: N9-X-foreign.
 #[test]
 fn a_thousand_end_in_time() {
@@ -152,5 +152,38 @@ fn a_thousand_end_in_time() {
                 }
             });
         });
+    }
+}
+
+/// How late they end it, a few at a time: the median is less than 5 ms.
+// Proves: N9-X-foreign.
+#[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
+fn alone_foreign_code_ends_in_time() {
+    const FIBERS: u64 = 20;
+    for workers in [1, 2] {
+        let (_open, silent) = bounded::<u64>(0);
+        let silent = &silent;
+        let mut late: Vec<Duration> = runtime(workers).scope(|s| {
+            let fibers: Vec<_> = (0..FIBERS)
+                .map(|first| {
+                    s.spawn(move || {
+                        let limits = (0..25).map(|i| 1 + (first * 7 + i * 13) % 20);
+                        let late = limits.map(|limit| {
+                            let limit = Duration::from_millis(limit);
+                            let start = Instant::now();
+                            let ended = timeout(limit, || sum_of(silent.iter()));
+                            assert!(ended.is_err());
+                            start.elapsed() - limit
+                        });
+                        late.collect::<Vec<_>>()
+                    })
+                })
+                .collect();
+            let late = fibers.into_iter().flat_map(|fiber| fiber.join().unwrap());
+            late.collect()
+        });
+        let limit = Duration::from_millis(5);
+        within("a limit", percentile(&mut late, 50), limit);
     }
 }
