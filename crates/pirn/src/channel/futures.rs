@@ -152,13 +152,6 @@ impl<C: Case> Once<C> {
         this.done.set(true);
         Poll::Ready(this.awaiting.get_ref().case())
     }
-
-    /// Withdraws the case from the queue in which it waits.
-    pub(super) fn retract(self: Pin<&Self>) -> &C {
-        let awaiting = self.project_ref().awaiting;
-        awaiting.retract();
-        awaiting.get_ref().case()
-    }
 }
 
 impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {

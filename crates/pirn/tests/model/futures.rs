@@ -182,26 +182,24 @@ fn an_end_against_a_poll() {
     });
 }
 
-/// The one value is sent, or its sender is dropped, while a future is dropped: the next receive has
-/// the result.
+/// The one value is sent, or its sender is dropped, between two polls: the second one has the
+/// result. If the future is dropped instead, the value is dropped once, by one of the two ends.
 // Proves: S12.
 #[test]
 fn one_value_against_a_drop() {
     explore(|world| {
         let runtime = world.runtime();
         for sends in [true, false] {
-            let (tx, mut rx) = oneshot::channel();
+            let (tx, rx) = oneshot::channel();
             let sender = thread(move || match sends {
                 true => tx.send(7).expect("it is received"),
                 false => drop(tx),
             });
             let receiver = runtime.spawn(move || {
                 let mut future = Box::pin(rx.recv_async());
-                let polled = poll_once(future.as_mut());
-                drop(future);
-                match polled {
+                match poll_once(future.as_mut()) {
                     Poll::Ready(received) => received,
-                    Poll::Pending => block_on(rx.recv_async()),
+                    Poll::Pending => block_on(future),
                 }
             });
             let expected = if sends {
@@ -212,6 +210,17 @@ fn one_value_against_a_drop() {
             assert_eq!(receiver.join().expect("it receives"), expected);
             sender.join().expect("it sends");
         }
+        let value = Arc::new(7);
+        let (tx, rx) = oneshot::channel();
+        let sent = Arc::clone(&value);
+        let sender = thread(move || drop(tx.send(sent)));
+        let receiver = runtime.spawn(move || {
+            let mut future = Box::pin(rx.recv_async());
+            drop(poll_once(future.as_mut()));
+        });
+        receiver.join().expect("it ends");
+        sender.join().expect("it sends");
+        assert_eq!(Arc::strong_count(&value), 1);
     });
 }
 

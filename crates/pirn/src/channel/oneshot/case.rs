@@ -1,12 +1,14 @@
 //! Receiving the one value as a case of a select.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::pin::Pin;
 
 use pin_project_lite::pin_project;
 
-use super::slot::{Found, Slot};
+use super::slot::{Found, Slot, State};
 use crate::channel::error::RecvError;
+use crate::shim::LockGuard;
 use crate::wait::Interrupt;
 use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
@@ -32,7 +34,15 @@ pin_project! {
     /// assert_eq!(case.take(), Ok(7));
     /// ```
     pub struct RecvCase<'a, T> {
-        slot: &'a Slot<T>,
+        #[pin]
+        case: ValueCase<&'a Slot<T>, T>,
+    }
+}
+
+pin_project! {
+    /// A case that wins with the value, or because there will be none. `P` holds the channel.
+    pub(super) struct ValueCase<P, T> {
+        slot: P,
         #[pin]
         waiter: WaiterSlot<Option<T>>,
         output: CaseOutput<Result<T, RecvError>>,
@@ -42,9 +52,7 @@ pin_project! {
 impl<'a, T> RecvCase<'a, T> {
     pub(super) fn new(slot: &'a Slot<T>) -> Self {
         RecvCase {
-            slot,
-            waiter: WaiterSlot::new(),
-            output: CaseOutput::new(),
+            case: ValueCase::new(slot),
         }
     }
 
@@ -70,29 +78,52 @@ impl<'a, T> RecvCase<'a, T> {
     /// assert_eq!(case.take(), Err(RecvError::Disconnected));
     /// ```
     pub fn take(&mut self) -> Result<T, RecvError> {
-        self.collect()
-    }
-
-    /// As [`take`](RecvCase::take), through a shared reference.
-    pub(super) fn collect(&self) -> Result<T, RecvError> {
-        self.output.take()
-    }
-
-    /// Takes the value that was won and not collected, if there is one.
-    pub(super) fn give_up(&self) -> Option<T> {
-        self.output.claim()?.ok()
+        self.case.collect()
     }
 
     /// Withdraws the case because of an interrupt.
     #[doc(hidden)]
     pub fn interrupt(&mut self, interrupt: Interrupt) {
-        self.output.win(Err(RecvError::Interrupted(interrupt)));
+        self.case.output.win(Err(RecvError::Interrupted(interrupt)));
     }
 }
 
 impl<T> Case for RecvCase<'_, T> {
     fn attempt(&self) -> bool {
-        self.output.win_by(|| match self.slot.state.lock().take() {
+        self.case.attempt()
+    }
+
+    fn publish(self: Pin<&Self>, call: Call) -> bool {
+        self.project_ref().case.publish(call)
+    }
+
+    fn withdraw(self: Pin<&Self>, call: Call, outcome: Outcome) {
+        self.project_ref().case.withdraw(call, outcome);
+    }
+}
+
+impl<P: Borrow<Slot<T>>, T> ValueCase<P, T> {
+    pub(super) fn new(slot: P) -> Self {
+        ValueCase {
+            slot,
+            waiter: WaiterSlot::new(),
+            output: CaseOutput::new(),
+        }
+    }
+
+    /// Takes the result that was won.
+    pub(super) fn collect(&self) -> Result<T, RecvError> {
+        self.output.take()
+    }
+
+    fn state(&self) -> LockGuard<'_, State<T>> {
+        self.slot.borrow().state.lock()
+    }
+}
+
+impl<P: Borrow<Slot<T>>, T> Case for ValueCase<P, T> {
+    fn attempt(&self) -> bool {
+        self.output.win_by(|| match self.state().take() {
             Found::Value(value) => Some(Ok(value)),
             Found::Ended => Some(Err(RecvError::Disconnected)),
             Found::Empty => None,
@@ -100,8 +131,9 @@ impl<T> Case for RecvCase<'_, T> {
     }
 
     fn publish(self: Pin<&Self>, call: Call) -> bool {
-        let mut state = self.slot.state.lock();
-        let ready = state.value.is_some() || state.sender_gone || state.receiver_gone;
+        let mut state = self.state();
+        // OS2: with a value the sender is gone.
+        let ready = state.sender_gone || state.receiver_gone;
         if !ready {
             let queue = &mut state.waiting;
             self.project_ref()
@@ -115,7 +147,7 @@ impl<T> Case for RecvCase<'_, T> {
         let value = if let Outcome::Handed(handed) = outcome {
             self.waiter.take_payload(handed)
         } else {
-            let mut state = self.slot.state.lock();
+            let mut state = self.state();
             self.project_ref().waiter.unlink(&mut state.waiting)
         };
         match value {

@@ -1,17 +1,19 @@
 //! Receiving the one value as a future.
 
-// Owns: a value that was handed over and not collected: it returns to the slot (OS1), where the
-// receiver finds it. Does not own: the wait (`wait::awaiting`).
+// Owns: the receiver, while the future exists. Does not own: the wait (`wait::awaiting`), which
+// withdraws the case before the receiver is dropped. A value that was handed over and not collected
+// is then dropped with the case (OS1).
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
-use super::case::RecvCase;
+use super::case::ValueCase;
+use super::receiver::Receiver;
 use super::slot::Slot;
-use crate::base::mutant::mutant;
 use crate::channel::error::RecvError;
 use crate::channel::futures::Once;
 
@@ -23,34 +25,68 @@ pin_project! {
     /// ```
     /// use pirn::channel::oneshot;
     ///
-    /// let (tx, mut rx) = oneshot::channel();
+    /// let (tx, rx) = oneshot::channel();
     /// tx.send(7).unwrap();
     /// assert_eq!(pirn::future::block_on(rx.recv_async()), Ok(7));
     /// ```
     #[must_use = "a future does nothing unless it is polled"]
-    pub struct RecvFuture<'a, T> {
-        slot: &'a Slot<T>,
+    pub struct RecvFuture<T> {
         #[pin]
-        once: Once<RecvCase<'a, T>>,
-    }
-
-    impl<T> PinnedDrop for RecvFuture<'_, T> {
-        fn drop(this: Pin<&mut Self>) {
-            this.as_ref().give_back();
-        }
+        once: Once<ValueCase<Owned<T>, T>>,
     }
 }
 
-impl<'a, T> RecvFuture<'a, T> {
-    pub(super) fn new(slot: &'a Slot<T>) -> Self {
+/// A slot borrowed through an owned receiver.
+struct Owned<T>(Receiver<T>);
+
+impl<T> Borrow<Slot<T>> for Owned<T> {
+    fn borrow(&self) -> &Slot<T> {
+        &self.0.slot
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Returns a future that receives the value, and owns the receiver. Any executor may poll it.
+    ///
+    /// If it is dropped before it is ready, the receiver is dropped with it: a later send returns
+    /// its value, and a value that was sent already is dropped. Code that stops waiting for a while,
+    /// for example after a time limit, polls the pinned future again.
+    ///
+    /// It yields `Disconnected` if the sender was dropped without sending, or if the value has been
+    /// taken. It never yields `Interrupted`.
+    ///
+    /// # Panics
+    /// A poll panics after the future was ready.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::oneshot;
+    ///
+    /// async fn answer(rx: oneshot::Receiver<u32>) -> Option<u32> {
+    ///     rx.recv_async().await.ok()
+    /// }
+    ///
+    /// let (tx, rx) = oneshot::channel();
+    /// pirn::spawn(move || tx.send(6 * 7));
+    /// assert_eq!(pirn::future::block_on(answer(rx)), Some(42));
+    /// ```
+    pub fn recv_async(self) -> RecvFuture<T> {
+        RecvFuture::new(self)
+    }
+}
+
+impl<T> RecvFuture<T> {
+    fn new(receiver: Receiver<T>) -> Self {
         RecvFuture {
-            slot,
-            once: Once::new(RecvCase::new(slot)),
+            once: Once::new(ValueCase::new(Owned(receiver))),
         }
     }
 }
 
-impl<T> Future for RecvFuture<'_, T> {
+impl<T> Future for RecvFuture<T> {
     type Output = Result<T, RecvError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -59,19 +95,7 @@ impl<T> Future for RecvFuture<'_, T> {
     }
 }
 
-impl<T> RecvFuture<'_, T> {
-    /// Returns a value that was handed over and not collected to the slot.
-    fn give_back(self: Pin<&Self>) {
-        let this = self.project_ref();
-        if let Some(value) = this.once.retract().give_up()
-            && !mutant!("oneshot_drops_what_came")
-        {
-            this.slot.put_back(value);
-        }
-    }
-}
-
-impl<T> fmt::Debug for RecvFuture<'_, T> {
+impl<T> fmt::Debug for RecvFuture<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RecvFuture").finish_non_exhaustive()
     }

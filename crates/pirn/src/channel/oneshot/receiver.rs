@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::case::RecvCase;
-use super::future::RecvFuture;
 use super::slot::{Found, Slot};
 use crate::channel::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::wait::object::Nameable;
@@ -28,7 +27,7 @@ use crate::wait::{
 /// assert_eq!(reply.join().unwrap(), 42);
 /// ```
 pub struct Receiver<T> {
-    slot: Arc<Slot<T>>,
+    pub(super) slot: Arc<Slot<T>>,
 }
 
 impl<T> Nameable for Receiver<T> {
@@ -197,36 +196,6 @@ impl<T> Receiver<T> {
     /// ```
     pub fn recv_case(&self) -> RecvCase<'_, T> {
         RecvCase::new(&self.slot)
-    }
-
-    /// Returns a future that receives the value and keeps the receiver. Any executor may poll it.
-    ///
-    /// If it is dropped before it is ready, it has received nothing: a value already handed to it
-    /// is available to the next receive.
-    ///
-    /// It yields `Disconnected` if the sender was dropped without sending, or if the value has been
-    /// taken. It never yields `Interrupted`.
-    ///
-    /// # Panics
-    /// A poll panics after the future was ready.
-    ///
-    /// # Cancellation
-    /// Not an interruption point; never suspends.
-    ///
-    /// # Examples
-    /// ```
-    /// use pirn::channel::oneshot;
-    ///
-    /// async fn answer(mut rx: oneshot::Receiver<u32>) -> Option<u32> {
-    ///     rx.recv_async().await.ok()
-    /// }
-    ///
-    /// let (tx, rx) = oneshot::channel();
-    /// pirn::spawn(move || tx.send(6 * 7));
-    /// assert_eq!(pirn::future::block_on(answer(rx)), Some(42));
-    /// ```
-    pub fn recv_async(&mut self) -> RecvFuture<'_, T> {
-        RecvFuture::new(&self.slot)
     }
 
     /// Receives, and keeps the receiver.

@@ -3,10 +3,10 @@
 //! # Invariants
 //! * OS1. The value is in exactly one place: with the sender, in the slot, in the receiver's
 //!   waiter, or with the receiver. It moves under the lock, and into the waiter only by the sender
-//!   that claimed it. A future that is dropped with the value puts it back into the slot.
+//!   that claimed it. A case or future that is dropped with the value drops it.
 //! * OS2. The receiver waits only while the slot is empty and the sender exists. A sender that
-//!   fills the slot claims the waiter in the same critical section. After the sender is gone no
-//!   waiter joins.
+//!   fills the slot is gone by that, and claims the waiter in the same critical section. After the
+//!   sender is gone no waiter joins.
 
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
@@ -63,6 +63,8 @@ impl<T> Slot<T> {
         if state.receiver_gone {
             return Err(value);
         }
+        // OS2: in this critical section, so that a receiver of the value finds the channel ended.
+        state.sender_gone = true;
         let mut value = Some(value);
         let wake = state.waiting.claim_first(|place| *place = value.take());
         if let Some(value) = value {
@@ -71,12 +73,6 @@ impl<T> Slot<T> {
         drop(state);
         wake.into_iter().for_each(Wake::enqueue);
         Ok(())
-    }
-
-    /// Stores `value`, which was handed to the receiver and not taken, in the slot.
-    pub(super) fn put_back(&self, value: T) {
-        // OS2: no waiter is linked: the receiver's wait is the only one, and it is over.
-        self.state.lock().value = Some(value);
     }
 
     /// Ends sending: wakes the receiver, for which at most the value in the slot remains.
