@@ -230,6 +230,42 @@ fn a_oneshot_carries_one_value() {
     assert_eq!(alive.load(Ordering::SeqCst), 0);
 }
 
+/// A oneshot channel is empty without a value, and terminated once there will be none.
+#[test]
+fn a_oneshot_is_empty_or_terminated() {
+    fn states(rx: &oneshot::Receiver<u32>) -> (bool, bool) {
+        (rx.is_empty(), rx.is_terminated())
+    }
+    let (tx, mut rx) = oneshot::channel();
+    assert_eq!(states(&rx), (true, false));
+    tx.send(7).unwrap();
+    assert_eq!(states(&rx), (false, false));
+    assert_eq!(rx.try_recv(), Ok(7));
+    assert_eq!(states(&rx), (true, true));
+    let (tx, rx) = oneshot::channel();
+    drop(tx);
+    assert_eq!(states(&rx), (true, true));
+    // Closed before and after a send.
+    let (tx, mut rx) = oneshot::channel();
+    rx.close();
+    assert_eq!((states(&rx), tx.is_closed()), ((true, true), true));
+    let (tx, mut rx) = oneshot::channel();
+    tx.send(7).unwrap();
+    rx.close();
+    assert_eq!(states(&rx), (false, false));
+    assert_eq!(rx.recv(), Ok(7));
+    // The receiver may be faster than the end of its sender.
+    for _ in 0..scaled(1_000) {
+        let (tx, mut rx) = oneshot::channel();
+        std::thread::scope(|threads| {
+            threads.spawn(|| tx.send(7).unwrap());
+            assert_eq!(rx.recv_timeout(Duration::from_secs(60)), Ok(7));
+            assert_eq!(states(&rx), (true, true));
+            assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
+        });
+    }
+}
+
 // Proves: J5.
 #[test]
 fn a_oneshot_is_a_case() {

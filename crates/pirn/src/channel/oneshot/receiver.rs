@@ -178,6 +178,42 @@ impl<T> Receiver<T> {
         }
     }
 
+    /// Returns true if no value can be received now: it has not been sent yet, has been received, or
+    /// will never be sent.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::oneshot;
+    ///
+    /// let (tx, mut rx) = oneshot::channel();
+    /// assert!(rx.is_empty());
+    /// tx.send(7).unwrap();
+    /// assert!(!rx.is_empty());
+    /// assert_eq!(rx.try_recv(), Ok(7));
+    /// assert!(rx.is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.slot.state.lock().value.is_none()
+    }
+
+    /// Returns true if no value can be received any more: it has been received, the sender was
+    /// dropped without sending, or the receiver was [closed](Self::close) before the send.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::oneshot;
+    ///
+    /// let (tx, mut rx) = oneshot::channel();
+    /// assert!(!rx.is_terminated());
+    /// tx.send(7).unwrap();
+    /// assert!(!rx.is_terminated()); // the value is still to be received
+    /// assert_eq!(rx.try_recv(), Ok(7));
+    /// assert!(rx.is_terminated());
+    /// ```
+    pub fn is_terminated(&self) -> bool {
+        self.slot.state.lock().has_ended()
+    }
+
     /// Returns a select case that receives the value.
     ///
     /// # Cancellation

@@ -93,8 +93,13 @@ impl<T> State<T> {
     pub(super) fn take(&mut self) -> Found<T> {
         match self.value.take() {
             Some(value) => Found::Value(value),
-            None if self.sender_gone || self.receiver_gone => Found::Ended,
+            None if self.has_ended() => Found::Ended,
             None => Found::Empty,
         }
+    }
+
+    /// Returns true if there is no value and there will never be one.
+    pub(super) fn has_ended(&self) -> bool {
+        self.value.is_none() && (self.sender_gone || self.receiver_gone)
     }
 }
