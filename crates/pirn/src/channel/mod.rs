@@ -39,6 +39,7 @@ pub mod broadcast;
 mod buffer;
 mod case;
 mod clock;
+mod closing;
 mod error;
 mod futures;
 mod iter;
@@ -60,6 +61,7 @@ pub mod watch;
 
 pub use case::{ReadyCase, RecvCase, SendCase};
 pub use clock::{after, never, tick};
+pub use closing::ClosedCase;
 pub use error::{
     RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
 };

@@ -152,15 +152,17 @@ impl<T> Pipe<T> {
         true
     }
 
-    /// Wakes all parties that wait to receive, or for readiness, unless reserved places are still
-    /// to be filled. None joins after that (CH3), so the loop ends.
+    /// Wakes all parties that wait for the close or for readiness, and those that wait to receive
+    /// unless reserved places are still to be filled. None joins after that (CH3, CH6), so the loop
+    /// ends. The channel is closed.
     pub(super) fn wake_all_parties(&self) {
         wake_all(&self.state, |state| {
-            if state.has_ended() {
+            let receiver = if state.has_ended() {
                 state.receiving.claim_first(|_| ())
             } else {
                 None
-            }
+            };
+            receiver.or_else(|| state.closing.claim_first(|_| ()))
         });
         self.notify_watchers(Side::Send);
         self.notify_watchers(Side::Receive);

@@ -25,6 +25,7 @@
 //! * CH4. A value is cloned or dropped, and a fiber enqueued, only while the lock is free.
 //! * CH5. A party that waits for readiness only (in `watchers`) is notified of every event that
 //!   makes the channel ready. It has no claim on the value or the room.
+//! * CH6. A party waits for the end (in `closing`) only until `closed` is set (`closing`).
 
 // Owns: every transition of the state that the two ends share. Does not own: the lock, the work
 // that remains after unlocking (`shared`), or waiting (`sending`, `receiving`, `case`).
@@ -34,6 +35,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::buffer::Buffer;
+use super::closing::Closing;
 use crate::fiber::Ticket;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
@@ -58,6 +60,8 @@ pub(super) struct State<T> {
     pub(super) receiving: WaitQueue<Option<T>>,
     /// Parties that wait until sending, or receiving, would not wait (CH5).
     pub(super) watchers: [WaitQueue<Watcher>; 2],
+    /// Parties that wait until the channel is closed (CH6).
+    pub(super) closing: WaitQueue<()>,
     /// How often watchers have been notified.
     pub(super) notices: u64,
     /// No more values are admitted.
@@ -131,6 +135,16 @@ impl<T> Describe for State<T> {
     }
 }
 
+impl<T> Closing for State<T> {
+    fn is_over(&self) -> bool {
+        self.closed
+    }
+
+    fn closing(&mut self) -> &mut WaitQueue<()> {
+        &mut self.closing
+    }
+}
+
 impl<T> State<T> {
     /// Returns the state of an open channel with one sender and one receiver.
     pub(super) fn new(capacity: Option<usize>) -> Self {
@@ -143,6 +157,7 @@ impl<T> State<T> {
             sending: WaitQueue::new(),
             receiving: WaitQueue::new(),
             watchers: [WaitQueue::new(), WaitQueue::new()],
+            closing: WaitQueue::new(),
             notices: 0,
             closed: false,
             reason: None,

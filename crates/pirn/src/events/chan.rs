@@ -115,5 +115,6 @@ fn is_of_a_channel(reason: Reason) -> bool {
             | Reason::Broadcast
             | Reason::Watch
             | Reason::Select
+            | Reason::Closed
     )
 }

@@ -84,10 +84,12 @@ pub enum Reason {
     Future,
     /// The end of a child process.
     Child,
+    /// The end of all receivers of a channel, or its close.
+    Closed,
 }
 
 /// All reasons.
-const REASONS: [Reason; 31] = [
+const REASONS: [Reason; 32] = [
     Reason::Park,
     Reason::Sleep,
     Reason::Join,
@@ -119,6 +121,7 @@ const REASONS: [Reason; 31] = [
     Reason::Writable,
     Reason::Future,
     Reason::Child,
+    Reason::Closed,
 ];
 
 impl Reason {

@@ -73,6 +73,8 @@ mod channel;
 mod channel_broadcast;
 /// A bounded channel is closed by a call, or by the end of one side.
 mod channel_close;
+/// Senders that wait until nothing more can be sent.
+mod channel_closed;
 /// Each value that is sent is received, counted, at all kinds of ends.
 mod channel_counts;
 /// How channels end, what each side sees, and where values go.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use pirn::channel::{RecvTimeoutError, bounded};
+use pirn::channel::{RecvTimeoutError, bounded, broadcast, oneshot, watch};
 
 use crate::util::{explore, explore_in_time, explore_with, thread};
 
@@ -149,5 +149,53 @@ fn a_receiver_with_a_time_limit() {
         sender.join().expect("it sends");
         let sum = hasty.join().expect("it ends") + patient.join().expect("it ends");
         assert_eq!(sum, 3);
+    });
+}
+
+/// Senders wait until no receiver is left, while one more comes and goes: none waits indefinitely.
+#[test]
+fn the_last_receiver_against_waiting_senders() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (tx, rx) = watch::channel(0);
+        let (all, listener) = broadcast::channel::<u32>(1);
+        let ends = Arc::new((tx, all));
+        let waits = [0, 1].map(|first| {
+            let ends = Arc::clone(&ends);
+            runtime.spawn(move || {
+                if first == 0 {
+                    ends.0.closed().expect("it is not interrupted");
+                }
+                ends.1.closed().expect("it is not interrupted");
+            })
+        });
+        let outside = thread(move || {
+            drop((rx, listener));
+            drop((ends.0.subscribe(), ends.1.subscribe()));
+        });
+        for wait in waits {
+            wait.join().expect("it returns");
+        }
+        outside.join().expect("it drops");
+    });
+}
+
+/// A sender waits in a select until its receiver is gone.
+#[test]
+fn the_end_of_a_oneshot_against_a_select() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (tx, rx) = oneshot::channel::<u32>();
+        let (jobs, none) = bounded::<u32>(1);
+        let waits = runtime.spawn(move || {
+            pirn::select! {
+                recv(none) -> job => panic!("{job:?}"),
+                case(tx.closed_case()) -> () => {},
+            }
+        });
+        let outside = thread(move || drop(rx));
+        waits.join().expect("it returns");
+        outside.join().expect("it drops");
+        drop(jobs);
     });
 }

@@ -9,12 +9,15 @@
 //!   A slot with none left is removed as soon as it is the first.
 //! * BR3. A receiver waits only at `next`, while the channel is open. A sender that sends or closes
 //!   wakes all receivers that wait there.
+//! * BR5. A sender waits in `closing` only while the channel is open and there are receivers
+//!   (`closing`).
 //! * BR4. Values are cloned and dropped only while the lock is free, so each has an allocation of
 //!   its own.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::channel::closing::{Closing, wake_closing};
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::object::{Describe, ObjectKind};
@@ -33,6 +36,8 @@ pub(super) struct State<T> {
     pub(super) next: u64,
     /// Waiting receivers, each with its position (BR3).
     pub(super) waiting: WaitQueue<u64>,
+    /// Parties that wait until nothing more can be sent (BR5).
+    closing: WaitQueue<()>,
     pub(super) closed: bool,
     pub(super) senders: usize,
     receivers: usize,
@@ -61,6 +66,16 @@ impl<T> Describe for State<T> {
     }
 }
 
+impl<T> Closing for State<T> {
+    fn is_over(&self) -> bool {
+        self.closed || self.receivers == 0
+    }
+
+    fn closing(&mut self) -> &mut WaitQueue<()> {
+        &mut self.closing
+    }
+}
+
 impl<T> Row<T> {
     pub(super) fn new(capacity: usize) -> Self {
         Row {
@@ -69,6 +84,7 @@ impl<T> Row<T> {
                 capacity,
                 next: 0,
                 waiting: WaitQueue::new(),
+                closing: WaitQueue::new(),
                 closed: false,
                 senders: 1,
                 receivers: 1,
@@ -113,6 +129,7 @@ impl<T> Row<T> {
         if open {
             closed(Subject::of(&self.state));
             wake_all(&self.state, |state| state.waiting.claim_first(|_| ()));
+            wake_closing(&self.state);
         }
         open
     }
@@ -157,7 +174,11 @@ impl<T> Row<T> {
         let mut state = self.state.lock();
         state.receivers -= 1;
         state.standing_at(at).for_each(|slot| slot.left -= 1);
+        let awaited = state.receivers == 0 && !state.closing.is_empty();
         drop(state);
+        if awaited {
+            wake_closing(&self.state);
+        }
         self.trim();
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::buffer::Row;
 use super::receiver::Receiver;
+use crate::channel::closing::{ClosedCase, Closing, wait_closed};
 use crate::channel::error::SendError;
+use crate::wait::Interrupt;
 use crate::wait::object::Nameable;
 
 /// Opens a channel that keeps the last `capacity` values for receivers that lag.
@@ -140,6 +142,76 @@ impl<T> Sender<T> {
     /// ```
     pub fn close(&self) -> bool {
         self.row.close()
+    }
+
+    /// Returns true if a [`send`](Self::send) fails: there is no receiver at present, or the channel
+    /// is closed.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// let (tx, rx) = broadcast::channel::<u32>(8);
+    /// drop(rx);
+    /// assert!(tx.is_closed());
+    /// let _rx = tx.subscribe();
+    /// assert!(!tx.is_closed());
+    /// tx.close();
+    /// assert!(tx.is_closed());
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        self.row.state.lock().is_over()
+    }
+
+    /// Waits until there is no receiver, or the channel is closed.
+    ///
+    /// If a new receiver is [subscribed](Self::subscribe) before the caller resumes, the caller may
+    /// wait for its end too.
+    ///
+    /// # Errors
+    /// The interrupt of the caller, even if there is no receiver.
+    ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// let listener = pirn::spawn(move || rx.recv());
+    /// tx.send("the only one").unwrap();
+    /// assert_eq!(tx.closed(), Ok(())); // the listener has ended, and dropped `rx`
+    /// assert_eq!(listener.join().unwrap(), Ok("the only one"));
+    /// ```
+    #[track_caller]
+    pub fn closed(&self) -> Result<(), Interrupt> {
+        wait_closed(&self.row.state)
+    }
+
+    /// Returns a select case that wins when [`closed`](Self::closed) would return.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{bounded, broadcast};
+    ///
+    /// let (news, listener) = broadcast::channel::<u32>(8);
+    /// let (_tx, source) = bounded::<u32>(1);
+    /// drop(listener);
+    /// pirn::select! {
+    ///     recv(source) -> item => panic!("{item:?}"),
+    ///     case(news.closed_case()) -> () => {} // the news has no listener any more
+    ///     cancelled(interrupt) => panic!("{interrupt}"),
+    /// }
+    /// ```
+    pub fn closed_case(&self) -> ClosedCase<'_> {
+        ClosedCase::new(&self.row.state)
     }
 }
 

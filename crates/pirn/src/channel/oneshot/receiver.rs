@@ -1,7 +1,6 @@
 //! The receiving end of a oneshot channel.
 
 use std::fmt;
-use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -172,8 +171,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
     /// ```
     pub fn close(&mut self) {
-        let was_gone = mem::replace(&mut self.slot.state.lock().receiver_gone, true);
-        if !was_gone {
+        if self.slot.close() {
             closed(Subject::of(&self.slot.state));
         }
     }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::receiver::Receiver;
 use super::slot::Slot;
+use crate::channel::closing::{ClosedCase, wait_closed};
+use crate::wait::Interrupt;
 use crate::wait::object::Nameable;
 
 /// Opens a channel for one value.
@@ -94,6 +96,57 @@ impl<T> Sender<T> {
     #[doc(alias = "is_canceled")]
     pub fn is_closed(&self) -> bool {
         self.slot.state.lock().receiver_gone
+    }
+
+    /// Waits until no receiver will take a value: it was dropped or
+    /// [closed](super::Receiver::close). Work for the value can then stop.
+    ///
+    /// # Errors
+    /// The interrupt of the caller, even if the receiver is gone.
+    ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::oneshot;
+    ///
+    /// let (tx, rx) = oneshot::channel::<u32>();
+    /// let asker = pirn::spawn(move || drop(rx)); // has lost interest
+    /// assert_eq!(tx.closed(), Ok(()));
+    /// assert_eq!(tx.send(7), Err(7));
+    /// asker.join().unwrap();
+    /// ```
+    #[doc(alias = "cancellation")]
+    #[doc(alias = "poll_closed")]
+    #[track_caller]
+    pub fn closed(&self) -> Result<(), Interrupt> {
+        wait_closed(&self.slot.state)
+    }
+
+    /// Returns a select case that wins when [`closed`](Self::closed) would return.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{bounded, oneshot};
+    ///
+    /// let (answer, asked) = oneshot::channel::<u32>();
+    /// let (_tx, parts) = bounded::<u32>(1);
+    /// drop(asked);
+    /// pirn::select! {
+    ///     recv(parts) -> part => panic!("{part:?}"),
+    ///     case(answer.closed_case()) -> () => {} // the answer is not needed any more
+    ///     cancelled(interrupt) => panic!("{interrupt}"),
+    /// }
+    /// ```
+    pub fn closed_case(&self) -> ClosedCase<'_> {
+        ClosedCase::new(&self.slot.state)
     }
 }
 

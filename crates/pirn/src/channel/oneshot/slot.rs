@@ -7,7 +7,11 @@
 //! * OS2. The receiver waits only while the slot is empty and the sender exists. A sender that
 //!   fills the slot is gone by that, and claims the waiter in the same critical section. After the
 //!   sender is gone no waiter joins.
+//! * OS3. A sender waits in `closing` only while the receiver exists and is open (`closing`).
 
+use std::mem;
+
+use crate::channel::closing::{Closing, wake_closing};
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
@@ -24,6 +28,8 @@ pub(super) struct State<T> {
     pub(super) value: Option<T>,
     /// The waiting receiver, with the place for the value.
     pub(super) waiting: WaitQueue<Option<T>>,
+    /// Parties that wait until the receiver is gone (OS3).
+    closing: WaitQueue<()>,
     pub(super) sender_gone: bool,
     pub(super) receiver_gone: bool,
 }
@@ -45,12 +51,23 @@ impl<T> Describe for State<T> {
     }
 }
 
+impl<T> Closing for State<T> {
+    fn is_over(&self) -> bool {
+        self.receiver_gone
+    }
+
+    fn closing(&mut self) -> &mut WaitQueue<()> {
+        &mut self.closing
+    }
+}
+
 impl<T> Slot<T> {
     pub(super) fn new() -> Self {
         Slot {
             state: Lock::new(State {
                 value: None,
                 waiting: WaitQueue::new(),
+                closing: WaitQueue::new(),
                 sender_gone: false,
                 receiver_gone: false,
             }),
@@ -81,11 +98,29 @@ impl<T> Slot<T> {
         wake_all(&self.state, |state| state.waiting.claim_first(|_| ()));
     }
 
+    /// Closes the channel for the sender: a later send fails. Returns true for the first call.
+    pub(super) fn close(&self) -> bool {
+        let mut state = self.state.lock();
+        let was_gone = mem::replace(&mut state.receiver_gone, true);
+        let awaited = !state.closing.is_empty();
+        drop(state);
+        if awaited {
+            wake_closing(&self.state);
+        }
+        !was_gone
+    }
+
     /// Ends receiving: a later send fails. Returns the value in the slot.
     pub(super) fn end_receiving(&self) -> Option<T> {
         let mut state = self.state.lock();
         state.receiver_gone = true;
-        state.value.take()
+        let value = state.value.take();
+        let awaited = !state.closing.is_empty();
+        drop(state);
+        if awaited {
+            wake_closing(&self.state);
+        }
+        value
     }
 }
 

@@ -33,6 +33,19 @@ fn model_oneshot_sender_goes() {
     });
 }
 
+/// A sender waits until the receiver is gone.
+#[test]
+fn model_oneshot_receiver_goes() {
+    explore("oneshot_receiver_goes", 3, || {
+        let mut cast = Cast::new();
+        let (tx, rx) = oneshot::channel::<u32>();
+        cast.start(move || drop(rx));
+        assert_eq!(cast.play(|| tx.closed()), Ok(()));
+        assert!(tx.is_closed());
+        cast.end();
+    });
+}
+
 /// The receiver gives up and is dropped: the value is with one of the two ends.
 #[test]
 fn model_oneshot_deadline_against_send() {

@@ -129,6 +129,26 @@ fn model_pipe_last_sender_against_receiver() {
     });
 }
 
+/// A sender waits until the channel is closed: by a close, or by the end of the last receiver.
+#[test]
+fn model_pipe_end_against_waiting_sender() {
+    explore("pipe_end", 2, || {
+        for close in [true, false] {
+            let mut cast = Cast::new();
+            let (tx, rx) = bounded::<u32>(1);
+            cast.start(move || {
+                if close {
+                    assert!(rx.close());
+                }
+                drop(rx);
+            });
+            assert_eq!(cast.play(|| tx.closed()), Ok(()));
+            assert!(tx.is_closed());
+            cast.end();
+        }
+    });
+}
+
 /// A close against a sender that is parked or about to park, on a channel that is full: its
 /// send succeeds iff the value is received.
 // Proves: I9.

@@ -5,7 +5,9 @@
 //!   reads the value sees that change or a later one.
 //! * WB2. A receiver waits only with the present version, while there are senders. A sender that
 //!   raises the version, or that is the last to be dropped, wakes all waiting receivers.
+//! * WB3. A sender waits in `closing` only while there are receivers (`closing`).
 
+use crate::channel::closing::{Closing, wake_closing};
 use crate::fiber::current;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::{self, Lock};
@@ -30,6 +32,8 @@ pub(super) struct State {
     pub(super) version: u64,
     /// Waiting receivers, each with the version that it has seen (WB2).
     pub(super) waiting: WaitQueue<u64>,
+    /// Parties that wait until there is no receiver (WB3).
+    closing: WaitQueue<()>,
     pub(super) senders: usize,
     pub(super) receivers: usize,
 }
@@ -43,6 +47,16 @@ impl Describe for State {
     }
 }
 
+impl Closing for State {
+    fn is_over(&self) -> bool {
+        self.receivers == 0
+    }
+
+    fn closing(&mut self) -> &mut WaitQueue<()> {
+        &mut self.closing
+    }
+}
+
 impl<T> Board<T> {
     pub(super) fn new(value: T) -> Self {
         Board {
@@ -50,6 +64,7 @@ impl<T> Board<T> {
             state: Lock::new(State {
                 version: 0,
                 waiting: WaitQueue::new(),
+                closing: WaitQueue::new(),
                 senders: 1,
                 receivers: 1,
             }),
@@ -90,6 +105,16 @@ impl<T> Board<T> {
         if last {
             closed(Subject::of(&self.state));
             wake_all(&self.state, |state| state.waiting.claim_first(|_| ()));
+        }
+    }
+
+    pub(super) fn remove_receiver(&self) {
+        let mut state = self.state.lock();
+        state.receivers -= 1;
+        let awaited = state.receivers == 0 && !state.closing.is_empty();
+        drop(state);
+        if awaited {
+            wake_closing(&self.state);
         }
     }
 }

@@ -251,7 +251,7 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.board.state.lock().receivers -= 1;
+        self.board.remove_receiver();
     }
 }
 

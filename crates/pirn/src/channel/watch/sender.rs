@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::board::Board;
 use super::receiver::{Receiver, Ref};
+use crate::channel::closing::{ClosedCase, wait_closed};
 use crate::channel::error::SendError;
+use crate::wait::Interrupt;
 use crate::wait::object::Nameable;
 
 /// Opens a watch channel with the initial value `value`.
@@ -183,6 +185,75 @@ impl<T> Sender<T> {
     /// ```
     pub fn receiver_count(&self) -> usize {
         self.board.state.lock().receivers
+    }
+
+    /// Returns true if there is no receiver at present, so that a [`send`](Self::send) fails.
+    ///
+    /// [`subscribe`](Self::subscribe) makes a receiver again.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, rx) = watch::channel(0);
+    /// drop(rx);
+    /// assert!(tx.is_closed());
+    /// let _rx = tx.subscribe();
+    /// assert!(!tx.is_closed());
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        self.receiver_count() == 0
+    }
+
+    /// Waits until there is no receiver.
+    ///
+    /// If a new receiver is [subscribed](Self::subscribe) before the caller resumes, the caller may
+    /// wait for its end too.
+    ///
+    /// # Errors
+    /// The interrupt of the caller, even if there is no receiver.
+    ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, mut rx) = watch::channel(0);
+    /// let reader = pirn::spawn(move || rx.changed());
+    /// tx.send(1).unwrap();
+    /// assert_eq!(tx.closed(), Ok(())); // the reader has ended, and dropped `rx`
+    /// assert!(reader.join().unwrap().is_ok());
+    /// ```
+    #[track_caller]
+    pub fn closed(&self) -> Result<(), Interrupt> {
+        wait_closed(&self.board.state)
+    }
+
+    /// Returns a select case that wins when [`closed`](Self::closed) would return.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{bounded, watch};
+    ///
+    /// let (state, reader) = watch::channel(0);
+    /// let (_tx, inputs) = bounded::<u32>(1);
+    /// drop(reader);
+    /// pirn::select! {
+    ///     recv(inputs) -> input => panic!("{input:?}"),
+    ///     case(state.closed_case()) -> () => {} // the state has no reader any more
+    ///     cancelled(interrupt) => panic!("{interrupt}"),
+    /// }
+    /// ```
+    pub fn closed_case(&self) -> ClosedCase<'_> {
+        ClosedCase::new(&self.board.state)
     }
 }
 

@@ -8,7 +8,7 @@ fn how_many(reason: Reason) -> u32 {
         Park | Sleep | Join | Scope | Token | Group | Run | Blocking | File
         | Dispatch | Idle | Mutex | Condvar | WaitGroup | RwLock | Semaphore
         | Barrier | Once | Event | Send | Recv | Oneshot | Broadcast | Watch | Select
-        | Waitable | Key | Readable | Writable | Future | Child => 31,
+        | Waitable | Key | Readable | Writable | Future | Child | Closed => 32,
     }
 }
 
