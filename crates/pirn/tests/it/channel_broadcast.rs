@@ -1,9 +1,12 @@
 //! Channels to all receivers: broadcasts and watched values.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::Interrupt;
+use pirn::cancel::Token;
 use pirn::channel::{RecvError, SendError, broadcast, never, watch};
 
 use crate::channel_kinds::Counted;
@@ -189,4 +192,120 @@ fn a_change_is_a_case() {
         recv(nothing) -> _ => panic!("nothing comes"),
         case(rx.changed_case()) -> changed => assert_eq!(changed, Err(RecvError::Disconnected)),
     }
+}
+
+/// A condition on the value is waited for, from any state of the receiver.
+#[test]
+fn a_condition_on_a_watched_value_is_waited_for() {
+    for executor in EXECUTOR_KINDS {
+        let (tx, rx) = watch::channel(0);
+        let mut jobs = Jobs::new();
+        for (limit, mut rx) in [(1, rx.clone()), (500, rx.clone()), (1_000, rx)] {
+            jobs.add(move || {
+                let found = *rx.wait_for(|value| *value >= limit).unwrap();
+                assert!(found >= limit, "{found}");
+                // The last value is tested too, and then there is nothing to wait for.
+                assert_eq!(
+                    rx.wait_for(|value| *value == 1_000).map(|value| *value),
+                    Ok(1_000)
+                );
+                let mut tests = 0;
+                let never = rx.wait_for(|_| {
+                    tests += 1;
+                    false
+                });
+                assert_eq!(never.unwrap_err(), RecvError::Disconnected);
+                assert_eq!((tests, rx.has_changed()), (1, false));
+            });
+        }
+        jobs.add(move || (1..=1_000).for_each(|i| tx.send(i).unwrap()));
+        jobs.run(executor, 2);
+    }
+    // A value that was seen before is tested first; it counts as seen afterwards.
+    let (tx, mut rx) = watch::channel(0);
+    assert_eq!(*rx.wait_for(|value| *value == 0).unwrap(), 0);
+    tx.send(1).unwrap();
+    assert_eq!(*rx.wait_for(|_| true).unwrap(), 1);
+    assert!(!rx.has_changed());
+    // A panic leaves the channel usable.
+    tx.send(2).unwrap();
+    let panics = AssertUnwindSafe(|| drop(rx.wait_for(|_| panic!("as planned"))));
+    assert!(catch_unwind(panics).is_err());
+    assert!(!rx.has_changed());
+    tx.send(3).unwrap();
+    assert_eq!(*rx.borrow(), 3);
+}
+
+/// An interrupt ends a wait for a condition: before it begins, while it is parked, and while
+/// changes come faster than they are tested.
+#[test]
+fn a_wait_for_a_condition_can_be_interrupted() {
+    let (tx, mut rx) = watch::channel(0);
+    let token = Token::new();
+    token.cancel();
+    let cancelled = RecvError::Interrupted(Interrupt::Cancelled);
+    token.enter(|| assert_eq!(rx.wait_for(|_| true).unwrap_err(), cancelled));
+    let mut parked = rx.clone();
+    alone(move || {
+        let waits = pirn::spawn(move || parked.wait_for(|_| false).map(drop));
+        (0..3).for_each(|_| pirn::yield_now());
+        waits.cancel();
+        assert_eq!(waits.join().unwrap(), Err(cancelled));
+    });
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !stop.load(Ordering::SeqCst) {
+                tx.modify(|value| *value += 1);
+            }
+        });
+        let waited = alone(|| {
+            let waits = pirn::spawn(move || rx.wait_for(|_| false).map(drop));
+            (0..100).for_each(|_| pirn::yield_now());
+            waits.cancel();
+            waits.join().unwrap()
+        });
+        stop.store(true, Ordering::SeqCst);
+        assert_eq!(waited, Err(cancelled));
+    });
+}
+
+/// The mark of a value can be set and cleared.
+#[test]
+fn a_watched_value_is_marked() {
+    let (tx, mut rx) = watch::channel(0);
+    rx.mark_changed();
+    assert!(rx.has_changed() && rx.clone().has_changed());
+    assert_eq!(rx.changed(), Ok(()));
+    assert!(!rx.has_changed());
+    rx.mark_changed();
+    rx.mark_unchanged();
+    assert!(!rx.has_changed());
+    tx.send(1).unwrap();
+    rx.mark_unchanged();
+    assert!(!rx.has_changed());
+    rx.mark_changed();
+    pirn::select! {
+        case(rx.changed_case()) -> changed => assert_eq!(changed, Ok(())),
+        default => panic!("it is marked"),
+    }
+    // The marks of a receiver that waits for the next change.
+    rx.mark_changed();
+    rx.mark_unchanged();
+    let waits = pirn::spawn(move || {
+        let changed = rx.changed();
+        (changed, *rx.borrow(), rx.is_closed())
+    });
+    tx.send(2).unwrap();
+    let (changed, value, _) = waits.join().unwrap();
+    assert_eq!((changed, value), (Ok(()), 2));
+    // Without senders a mark is reported once.
+    assert!(tx.is_closed());
+    let mut last = tx.subscribe();
+    assert!(!tx.is_closed() && !last.is_closed());
+    last.mark_changed();
+    drop(tx);
+    assert!(last.is_closed());
+    assert_eq!(last.changed(), Ok(()));
+    assert_eq!(last.changed(), Err(RecvError::Disconnected));
 }

@@ -34,7 +34,7 @@ use crate::wait::{Attempt, Reason, Spec, Waited, begin, wait_in};
 /// ```
 pub struct Receiver<T> {
     pub(super) board: Arc<Board<T>>,
-    /// The version that counts as seen.
+    /// The version that counts as seen, or `UNSEEN`.
     seen: u64,
 }
 
@@ -156,35 +156,107 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn changed(&mut self) -> Result<(), RecvError> {
         begin().map_err(RecvError::Interrupted)?;
+        self.seen = change_after(&self.board, self.seen)?;
+        Ok(())
+    }
+
+    /// Waits until `f` returns true for the value, and returns read access to that value, marked as
+    /// seen. `f` is called with the present value first, even if it was seen before, and then after
+    /// changes; several changes count as one.
+    ///
+    /// The value does not change while `f` runs, or while the [`Ref`] exists. So `f` must not send
+    /// to the channel. The caller must not hold another [`Ref`] of it.
+    ///
+    /// # Errors
+    /// `Disconnected` if all senders have been dropped and `f` has returned false for the last
+    /// value, `Interrupted` if the caller is interrupted, even if `f` would return true.
+    ///
+    /// # Panics
+    /// If `f` panics; the value then counts as seen. Inside the
+    /// [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{RecvError, watch};
+    ///
+    /// let (tx, mut rx) = watch::channel(0);
+    /// let counter = pirn::spawn(move || (1..=10).for_each(|n| tx.send(n).unwrap()));
+    /// assert!(*rx.wait_for(|n| *n >= 5).unwrap() >= 5);
+    /// assert_eq!(rx.wait_for(|n| *n > 10).unwrap_err(), RecvError::Disconnected);
+    /// counter.join().unwrap();
+    /// ```
+    #[track_caller]
+    pub fn wait_for(
+        &mut self,
+        mut f: impl FnMut(&T) -> bool,
+    ) -> Result<Ref<'_, T>, RecvError> {
         loop {
-            let seen = self.seen;
-            let waited = wait_in(
-                &self.board.state,
-                |state| &mut state.waiting,
-                &Spec::interruptible(Reason::Watch),
-                |state| {
-                    if state.version != seen {
-                        Attempt::Done(Some(state.version))
-                    } else if state.senders == 0 {
-                        Attempt::Done(None)
-                    } else {
-                        Attempt::Wait(seen)
-                    }
-                },
-            );
-            match waited {
-                Waited::Done(Some(version)) => {
-                    self.seen = version;
-                    return Ok(());
-                }
-                Waited::Done(None) => return Err(RecvError::Disconnected),
-                Waited::Ended(how, _) => {
-                    if let Some(interrupt) = how.interrupt() {
-                        return Err(RecvError::Interrupted(interrupt));
-                    }
-                }
+            // In each round: changes may come faster than `f` returns, so that no round parks.
+            begin().map_err(RecvError::Interrupted)?;
+            // WB1: the version first; a change in between leads to another round.
+            self.seen = self.board.state.lock().version;
+            let value = self.board.look();
+            if f(&value) {
+                return Ok(Ref(value));
             }
+            drop(value);
+            change_after(&self.board, self.seen)?;
         }
+    }
+
+    /// Marks the value as not seen: [`changed`](Self::changed) returns at once, and
+    /// [`has_changed`](Self::has_changed) returns true, even without a change.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (_tx, mut rx) = watch::channel("initial");
+    /// rx.mark_changed();
+    /// assert_eq!(rx.changed(), Ok(())); // reports the initial value too
+    /// assert_eq!(*rx.borrow(), "initial");
+    /// assert!(!rx.has_changed());
+    /// ```
+    #[doc(alias = "mark_unseen")]
+    pub fn mark_changed(&mut self) {
+        self.seen = UNSEEN;
+    }
+
+    /// Marks the present value as seen, without reading it.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, mut rx) = watch::channel(0);
+    /// tx.send(1).unwrap();
+    /// rx.mark_unchanged();
+    /// assert!(!rx.has_changed());
+    /// ```
+    #[doc(alias = "mark_seen")]
+    pub fn mark_unchanged(&mut self) {
+        self.seen = self.board.state.lock().version;
+    }
+
+    /// Returns true if all senders have been dropped: the value will not change any more, and may
+    /// not have been seen yet.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, rx) = watch::channel(0);
+    /// assert!(!rx.is_closed());
+    /// tx.send(1).unwrap();
+    /// drop(tx);
+    /// assert!(rx.is_closed());
+    /// assert!(rx.has_changed());
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        self.board.state.lock().senders == 0
     }
 
     /// Returns a select case that wins when [`changed`](Self::changed) would return.
@@ -280,3 +352,35 @@ impl<T> fmt::Debug for Receiver<T> {
         f.debug_struct("Receiver").finish_non_exhaustive()
     }
 }
+
+/// Waits until the version is another one than `seen`, and returns it.
+#[track_caller]
+fn change_after<T>(board: &Board<T>, seen: u64) -> Result<u64, RecvError> {
+    loop {
+        let waited = wait_in(
+            &board.state,
+            |state| &mut state.waiting,
+            &Spec::interruptible(Reason::Watch),
+            |state| {
+                if state.version != seen {
+                    Attempt::Done(Some(state.version))
+                } else if state.senders == 0 {
+                    Attempt::Done(None)
+                } else {
+                    Attempt::Wait(seen)
+                }
+            },
+        );
+        match waited {
+            Waited::Done(version) => return version.ok_or(RecvError::Disconnected),
+            Waited::Ended(how, _) => {
+                if let Some(interrupt) = how.interrupt() {
+                    return Err(RecvError::Interrupted(interrupt));
+                }
+            }
+        }
+    }
+}
+
+/// Stands for a version that was never reached, so that the present one counts as new.
+const UNSEEN: u64 = u64::MAX;
