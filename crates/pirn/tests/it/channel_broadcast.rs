@@ -194,6 +194,72 @@ fn a_change_is_a_case() {
     }
 }
 
+/// The length counts what was missed until it is reported.
+#[test]
+fn a_broadcasts_length_counts_missed_values() {
+    let (tx, mut rx) = broadcast::channel(2);
+    assert!(rx.is_empty());
+    (1..=5).for_each(|i| _ = tx.send(i).unwrap());
+    assert_eq!((rx.len(), rx.clone().len(), rx.is_empty()), (5, 5, false));
+    assert_eq!(rx.recv(), Err(broadcast::RecvError::Lagged(3)));
+    assert_eq!(rx.len(), 2);
+    assert_eq!((rx.recv(), rx.len()), (Ok(4), 1));
+    assert_eq!((rx.recv(), rx.len()), (Ok(5), 0));
+    // At each moment, the excess over the capacity is what the next receive reports.
+    let mut lags = tx.subscribe();
+    for i in 1..=4 {
+        tx.send(i).unwrap();
+        let missed = lags.len().saturating_sub(2) as u64;
+        let expected = match missed {
+            0 => Ok(1),
+            missed => Err(broadcast::TryRecvError::Lagged(missed)),
+        };
+        assert_eq!(lags.clone().try_recv(), expected);
+    }
+    assert_eq!(lags.len(), 4);
+    tx.close();
+    assert_eq!(lags.recv(), Err(broadcast::RecvError::Lagged(2)));
+}
+
+/// A receiver that subscribes again gets later values only, and the other one keeps its own.
+#[test]
+fn a_broadcast_is_subscribed_again() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let (tx, mut rx) = broadcast::channel(4);
+    assert!(tx.send(Counted::new(&alive)).is_ok());
+    let mut late = rx.resubscribe();
+    assert_eq!((rx.len(), late.len(), tx.receiver_count()), (1, 0, 2));
+    assert_eq!(tx.send(Counted::new(&alive)).ok(), Some(2));
+    assert_eq!((rx.len(), late.len()), (2, 1));
+    drop((rx.recv().unwrap(), rx.recv().unwrap()));
+    assert_eq!(alive.load(Ordering::SeqCst), 1);
+    drop(late.recv().unwrap());
+    assert_eq!(alive.load(Ordering::SeqCst), 0);
+    drop(tx);
+    let ended = rx.resubscribe().try_recv().err();
+    assert_eq!(ended, Some(broadcast::TryRecvError::Disconnected));
+}
+
+/// A weak sender keeps nothing open, and makes a sender while there is one.
+#[test]
+fn a_weak_sender_of_a_broadcast_keeps_nothing_open() {
+    let (tx, mut rx) = broadcast::channel(2);
+    let weak = tx.downgrade();
+    let strong = weak.clone().upgrade().unwrap();
+    drop(tx);
+    assert!(!rx.is_closed());
+    assert_eq!(strong.send(1), Ok(1));
+    drop(strong);
+    assert!(rx.is_closed() && weak.upgrade().is_none());
+    assert_eq!(rx.recv(), Ok(1));
+    assert_eq!(rx.recv(), Err(broadcast::RecvError::Disconnected));
+    drop(rx);
+    assert!(weak.upgrade().is_none());
+    let (tx, _rx) = broadcast::channel::<u8>(1);
+    assert!(tx.close());
+    assert!(tx.downgrade().upgrade().unwrap().is_closed());
+}
+
 /// A condition on the value is waited for, from any state of the receiver.
 #[test]
 fn a_condition_on_a_watched_value_is_waited_for() {

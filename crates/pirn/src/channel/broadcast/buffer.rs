@@ -182,6 +182,14 @@ impl<T> Row<T> {
         self.trim();
     }
 
+    /// Adds a sender, unless none is left.
+    pub(super) fn revive_sender(&self) -> bool {
+        let mut state = self.state.lock();
+        let alive = state.senders > 0;
+        state.senders += usize::from(alive);
+        alive
+    }
+
     pub(super) fn receivers(&self) -> usize {
         self.state.lock().receivers
     }
@@ -207,9 +215,9 @@ impl<T> State<T> {
         Found::Value(value)
     }
 
-    /// Returns the number of values available to a receiver at `at`.
+    /// Returns the number of values from a receiver's position on, also those that were evicted.
     pub(super) fn ahead_of(&self, at: u64) -> usize {
-        self.slots.len() - self.index_of(at)
+        usize::try_from(self.next - at).unwrap_or(usize::MAX)
     }
 
     fn first(&self) -> u64 {

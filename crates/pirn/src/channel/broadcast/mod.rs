@@ -30,4 +30,4 @@ pub use case::RecvCase;
 pub use error::{RecvError, RecvTimeoutError, TryRecvError};
 pub use future::RecvFuture;
 pub use receiver::Receiver;
-pub use sender::{Sender, channel};
+pub use sender::{Sender, WeakSender, channel};

@@ -44,24 +44,32 @@ impl<T> Receiver<T> {
         Receiver { row, at }
     }
 
-    /// Returns the number of values that can be received now.
+    /// Returns the number of values that were sent since this receiver's position: those that it can
+    /// receive, and those that it has missed and not yet been notified of.
+    ///
+    /// The channel keeps its capacity of them. If there are more, the next receive returns `Lagged`
+    /// with the excess, which then no longer counts.
     ///
     /// # Examples
     /// ```
-    /// use pirn::channel::broadcast;
+    /// use pirn::channel::broadcast::{self, RecvError};
     ///
-    /// let (tx, mut rx) = broadcast::channel(8);
+    /// let (tx, mut rx) = broadcast::channel(2);
     /// tx.send('a').unwrap();
+    /// assert_eq!(rx.len(), 1);
     /// tx.send('b').unwrap();
+    /// tx.send('c').unwrap(); // evicts 'a'
+    /// assert_eq!(rx.len(), 3);
+    /// assert_eq!(rx.recv(), Err(RecvError::Lagged(1)));
     /// assert_eq!(rx.len(), 2);
-    /// rx.recv().unwrap();
+    /// assert_eq!(rx.recv(), Ok('b'));
     /// assert_eq!(rx.len(), 1);
     /// ```
     pub fn len(&self) -> usize {
         self.row.state.lock().ahead_of(self.at)
     }
 
-    /// Returns true if no value can be received now.
+    /// Returns true if no value can be received now, and none was missed.
     ///
     /// # Examples
     /// ```
@@ -74,6 +82,46 @@ impl<T> Receiver<T> {
     /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Returns true once nothing can be sent any more, since all senders have been dropped or the
+    /// channel is closed; there may still be values to receive.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// tx.send(7).unwrap();
+    /// assert!(!rx.is_closed());
+    /// drop(tx);
+    /// assert!(rx.is_closed());
+    /// assert_eq!(rx.recv(), Ok(7));
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        self.row.state.lock().closed
+    }
+
+    /// Returns another receiver of all values sent from now on. A clone, in contrast, starts at the
+    /// position of this receiver.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// tx.send(1).unwrap();
+    /// let mut late = rx.resubscribe();
+    /// tx.send(2).unwrap();
+    /// assert_eq!(late.recv(), Ok(2));
+    /// assert_eq!(rx.recv(), Ok(1));
+    /// ```
+    pub fn resubscribe(&self) -> Receiver<T> {
+        let at = self.row.subscribe(None);
+        Receiver::new(Arc::clone(&self.row), at)
     }
 }
 

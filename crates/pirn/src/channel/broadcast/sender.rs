@@ -1,7 +1,7 @@
 //! The sending end of a broadcast channel.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::buffer::Row;
 use super::receiver::Receiver;
@@ -213,6 +213,29 @@ impl<T> Sender<T> {
     pub fn closed_case(&self) -> ClosedCase<'_> {
         ClosedCase::new(&self.row.state)
     }
+
+    /// Returns a handle that does not keep the channel open.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast::{self, RecvError};
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// let weak = tx.downgrade();
+    /// weak.upgrade().unwrap().send(7).unwrap();
+    /// drop(tx);
+    /// assert!(weak.upgrade().is_none());
+    /// assert_eq!(rx.recv(), Ok(7));
+    /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
+    /// ```
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender {
+            row: Arc::downgrade(&self.row),
+        }
+    }
 }
 
 impl<T> Clone for Sender<T> {
@@ -239,5 +262,63 @@ impl<T> Drop for Sender<T> {
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender").finish_non_exhaustive()
+    }
+}
+
+/// A handle to a broadcast channel that does not keep it open; see [`Sender::downgrade`].
+///
+/// # Examples
+/// ```
+/// use pirn::channel::broadcast;
+///
+/// let (tx, mut rx) = broadcast::channel(8);
+/// let weak = tx.downgrade();
+/// // Ends when `tx` is dropped, although `weak` still exists.
+/// let listener = pirn::spawn(move || std::iter::from_fn(|| rx.recv().ok()).sum::<i32>());
+/// tx.send(3).unwrap();
+/// drop(tx);
+/// assert_eq!(listener.join().unwrap(), 3);
+/// assert!(weak.upgrade().is_none());
+/// ```
+pub struct WeakSender<T> {
+    row: Weak<Row<T>>,
+}
+
+impl<T> WeakSender<T> {
+    /// Returns a sender, unless the last one has been dropped.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// let weak = tx.downgrade();
+    /// if let Some(tx) = weak.upgrade() {
+    ///     tx.send("still open").unwrap();
+    /// }
+    /// assert_eq!(rx.recv(), Ok("still open"));
+    /// drop(tx);
+    /// assert!(weak.upgrade().is_none());
+    /// ```
+    pub fn upgrade(&self) -> Option<Sender<T>> {
+        let row = self.row.upgrade()?;
+        row.revive_sender().then(|| Sender { row })
+    }
+}
+
+impl<T> Clone for WeakSender<T> {
+    fn clone(&self) -> Self {
+        WeakSender {
+            row: Weak::clone(&self.row),
+        }
+    }
+}
+
+impl<T> fmt::Debug for WeakSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakSender").finish_non_exhaustive()
     }
 }
