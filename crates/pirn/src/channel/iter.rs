@@ -1,9 +1,10 @@
-//! Receiving as iteration.
+//! Receiving as iteration, and sending what an iterator yields.
 
 use std::fmt;
 
 use super::error::RecvError;
 use super::receiver::Receiver;
+use super::sender::Sender;
 use crate::wait::Interrupt;
 
 /// An iterator that receives values by reference until the channel is closed and drained, or the
@@ -200,6 +201,37 @@ impl<T> Iterator for IntoIter<T> {
 
     fn next(&mut self) -> Option<T> {
         next(&self.receiver, &mut self.interrupted)
+    }
+}
+
+/// Sends what an iterator yields, waiting as [`send`](Sender::send) does.
+///
+/// It stops when the channel is closed, *or* when the caller is interrupted: the value at hand is
+/// dropped, and no more values are taken from the iterator. [`is_closed`](Sender::is_closed)
+/// distinguishes the two. [`send_many`](Sender::send_many) returns the error, and keeps the values
+/// that were not sent.
+///
+/// # Panics
+/// As [`send`](Sender::send).
+///
+/// # Cancellation
+/// Each step is an interruption point. Parks a fiber, blocks a plain thread.
+///
+/// # Examples
+/// ```
+/// let (mut tx, rx) = pirn::channel::bounded(2);
+/// let reader = pirn::spawn(move || rx.iter().take(5).collect::<Vec<_>>());
+/// tx.extend(1..); // stops when the reader has dropped `rx`
+/// assert_eq!(reader.join().unwrap(), [1, 2, 3, 4, 5]);
+/// ```
+impl<T> Extend<T> for Sender<T> {
+    #[track_caller]
+    fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
+        for value in values {
+            if self.send(value).is_err() {
+                return;
+            }
+        }
     }
 }
 

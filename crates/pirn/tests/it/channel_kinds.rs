@@ -283,6 +283,29 @@ fn a_oneshot_is_a_case() {
     }
 }
 
+/// A channel takes what an iterator yields, until it is closed or the caller is interrupted.
+#[test]
+fn a_sender_is_extended() {
+    for executor in EXECUTOR_KINDS {
+        let (mut tx, rx) = bounded(1);
+        let mut jobs = Jobs::new();
+        jobs.add(move || tx.extend(0..1_000));
+        jobs.add(move || assert!(rx.iter().eq(0..1_000)));
+        jobs.run(executor, 2);
+    }
+    // The iterator is left where the channel ended; the value at hand is dropped.
+    let (mut tx, rx) = bounded(4);
+    let mut numbers = 0..10;
+    tx.extend(numbers.by_ref().take(3));
+    rx.close();
+    tx.extend(numbers.by_ref());
+    assert_eq!((numbers.next(), tx.is_closed()), (Some(4), true));
+    assert_eq!(rx.iter().collect::<Vec<_>>(), [0, 1, 2]);
+    let (mut tx, rx) = bounded(4);
+    pirn::cancel::with_deadline(pirn::time::now(), || tx.extend(0..));
+    assert!(rx.is_empty() && !tx.is_closed());
+}
+
 /// A value is sent while a select begins to wait for it: the select receives it, also if it looks
 /// between the send and the end of the sender.
 #[test]
