@@ -306,6 +306,37 @@ fn a_sender_is_extended() {
     assert!(rx.is_empty() && !tx.is_closed());
 }
 
+/// Errors show their kind and never the value, which need not be `Debug`.
+#[test]
+fn errors_show_no_value() {
+    struct Opaque;
+    let (tx, rx) = bounded(1);
+    assert!(tx.send(Opaque).is_ok());
+    let full = tx.try_send(Opaque).map_err(|error| format!("{error:?}"));
+    assert_eq!(full, Err(String::from("Full(..)")));
+    let late = tx.send_timeout(Opaque, SHORT);
+    assert_eq!(format!("{:?}", late.unwrap_err()), "Timeout(..)");
+    let token = pirn::cancel::Token::new();
+    token.cancel();
+    token.enter(|| {
+        let interrupted = "Interrupted(.., Cancelled)";
+        let sent = tx.send(Opaque).unwrap_err();
+        assert_eq!(format!("{sent:?}"), interrupted);
+        let sent = tx.send_timeout(Opaque, SHORT).unwrap_err();
+        assert_eq!(format!("{sent:?}"), interrupted);
+    });
+    drop(rx);
+    let closed = "Disconnected(..)";
+    assert_eq!(format!("{:?}", tx.send(Opaque).unwrap_err()), closed);
+    assert_eq!(format!("{:?}", tx.try_send(Opaque).unwrap_err()), closed);
+    let sent = tx.send_timeout(Opaque, SHORT).unwrap_err();
+    assert_eq!(format!("{sent:?}"), closed);
+    assert_eq!(
+        format!("{:?}", tx.force_send(Opaque).err().unwrap()),
+        closed
+    );
+}
+
 /// A value is sent while a select begins to wait for it: the select receives it, also if it looks
 /// between the send and the end of the sender.
 #[test]
