@@ -302,7 +302,7 @@ fn a_sender_is_extended() {
     assert_eq!((numbers.next(), tx.is_closed()), (Some(4), true));
     assert_eq!(rx.iter().collect::<Vec<_>>(), [0, 1, 2]);
     let (mut tx, rx) = bounded(4);
-    pirn::cancel::with_deadline(pirn::time::now(), || tx.extend(0..));
+    pirn::cancel::with_deadline(now(), || tx.extend(0..));
     assert!(rx.is_empty() && !tx.is_closed());
 }
 

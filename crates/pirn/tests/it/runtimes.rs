@@ -327,9 +327,11 @@ fn spawns_race_with_the_end() {
         let handle = runtime.handle();
         let sent = AtomicUsize::new(0);
         let ran = Arc::new(AtomicUsize::new(0));
+        let joined = AtomicUsize::new(0);
         std::thread::scope(|threads| {
             for _ in 0..3 {
                 threads.spawn(|| {
+                    let mut fibers = Vec::new();
                     for _ in 0..200 {
                         let (capture, ran) = (drops.one(), Arc::clone(&ran));
                         sent.fetch_add(1, Ordering::SeqCst);
@@ -337,15 +339,21 @@ fn spawns_race_with_the_end() {
                             ran.fetch_add(1, Ordering::SeqCst);
                             drop(capture);
                         });
-                        if fiber.is_finished() {
+                        let ended = fiber.is_finished();
+                        fibers.push(fiber);
+                        if ended {
                             break;
                         }
                     }
+                    let done = fibers.into_iter().filter_map(|fiber| fiber.join().ok());
+                    joined.fetch_add(done.count(), Ordering::SeqCst);
                 });
             }
             drop(runtime);
         });
         assert_eq!(drops.count(), sent.into_inner());
+        // Those that were joined as completed have run, and no others.
+        assert_eq!(joined.into_inner(), ran.load(Ordering::SeqCst));
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::spawn::JoinError;
-use pirn::{JoinHandle, channel};
+use pirn::{JoinHandle, Runtime, channel};
 
 use crate::executor_kind::{runtime, until};
 use crate::util::{Drops, LONG, apart, on_every_shape, scaled};
@@ -218,6 +218,35 @@ fn a_result_that_panics_when_dropped_ends_nothing() {
     let held = runtime.spawn(|| Explosive);
     held.wait().unwrap();
     drop(held);
+    assert_eq!(runtime.spawn(|| 1).join_timeout(LONG).unwrap().unwrap(), 1);
+}
+
+/// A destructor of a capture, or of a fiber-local, that panics ends its fiber and no worker: one
+/// thread runs all of these, and what comes after.
+// Proves: H-12.
+#[test]
+fn captures_and_locals_that_panic_when_dropped_end_no_worker() {
+    struct Explosive;
+    impl Drop for Explosive {
+        fn drop(&mut self) {
+            panic!("on purpose");
+        }
+    }
+    pirn::fiber_local! {
+        static LOCAL: Explosive = Explosive;
+    }
+    let builder = Runtime::builder().workers(1).max_threads(1);
+    let runtime = builder.build().unwrap();
+    for round in 0..10 {
+        let capture = Explosive;
+        let fiber = runtime.spawn(move || drop(capture));
+        assert!(fiber.join().unwrap_err().is_panic());
+        let fiber = runtime.spawn(move || LOCAL.with(|_| round));
+        assert_eq!(fiber.join().unwrap(), round);
+        let detached = Explosive;
+        runtime.spawn(move || drop(detached)).detach();
+    }
+    runtime.wait_idle().unwrap();
     assert_eq!(runtime.spawn(|| 1).join_timeout(LONG).unwrap().unwrap(), 1);
 }
 
