@@ -152,10 +152,11 @@
 //!
 //! # Features
 //!
-//! None is on by default.
+//! `macros` is on by default.
 //!
 //! | feature | adds |
 //! |---|---|
+//! | `macros` | the attributes [`main`](macro@main) and [`test`](macro@test) |
 //! | `futures` | a channel as a `Stream` (`Receiver::into_stream`); `TcpStream` and `UnixStream` as `AsyncRead` and `AsyncWrite` of `futures-io` |
 //! | `hyper` | an executor, timers and streams for hyper (`future::hyper`); includes `futures` |
 //! | `tokio` | futures that need tokio's runtime (`future::tokio`, `Builder::tokio`) |
@@ -169,7 +170,7 @@
 //!
 //! * Preemption: a fiber that computes is never interrupted.
 //! * Stacks that grow or move.
-//! * Attributes on `main`, and a second kind of function.
+//! * A second kind of function.
 //! * Hardware shadow stacks: building a runtime fails if they are enabled for the process.
 
 // The code of the repository's first page is compiled and run with the doc tests.
@@ -245,3 +246,108 @@ pub use scope::{scope, try_scope};
 pub use spawn::{JoinHandle, current, park, spawn, yield_now};
 pub use time::{sleep, timeout};
 pub use wait::Interrupt;
+
+/// Runs `main` on a fiber.
+///
+/// Without options the body runs by [`run`] on the default runtime, which ends as described at
+/// [`shutdown_default`](runtime::shutdown_default): not at all, if the program does not call that.
+///
+/// With options the attribute builds a runtime and runs the body as its first fiber. When the body
+/// has returned, the [`Runtime`] is dropped: it waits until every fiber has ended. If the body
+/// panics, it cancels them first. This runtime is not the default one. The fibers of the body use
+/// it, but a plain thread does only if it [enters](runtime::Handle::enter) the runtime.
+///
+/// | option | method of [`Builder`](runtime::Builder) |
+/// |---|---|
+/// | `workers = 4` | [`workers`](runtime::Builder::workers) |
+/// | `max_threads = 8` | [`max_threads`](runtime::Builder::max_threads) |
+/// | `stack_size = 65536` | [`stack_size`](runtime::Builder::stack_size), in bytes |
+/// | `name = "web"` | [`name`](runtime::Builder::name) |
+///
+/// `main` may return any type that implements [`Termination`](std::process::Termination), such as
+/// [`Result`]. The result becomes the exit code, as in `std`, before the runtime is dropped. It
+/// need not be `Send`.
+///
+/// # Errors
+/// If the runtime cannot be built with the options, the program prints the error to the standard
+/// error stream and ends with exit code 1.
+///
+/// # Panics
+/// With the panic of the body. Without options also if the default runtime cannot be created.
+///
+/// # Examples
+/// ```
+/// #[pirn::main]
+/// fn main() {
+///     let child = pirn::spawn(|| 6 * 7);
+///     assert_eq!(child.join().unwrap(), 42);
+/// }
+/// ```
+///
+/// ```
+/// #[pirn::main(workers = 2, stack_size = 131072, name = "web")]
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     assert_eq!(pirn::runtime::Handle::current().workers(), 2);
+///     let seven: u32 = "7".parse()?;
+///     assert_eq!(pirn::spawn(move || seven).join()?, 7);
+///     Ok(())
+/// }
+/// ```
+#[cfg(feature = "macros")]
+pub use pirn_macros::main;
+
+/// Makes a function a `#[test]` that runs on a fiber of a runtime of its own.
+///
+/// The body runs as under [`runtime::test`]: the order of the fibers depends on a seed only, time
+/// is virtual, and a deadlock fails the test. If the test fails, the seed is printed to the
+/// standard error stream. `PIRN_SEED` sets it for the next run.
+///
+/// The function takes no argument, or the runtime's handle as `&pirn::runtime::Handle`. It returns
+/// `()` or any type that implements [`Termination`](std::process::Termination), such as
+/// `Result<(), E>` with an `E` that implements `Debug`. An `Err` is printed and fails the test; the
+/// other fibers are cancelled then, as after a panic. Other attributes, such as `#[ignore]` and
+/// `#[should_panic]`, have their usual meaning.
+///
+/// | option | meaning |
+/// |---|---|
+/// | `seed = 7` | this seed in every run, as by [`Builder::deterministic`](runtime::Builder::deterministic); takes precedence over `PIRN_SEED` |
+/// | `workers = 2` | real workers and real time, see below; not together with `seed` |
+/// | `stack_size = 65536` | the size of the fibers' stacks in bytes, as by [`Builder::stack_size`](runtime::Builder::stack_size) |
+///
+/// With `workers` the body is the first fiber of an ordinary runtime with this number of workers.
+/// Its fibers run in parallel, time is real, and there is no seed. A deadlock is reported and does
+/// not end the test, unless the environment variable `PIRN_DEADLOCK` is `abort`. After the body the
+/// test waits until every fiber of the runtime has ended; it cancels them first if the body failed.
+///
+/// # Panics
+/// The test panics as [`runtime::test`] does, if its function returns a failure, or if the runtime
+/// cannot be created.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use pirn::runtime::Handle;
+/// use pirn::time::{now, sleep};
+///
+/// #[pirn::test]
+/// fn an_hour_takes_no_real_time() {
+///     let start = now();
+///     sleep(Duration::from_secs(3_600)).unwrap();
+///     assert_eq!(now() - start, Duration::from_secs(3_600));
+/// }
+///
+/// #[pirn::test(seed = 7)]
+/// fn a_result_is_checked(runtime: &Handle) -> Result<(), pirn::spawn::JoinError> {
+///     let child = runtime.spawn(|| 6 * 7);
+///     assert_eq!(child.join()?, 42);
+///     Ok(())
+/// }
+///
+/// #[pirn::test(workers = 2)]
+/// fn fibers_run_in_parallel() {
+///     pirn::spawn(|| ()).join().unwrap();
+/// }
+/// # fn main() {}
+/// ```
+#[cfg(feature = "macros")]
+pub use pirn_macros::test;

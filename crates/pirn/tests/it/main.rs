@@ -174,6 +174,8 @@ mod loans_stacks;
 mod loans_waits;
 /// Guards of parts of locked values, and what else locks tell.
 mod lock_parts;
+/// The attributes `main` and `test`.
+mod macros;
 /// Initialization that happens once, in any order of callers and with any outcome.
 mod once;
 /// Reader-writer locks and semaphores compared with the simplest equivalent.
