@@ -30,6 +30,10 @@ use crate::sched::worker::enqueue;
 /// that wraps `spawn` should have the attribute `#[track_caller]`. Without it, all fibers that the
 /// function spawns share one line, and short ones start behind those that compute.
 ///
+/// `f` is a closure, not a future. If it returns a future, as `|| async { … }` does, this future is
+/// the result of the fiber, and is not polled. For an `async` block use
+/// [`future::wait`](crate::future::wait) in the closure: `spawn(|| future::wait(async { … }))`.
+///
 /// # Panics
 /// If there is no runtime and the default one cannot be created (see
 /// [`Runtime::new`](crate::Runtime::new)).
@@ -40,6 +44,9 @@ use crate::sched::worker::enqueue;
 /// # Examples
 /// ```
 /// let child = pirn::spawn(|| 6 * 7);
+/// assert_eq!(child.join().unwrap(), 42);
+///
+/// let child = pirn::spawn(|| pirn::future::wait(async { 6 * 7 }).unwrap());
 /// assert_eq!(child.join().unwrap(), 42);
 /// ```
 #[doc(alias = "go")]
