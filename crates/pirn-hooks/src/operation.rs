@@ -62,16 +62,16 @@ impl Operation {
     /// The events of `poll` that mean that an attempt may succeed.
     pub(crate) fn events(self) -> c_short {
         match self.interest {
-            Interest::Readable => libc::POLLIN,
             Interest::Writable => libc::POLLOUT,
+            _ => libc::POLLIN,
         }
     }
 
     /// Returns the option of a socket that limits the time of the call.
     fn limit(self) -> c_int {
         match self.interest {
-            Interest::Readable => libc::SO_RCVTIMEO,
             Interest::Writable => libc::SO_SNDTIMEO,
+            _ => libc::SO_RCVTIMEO,
         }
     }
 

@@ -7,15 +7,14 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 /// Options for opening a [`TcpListener`](super::TcpListener).
 ///
+/// Each field has a method that sets it.
+///
 /// # Examples
 /// ```
 /// use pirn::net::{ListenOptions, TcpListener};
 ///
 /// # fn main() -> std::io::Result<()> {
-/// let options = ListenOptions {
-///     reuse_port: true,
-///     ..ListenOptions::default()
-/// };
+/// let options = ListenOptions::new().reuse_port(true);
 /// let one = TcpListener::bind_with("127.0.0.1:0", &options)?;
 /// // A second listener on the same port: the system spreads connections over both.
 /// let two = TcpListener::bind_with(one.local_addr()?, &options)?;
@@ -26,6 +25,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 #[doc(alias = "TcpSocket")]
 #[doc(alias = "ListenConfig")]
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ListenOptions {
     /// The number of connections that may wait to be accepted; the system may have a lower bound.
     /// 1,024 by default, as in Tokio.
@@ -52,6 +52,88 @@ impl Default for ListenOptions {
 }
 
 impl ListenOptions {
+    /// Returns the default options.
+    ///
+    /// # Examples
+    /// ```
+    /// let options = pirn::net::ListenOptions::new();
+    /// assert_eq!(options.backlog, 1_024);
+    /// assert!(options.reuse_address);
+    /// ```
+    #[must_use]
+    pub fn new() -> ListenOptions {
+        ListenOptions::default()
+    }
+
+    /// Sets the number of connections that may wait to be accepted; the system may have a lower
+    /// bound. 1,024 by default, as in Tokio.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{ListenOptions, TcpListener};
+    ///
+    /// let options = ListenOptions::new().backlog(16);
+    /// let listener = TcpListener::bind_with("127.0.0.1:0", &options)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn backlog(mut self, connections: u32) -> ListenOptions {
+        self.backlog = connections;
+        self
+    }
+
+    /// Sets whether the address may be bound while connections of an earlier listener still use
+    /// it. True by default, as in `std`.
+    ///
+    /// # Examples
+    /// ```
+    /// let options = pirn::net::ListenOptions::new().reuse_address(false);
+    /// assert!(!options.reuse_address);
+    /// ```
+    #[doc(alias = "SO_REUSEADDR")]
+    #[doc(alias = "set_reuseaddr")]
+    #[must_use]
+    pub fn reuse_address(mut self, reuse: bool) -> ListenOptions {
+        self.reuse_address = reuse;
+        self
+    }
+
+    /// Sets whether several listeners may bind the same address, for instance one for each worker.
+    /// All of them need this option. The system spreads connections over them. False by default.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{ListenOptions, TcpListener};
+    ///
+    /// let options = ListenOptions::new().reuse_port(true);
+    /// let one = TcpListener::bind_with("127.0.0.1:0", &options)?;
+    /// let two = TcpListener::bind_with(one.local_addr()?, &options)?;
+    /// assert_eq!(one.local_addr()?, two.local_addr()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "SO_REUSEPORT")]
+    #[doc(alias = "set_reuseport")]
+    #[must_use]
+    pub fn reuse_port(mut self, reuse: bool) -> ListenOptions {
+        self.reuse_port = reuse;
+        self
+    }
+
+    /// Sets whether a listener on an IPv6 address refuses IPv4 connections. By default the system
+    /// decides.
+    ///
+    /// # Examples
+    /// ```
+    /// let options = pirn::net::ListenOptions::new().only_v6(true);
+    /// assert_eq!(options.only_v6, Some(true));
+    /// ```
+    #[doc(alias = "IPV6_V6ONLY")]
+    #[must_use]
+    pub fn only_v6(mut self, only: bool) -> ListenOptions {
+        self.only_v6 = Some(only);
+        self
+    }
+
     /// Opens a non-blocking listener.
     pub(super) fn open(&self, address: SocketAddr) -> io::Result<TcpListener> {
         let domain = Domain::for_address(address);

@@ -85,10 +85,7 @@ impl TcpListener {
     /// ```
     /// use pirn::net::{ListenOptions, TcpListener};
     ///
-    /// let options = ListenOptions {
-    ///     backlog: 16,
-    ///     ..ListenOptions::default()
-    /// };
+    /// let options = ListenOptions::new().backlog(16);
     /// let listener = TcpListener::bind_with("127.0.0.1:0", &options)?;
     /// assert!(listener.local_addr()?.ip().is_loopback());
     /// # Ok::<(), std::io::Error>(())

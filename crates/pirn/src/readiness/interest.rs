@@ -15,6 +15,7 @@
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Interest {
     /// Data to read, a connection to accept, or the end.
     Readable,

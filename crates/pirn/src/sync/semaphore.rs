@@ -100,6 +100,7 @@ pub struct OwnedPermit {
 /// assert_eq!(doors.acquire(1).unwrap_err(), AcquireError::Closed);
 /// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AcquireError {
     /// The semaphore is closed.
     Closed,

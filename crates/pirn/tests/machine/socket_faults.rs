@@ -175,10 +175,7 @@ fn peers_that_never_answer() {
 
 /// Connects to a listener with a full queue, for which the system drops the packets.
 fn no_process_accepts() {
-    let options = ListenOptions {
-        backlog: 1,
-        ..ListenOptions::default()
-    };
+    let options = ListenOptions::new().backlog(1);
     let listener = TcpListener::bind_with("127.0.0.1:0", &options).unwrap();
     let address = listener.local_addr().unwrap();
     let mut queued = Vec::new();

@@ -244,11 +244,15 @@ fn options_are_set() {
         datagrams.set_multicast_ttl_v4(7).unwrap();
         assert_eq!(datagrams.multicast_ttl_v4().unwrap(), 7);
 
-        let options = ListenOptions {
-            reuse_port: true,
-            backlog: 16,
-            ..ListenOptions::default()
-        };
+        let options = ListenOptions::new().reuse_port(true).backlog(16);
+        assert!(options.reuse_port && options.backlog == 16);
+        // A field that is set is the same as a call.
+        let mut other = ListenOptions::default().backlog(16);
+        assert_ne!(other, options);
+        other.reuse_port = true;
+        assert_eq!(other, options);
+        let other = other.reuse_address(false).only_v6(true);
+        assert!(!other.reuse_address && other.only_v6 == Some(true));
         let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
         let listeners = [any, any];
         let first = TcpListener::bind_with(listeners[0], &options).unwrap();

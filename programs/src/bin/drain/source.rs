@@ -87,7 +87,7 @@ fn next(
     let permit = stop.unless(|| -> io::Result<_> {
         let permit = permits.acquire_owned(1).map_err(|error| match error {
             AcquireError::Interrupted(interrupt) => interrupt.into(),
-            AcquireError::Closed => io::Error::other(error),
+            other => io::Error::other(other),
         })?;
         input.take(LONGEST).read_until(b'\n', &mut line)?;
         Ok(permit)
