@@ -84,7 +84,7 @@ pub(crate) struct Join {
 /// Data that only some fibers have.
 #[derive(Debug, Default)]
 pub(crate) struct Label {
-    pub(crate) name: Option<std::borrow::Cow<'static, str>>,
+    pub(crate) name: Option<String>,
     pub(crate) stack_size: Option<usize>,
 }
 

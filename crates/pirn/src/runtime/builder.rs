@@ -733,6 +733,29 @@ impl Runtime {
     }
 }
 
+/// As [`Runtime::new`].
+///
+/// # Panics
+/// If the runtime cannot be created.
+///
+/// # Examples
+/// ```
+/// #[derive(Default)]
+/// struct Server {
+///     runtime: pirn::Runtime,
+///     names: Vec<String>,
+/// }
+///
+/// let server = Server::default();
+/// assert_eq!(server.runtime.run(|| server.names.len()), 0);
+/// ```
+impl Default for Runtime {
+    fn default() -> Self {
+        Runtime::new()
+            .unwrap_or_else(|error| panic!("the runtime could not be made: {error}"))
+    }
+}
+
 impl Default for Builder {
     fn default() -> Self {
         Builder::new()

@@ -2,7 +2,6 @@
 
 // Does not own: the builder's methods for fibers that may borrow (`scope::scoped`).
 
-use std::borrow::Cow;
 use std::mem;
 use std::panic::Location;
 
@@ -153,11 +152,14 @@ impl Builder {
     /// ```
     /// use pirn::spawn::Builder;
     ///
+    /// for name in ["reader", "writer"] {
+    ///     let fiber = Builder::new().name(name).spawn(|| ()).unwrap();
+    ///     assert_eq!(fiber.fiber().name(), Some(name));
+    /// }
     /// let fiber = Builder::new().name(format!("reader {}", 7)).spawn(|| ()).unwrap();
     /// assert_eq!(fiber.fiber().name(), Some("reader 7"));
-    /// fiber.join().unwrap();
     /// ```
-    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Builder {
+    pub fn name(mut self, name: impl Into<String>) -> Builder {
         self.label.name = Some(name.into());
         self
     }

@@ -392,3 +392,30 @@ fn a_handle_may_be_joined_anywhere() {
     });
     assert_eq!(nested.join().unwrap(), 3);
 }
+
+/// Names may be borrowed from what does not outlive the call, and may be owned.
+#[test]
+fn names_are_given_in_any_form() {
+    let owned = String::from("short-lived");
+    for name in [owned.as_str(), "static"] {
+        let fiber = pirn::spawn::Builder::new().name(name).spawn(|| ());
+        assert_eq!(fiber.unwrap().fiber().name(), Some(name));
+        let builder = pirn::Runtime::builder().name(name).workers(1);
+        let runtime = builder.build().unwrap();
+        let thread = runtime.run(|| std::thread::current().name().map(str::to_owned));
+        assert!(thread.is_some_and(|thread| thread.starts_with(name)));
+    }
+    let fiber = pirn::spawn::Builder::new().name(&owned).spawn(|| ());
+    assert_eq!(fiber.unwrap().fiber().name(), Some("short-lived"));
+    let fiber = pirn::spawn::Builder::new().name(owned).spawn(|| ());
+    assert_eq!(fiber.unwrap().fiber().name(), Some("short-lived"));
+}
+
+/// The default of a runtime is one with default settings.
+#[test]
+fn a_runtime_has_a_default() {
+    let runtime = pirn::Runtime::default();
+    let expected = pirn::Runtime::new().unwrap();
+    assert_eq!(runtime.workers(), expected.workers());
+    assert_eq!(runtime.spawn(|| 7).join().unwrap(), 7);
+}
