@@ -80,7 +80,7 @@ impl<T> JoinHandle<T> {
 
 /// The result that `join` of a thread would return.
 pub(super) fn payload(error: JoinError) -> Box<dyn std::any::Any + Send> {
-    match error.into_panic() {
+    match error.try_into_panic() {
         Ok(panic) => panic,
         Err(error) => Box::new(error.to_string()),
     }

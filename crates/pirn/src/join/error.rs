@@ -116,6 +116,27 @@ impl JoinError {
 
     /// Returns the payload of the panic.
     ///
+    /// # Panics
+    /// If the fiber did not panic, with this error's text. [`try_into_panic`](Self::try_into_panic)
+    /// returns the error instead, and [`is_panic`](Self::is_panic) tells the two apart.
+    ///
+    /// # Examples
+    /// ```
+    /// let fiber = pirn::spawn(|| -> u32 { panic!("on purpose") });
+    /// let payload = fiber.join().unwrap_err().into_panic();
+    /// assert_eq!(payload.downcast_ref::<&str>(), Some(&"on purpose"));
+    /// ```
+    #[track_caller]
+    #[must_use]
+    pub fn into_panic(self) -> Box<dyn Any + Send> {
+        match self.try_into_panic() {
+            Ok(payload) => payload,
+            Err(other) => panic!("no panic to take the payload of: {other}"),
+        }
+    }
+
+    /// Returns the payload of the panic, if the fiber panicked.
+    ///
     /// # Errors
     /// Returns this error if it is not a panic.
     ///
@@ -124,11 +145,11 @@ impl JoinError {
     /// use pirn::spawn::JoinError;
     ///
     /// let fiber = pirn::spawn(|| -> u32 { panic!("on purpose") });
-    /// let payload = fiber.join().unwrap_err().into_panic().unwrap();
+    /// let payload = fiber.join().unwrap_err().try_into_panic().unwrap();
     /// assert_eq!(payload.downcast_ref::<&str>(), Some(&"on purpose"));
-    /// assert!(JoinError::NotRun.into_panic().is_err());
+    /// assert!(matches!(JoinError::NotRun.try_into_panic(), Err(JoinError::NotRun)));
     /// ```
-    pub fn into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
         match self {
             JoinError::Panicked(payload) => Ok(payload.into_inner()),
             other => Err(other),

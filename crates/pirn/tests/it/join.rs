@@ -393,6 +393,26 @@ fn a_handle_may_be_joined_anywhere() {
     assert_eq!(nested.join().unwrap(), 3);
 }
 
+/// The payload is available either way; what is no panic is returned, or named.
+#[test]
+fn a_panic_is_taken_out_of_the_error() {
+    let fails = || pirn::spawn(|| -> u32 { std::panic::panic_any(7_u32) }).join();
+    let payload = fails().unwrap_err().into_panic();
+    assert_eq!(payload.downcast_ref(), Some(&7_u32));
+    let payload = fails().unwrap_err().try_into_panic().expect("a panic");
+    assert_eq!(payload.downcast_ref(), Some(&7_u32));
+
+    let interrupted = || JoinError::Interrupted(Interrupt::Cancelled);
+    let error = interrupted().try_into_panic().unwrap_err();
+    assert!(matches!(
+        error,
+        JoinError::Interrupted(Interrupt::Cancelled)
+    ));
+    let raised = std::panic::catch_unwind(|| interrupted().into_panic());
+    let text = raised.unwrap_err().downcast::<String>().expect("a message");
+    assert!(text.contains(&interrupted().to_string()), "{text}");
+}
+
 /// Names may be borrowed from what does not outlive the call, and may be owned.
 #[test]
 fn names_are_given_in_any_form() {

@@ -33,7 +33,7 @@ fn a_panic_reaches_its_joiner_and_no_other() {
                 Ok(value) => assert!(i % 4 >= 2 && value == i),
                 Err(error) => {
                     assert!(error.is_panic());
-                    let payload = error.into_panic().unwrap();
+                    let payload = error.into_panic();
                     assert_eq!(payload.downcast_ref(), Some(&i));
                 }
             }

@@ -165,7 +165,7 @@ fn two_wait_in_the_middle_of_unwinding() {
             for number in [first, 1 - first] {
                 ends[number].send(()).unwrap();
                 let fiber: JoinHandle<()> = fibers[number].take().unwrap();
-                let payload = fiber.join().unwrap_err().into_panic().unwrap();
+                let payload = fiber.join().unwrap_err().into_panic();
                 assert_eq!(payload.downcast_ref(), Some(&number));
                 let ran = Arc::new(AtomicBool::new(false));
                 let runs = Arc::clone(&ran);
