@@ -18,7 +18,7 @@ use crate::wait::{Interrupt, deadline, deadline_in};
 /// let elapsed = timeout(Duration::from_millis(1), || never.wait()).unwrap_err();
 /// assert_eq!(io::Error::from(elapsed).kind(), io::ErrorKind::TimedOut);
 /// ```
-#[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash)]
 pub struct Elapsed(());
 
 /// Runs `f` under a deadline `duration` from now, and returns its result.
@@ -64,6 +64,12 @@ pub fn timeout<T>(duration: Duration, f: impl FnOnce() -> T) -> Result<T, Elapse
     match deadline::under(at, f) {
         (value, false) => Ok(value),
         (_, true) => Err(Elapsed(())),
+    }
+}
+
+impl fmt::Debug for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Elapsed")
     }
 }
 

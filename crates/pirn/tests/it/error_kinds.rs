@@ -99,3 +99,16 @@ fn interrupts_are_found_in_errors_of_io() {
         assert_eq!(Interrupt::of(&error), Some(reason), "{error:?}");
     }
 }
+
+/// `Debug` shows what an error has, and nothing of how it is made.
+#[test]
+fn errors_debug_as_what_they_hold() {
+    let elapsed = pirn::timeout(MOMENT, || pirn::sync::Event::manual().wait());
+    assert_eq!(format!("{:?}", elapsed.unwrap_err()), "Elapsed");
+    let rejected = Builder::new().stack_size(usize::MAX).spawn(|| ());
+    let text = format!("{:?}", rejected.unwrap_err());
+    assert!(text.contains("OutOfMemory"), "{text}");
+    let panicked = pirn::spawn(|| panic!("on purpose")).join().unwrap_err();
+    let text = format!("{panicked:?}");
+    assert!(text.contains("on purpose"), "{text}");
+}
