@@ -1,7 +1,7 @@
 //! [`Child`]: a process that was started.
 
-// Owns: waiting for the end of a child. Does not own: how the system reports it (`sys::ended`),
-// the pipes (`pipe`), or dropped children (`orphans`).
+// Owns: waiting for the end of a child, and what its drop does. Does not own: how the system
+// reports the end (`sys::ended`), the pipes (`pipe`), or dropped children (`orphans`).
 
 use std::fmt;
 use std::io::{self, Read};
@@ -17,8 +17,9 @@ use crate::wait::{Reason, Spec, begin};
 
 /// A process that was started, like [`std::process::Child`].
 ///
-/// The child keeps running when its handle is dropped. Its status is then collected when the next
-/// child is started or dropped.
+/// The child keeps running when its handle is dropped, unless
+/// [`kill_on_drop`](super::Command::kill_on_drop) was set. Its status is then collected when the
+/// next child is started or dropped. The pipes can be moved out of their fields.
 ///
 /// # Examples
 /// ```
@@ -32,13 +33,22 @@ use crate::wait::{Reason, Spec, begin};
 /// assert_eq!(successes, [true, false]);
 /// # Ok::<(), std::io::Error>(())
 /// ```
+#[non_exhaustive]
 pub struct Child {
+    /// Dropped first: a child that is killed on drop is killed before its pipes are closed, so it
+    /// does not act on the end of its input.
+    process: Process,
     /// Its standard input, if that is a pipe.
     pub stdin: Option<ChildStdin>,
     /// Its standard output, if that is a pipe.
     pub stdout: Option<ChildStdout>,
     /// Its standard error, if that is a pipe.
     pub stderr: Option<ChildStderr>,
+}
+
+/// The process. It implements `Drop` in place of [`Child`], so that fields of a `Child` can be
+/// moved out.
+struct Process {
     /// None once dropped.
     child: Option<process::Child>,
     /// Set at the first call that has to wait.
@@ -60,12 +70,14 @@ impl Child {
     pub(super) fn new(mut child: process::Child) -> io::Result<Child> {
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut own = Child {
+            process: Process {
+                child: Some(child),
+                end: None,
+                killed_on_drop: false,
+            },
             stdin: None,
             stdout: None,
             stderr: None,
-            child: Some(child),
-            end: None,
-            killed_on_drop: false,
         };
         let connect = || {
             own.stdin = pipes.0.map(ChildStdin::new).transpose()?;
@@ -84,7 +96,7 @@ impl Child {
 
     /// Returns the child, set to be killed when this handle is dropped.
     pub(super) fn killed_on_drop(mut self) -> Child {
-        self.killed_on_drop = true;
+        self.process.killed_on_drop = true;
         self
     }
 
@@ -102,7 +114,7 @@ impl Child {
     #[doc(alias = "pid")]
     #[must_use]
     pub fn id(&self) -> u32 {
-        self.child.as_ref().expect("not dropped").id()
+        self.process.id()
     }
 
     /// Kills the process. Its status still has to be waited for.
@@ -124,7 +136,7 @@ impl Child {
     /// ```
     #[doc(alias = "start_kill")]
     pub fn kill(&mut self) -> io::Result<()> {
-        self.child().kill()
+        self.process.child().kill()
     }
 
     /// Returns the exit status if the child has ended, else `None`.
@@ -147,7 +159,7 @@ impl Child {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.child().try_wait()
+        self.process.child().try_wait()
     }
 
     /// Waits until the child has ended; returns its exit status. Its standard input is closed
@@ -173,26 +185,7 @@ impl Child {
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         begin()?;
         drop(self.stdin.take());
-        let spec = Spec::interruptible(Reason::Child);
-        loop {
-            if self.end.is_none() {
-                if let Some(status) = self.try_wait()? {
-                    return Ok(status);
-                }
-                self.end = Some(End::of(self.id())?);
-            }
-            let (Some(end), Some(child)) = (&self.end, &mut self.child) else {
-                unreachable!("not dropped, and made above");
-            };
-            let seen = end.source.look();
-            if let Some(status) = child.try_wait()? {
-                self.end = None;
-                return Ok(status);
-            }
-            end.source.clear(seen, Interest::Readable);
-            let raw = end.descriptor.as_raw_fd();
-            end.source.wait(raw, Interest::Readable, &spec)?;
-        }
+        self.process.wait()
     }
 
     /// Waits until the child has ended. Returns its exit status and what it wrote to those of its
@@ -237,9 +230,39 @@ impl Child {
             stderr,
         })
     }
+}
+
+impl Process {
+    fn id(&self) -> u32 {
+        self.child.as_ref().expect("not dropped").id()
+    }
 
     fn child(&mut self) -> &mut process::Child {
         self.child.as_mut().expect("not dropped")
+    }
+
+    #[track_caller]
+    fn wait(&mut self) -> io::Result<ExitStatus> {
+        let spec = Spec::interruptible(Reason::Child);
+        loop {
+            if self.end.is_none() {
+                if let Some(status) = self.child().try_wait()? {
+                    return Ok(status);
+                }
+                self.end = Some(End::of(self.id())?);
+            }
+            let (Some(end), Some(child)) = (&self.end, &mut self.child) else {
+                unreachable!("not dropped, and made above");
+            };
+            let seen = end.source.look();
+            if let Some(status) = child.try_wait()? {
+                self.end = None;
+                return Ok(status);
+            }
+            end.source.clear(seen, Interest::Readable);
+            let raw = end.descriptor.as_raw_fd();
+            end.source.wait(raw, Interest::Readable, &spec)?;
+        }
     }
 }
 
@@ -252,11 +275,11 @@ impl End {
     }
 }
 
-impl Drop for Child {
+impl Drop for Process {
     fn drop(&mut self) {
         if self.killed_on_drop {
             // No effect on a child that has been waited for.
-            let _ = self.kill();
+            let _ = self.child().kill();
         }
         orphans::look_after();
         self.child.take().into_iter().for_each(orphans::keep);

@@ -32,6 +32,8 @@ pub struct Command {
     command: process::Command,
     /// Which of standard input, output and error have been set.
     said: [bool; 3],
+    /// Whether dropping a child's handle kills the child.
+    kill_on_drop: bool,
 }
 
 impl Command {
@@ -239,6 +241,36 @@ impl Command {
         self
     }
 
+    /// Sets whether dropping the [`Child`] kills the process, unless it has ended. By default it
+    /// keeps running.
+    ///
+    /// The kill is sent before the pipes of the handle are closed. The drop does not wait for the
+    /// end: the status is collected when the next child is started or dropped. Processes that the
+    /// child has started are not killed. [`status`](Command::status) and
+    /// [`output`](Command::output) kill the child on an error in either case.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use pirn::process::{Command, Stdio};
+    ///
+    /// let start = Instant::now();
+    /// let mut shell = Command::new("sh");
+    /// shell.args(["-c", "exec sleep 60"]).stdout(Stdio::piped()).kill_on_drop(true);
+    /// let mut child = shell.spawn()?;
+    /// let mut stdout = child.stdout.take().expect("a pipe");
+    /// drop(child);
+    /// // The end of the output comes with the end of the process.
+    /// assert_eq!(std::io::read_to_string(&mut stdout)?, "");
+    /// assert!(start.elapsed() < Duration::from_secs(50));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn kill_on_drop(&mut self, yes: bool) -> &mut Command {
+        self.kill_on_drop = yes;
+        self
+    }
+
     /// Starts the program.
     ///
     /// # Errors
@@ -260,7 +292,11 @@ impl Command {
     pub fn spawn(&mut self) -> io::Result<Child> {
         begin()?;
         orphans::look_after();
-        self.command.spawn().and_then(Child::new)
+        let child = self.command.spawn().and_then(Child::new)?;
+        Ok(match self.kill_on_drop {
+            true => child.killed_on_drop(),
+            false => child,
+        })
     }
 
     /// Starts the program and waits until it has ended.
@@ -365,6 +401,7 @@ impl From<process::Command> for Command {
         Command {
             command,
             said: [false; 3],
+            kill_on_drop: false,
         }
     }
 }

@@ -207,6 +207,9 @@ mod pool;
 /// Child processes: their ends, their pipes, and waits for them.
 #[cfg(unix)]
 mod process;
+/// Handles of child processes: pipes by value, pipes from elsewhere, and kills on drop.
+#[cfg(unix)]
+mod process_handles;
 /// Reports on fibers: their names, where they wait, and what for.
 mod reports;
 /// Runtimes side by side, of every shape, and how they end.

@@ -1,0 +1,92 @@
+//! Handles of child processes: pipes by value, and kills on drop.
+
+use std::io::{Read, Write, read_to_string};
+#[cfg(target_os = "linux")]
+use std::path::Path;
+
+use pirn::process::{Child, Command, Stdio};
+
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs};
+#[cfg(target_os = "linux")]
+use crate::util::eventually;
+
+fn shell(script: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]);
+    shell
+}
+
+/// The pipes move out of their fields, without `take`.
+// Proves: N7-X-pipes.
+#[test]
+fn pipes_move_out_of_a_child() {
+    for executor in EXECUTOR_KINDS {
+        let mut jobs = Jobs::new();
+        jobs.add(|| {
+            let mut cat = Command::new("cat");
+            cat.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let child = cat.spawn().unwrap();
+            let (mut input, mut output) = (child.stdin.unwrap(), child.stdout.unwrap());
+            input.write_all(b"one").unwrap();
+            drop(input);
+            assert_eq!(read_to_string(&mut output).unwrap(), "one");
+
+            let Child { stdin, stdout, .. } = cat.spawn().unwrap();
+            writeln!(stdin.unwrap(), "two").unwrap();
+            assert_eq!(read_to_string(stdout.unwrap()).unwrap(), "two\n");
+        });
+        jobs.run(executor, 2);
+    }
+}
+
+/// A child is killed on drop if it was asked for, before it finds the end of its input.
+// Proves: N7-X-child.
+#[test]
+fn a_child_is_killed_on_drop_on_request() {
+    for executor in EXECUTOR_KINDS {
+        let mut jobs = Jobs::new();
+        for (kill, rest) in [(true, ""), (false, "after\n")] {
+            jobs.add(move || {
+                let mut reader = shell("echo before; read line; echo after");
+                reader.stdin(Stdio::piped()).stdout(Stdio::piped());
+                let mut child = reader.kill_on_drop(kill).spawn().unwrap();
+                let mut output = child.stdout.take().unwrap();
+                let mut start = [0; 7];
+                output.read_exact(&mut start).unwrap();
+                assert_eq!(&start, b"before\n");
+                drop(child);
+                assert_eq!(read_to_string(&mut output).unwrap(), rest);
+            });
+        }
+        jobs.run(executor, 2);
+    }
+}
+
+/// A child with moved pipes is killed too, and one that was waited for is left alone.
+// Proves: N7-X-child, N7-X-dropped.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_killed_child_leaves_nothing() {
+    pirn::run(|| {
+        let mut cat = Command::new("cat");
+        cat.stdin(Stdio::piped()).kill_on_drop(true);
+        let (id, input) = {
+            let child = cat.spawn().unwrap();
+            // The rest of the child is dropped here.
+            (child.id(), child.stdin)
+        };
+        eventually("it is killed and forgotten", || {
+            // Collects the status.
+            shell("true").status().unwrap();
+            !Path::new(&format!("/proc/{id}")).exists()
+        });
+        drop(input);
+
+        let mut child = shell("exit 3").kill_on_drop(true).spawn().unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(3));
+        drop(child);
+        let mut kept = shell("exit 4");
+        let status = kept.kill_on_drop(true).kill_on_drop(false).status();
+        assert_eq!(status.unwrap().code(), Some(4));
+    });
+}
