@@ -376,8 +376,9 @@ impl Command {
         &self.command
     }
 
-    /// Returns the command as `std`'s type, for settings that exist only there. Standard streams
-    /// that are set there count as not set for [`output`](Command::output).
+    /// Returns the command as `std`'s type, for settings that exist only there:
+    /// [`pre_exec`](std::os::unix::process::CommandExt::pre_exec), for instance, which is unsafe.
+    /// Standard streams that are set there count as not set for [`output`](Command::output).
     ///
     /// # Examples
     /// ```
@@ -386,10 +387,13 @@ impl Command {
     /// use pirn::process::Command;
     ///
     /// let mut command = Command::new("true");
-    /// command.as_std_mut().process_group(0);
+    /// let no_step = || Ok(());
+    /// // SAFETY: it does nothing between `fork` and `exec`.
+    /// unsafe { command.as_std_mut().pre_exec(no_step) };
     /// assert!(command.status()?.success());
     /// # Ok::<(), std::io::Error>(())
     /// ```
+    #[doc(alias = "pre_exec")]
     pub fn as_std_mut(&mut self) -> &mut process::Command {
         &mut self.command
     }

@@ -48,6 +48,7 @@ mod child;
 mod command;
 mod orphans;
 mod pipe;
+mod unix;
 
 pub use child::Child;
 pub use command::Command;

@@ -210,6 +210,9 @@ mod process;
 /// Handles of child processes: pipes by value, pipes from elsewhere, and kills on drop.
 #[cfg(unix)]
 mod process_handles;
+/// Settings of commands that exist on Unix, and the replacement of this process.
+#[cfg(unix)]
+mod process_unix;
 /// Reports on fibers: their names, where they wait, and what for.
 mod reports;
 /// Runtimes side by side, of every shape, and how they end.
