@@ -5,8 +5,8 @@
 
 use std::fmt;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::process::Stdio;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
+use std::process::{self, Stdio};
 
 use crate::readiness::{Interest, Source};
 use crate::sys;
@@ -90,6 +90,33 @@ macro_rules! handle {
         impl From<$name> for OwnedFd {
             fn from(pipe: $name) -> OwnedFd {
                 pipe.0.into_blocking()
+            }
+        }
+
+        /// Returns the descriptor in blocking mode, as other processes expect it.
+        impl IntoRawFd for $name {
+            fn into_raw_fd(self) -> RawFd {
+                OwnedFd::from(self).into_raw_fd()
+            }
+        }
+
+        /// Fails with the operating system's error, or if there are too many pipes and sockets.
+        /// Duplicates of the descriptor become non-blocking too. The kind of the descriptor is not
+        /// checked.
+        impl TryFrom<OwnedFd> for $name {
+            type Error = io::Error;
+
+            fn try_from(descriptor: OwnedFd) -> io::Result<$name> {
+                $name::new(descriptor)
+            }
+        }
+
+        /// Like the conversion from a descriptor.
+        impl TryFrom<process::$name> for $name {
+            type Error = io::Error;
+
+            fn try_from(pipe: process::$name) -> io::Result<$name> {
+                $name::new(pipe)
             }
         }
 

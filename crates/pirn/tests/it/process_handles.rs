@@ -1,12 +1,13 @@
-//! Handles of child processes: pipes by value, and kills on drop.
+//! Handles of child processes: pipes by value, pipes from elsewhere, and kills on drop.
 
-use std::io::{Read, Write, read_to_string};
-#[cfg(target_os = "linux")]
+use std::io::{Read, Write, pipe, read_to_string};
+use std::os::fd::{IntoRawFd, OwnedFd};
 use std::path::Path;
+use std::process::Command as Plain;
 
-use pirn::process::{Child, Command, Stdio};
+use pirn::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::executor_kind::{EXECUTOR_KINDS, Jobs};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
 #[cfg(target_os = "linux")]
 use crate::util::eventually;
 
@@ -88,5 +89,39 @@ fn a_killed_child_leaves_nothing() {
         let mut kept = shell("exit 4");
         let status = kept.kill_on_drop(true).kill_on_drop(false).status();
         assert_eq!(status.unwrap().code(), Some(4));
+    });
+}
+
+/// Pipes of `std` and of any origin become pipes that park, and descriptors again.
+// Proves: N7-X-pipes.
+#[test]
+fn pipes_come_from_elsewhere() {
+    runtime(1).run(|| {
+        let (reader, writer) = pipe().unwrap();
+        let mut reader = ChildStdout::try_from(OwnedFd::from(reader)).unwrap();
+        let mut writer = ChildStdin::try_from(OwnedFd::from(writer)).unwrap();
+        pirn::scope(|s| {
+            // A read that blocks the only worker would never end.
+            let read = s.spawn(|| {
+                let mut word = [0; 4];
+                reader.read_exact(&mut word).map(|()| word)
+            });
+            pirn::yield_now();
+            writer.write_all(b"ping").unwrap();
+            assert_eq!(&read.join().unwrap().unwrap(), b"ping");
+        });
+        let raw = reader.into_raw_fd();
+        let open = Path::new("/proc/self/fd").join(raw.to_string());
+        assert!(cfg!(not(target_os = "linux")) || open.exists());
+
+        let mut cat = Plain::new("cat");
+        cat.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut cat = cat.spawn().unwrap();
+        let mut input = ChildStdin::try_from(cat.stdin.take().unwrap()).unwrap();
+        let output = ChildStdout::try_from(cat.stdout.take().unwrap()).unwrap();
+        input.write_all(b"pong").unwrap();
+        drop(input);
+        assert_eq!(read_to_string(output).unwrap(), "pong");
+        assert!(cat.wait().unwrap().success());
     });
 }
