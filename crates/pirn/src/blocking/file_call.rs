@@ -1,11 +1,12 @@
-//! [`file_call`]: a system call that returns when the disk answers.
+//! [`file_call`]: a system call that returns when the disk answers. [`lock_call`]: one that returns
+//! when another holder of a file's lock releases it.
 //!
 //! Owns: where calls on files are made. Does not own: the threads (`threads`), nor the calls
 //! themselves (`fs`).
 
 use std::io;
 
-use super::threads::{FILES, run_on};
+use super::threads::{FILES, THREADS, run_on};
 use crate::fiber::current;
 use crate::wait::begin;
 
@@ -33,5 +34,22 @@ pub(super) fn hand_over<T: Send>(
     match current::local().fiber() {
         None => call(),
         Some(_) => run_on(&FILES, call),
+    }
+}
+
+/// Makes `call`, which waits for the lock of a file, where it blocks no worker. For a fiber one of
+/// the threads of `blocking` makes it: the threads for files stay free for the holder of the lock,
+/// which may read or write before it releases the lock.
+///
+/// # Errors
+/// The error of `call`.
+///
+/// # Cancellation
+/// Not an interruption point.
+#[track_caller]
+pub(crate) fn lock_call(call: impl FnOnce() -> io::Result<()> + Send) -> io::Result<()> {
+    match current::local().fiber() {
+        None => call(),
+        Some(_) => run_on(&THREADS, call),
     }
 }

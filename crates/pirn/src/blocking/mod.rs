@@ -27,7 +27,7 @@ mod in_place;
 mod threads;
 
 pub use compute::compute;
-pub(crate) use file_call::file_call;
+pub(crate) use file_call::{file_call, lock_call};
 pub(crate) use file_read::{file_read, file_read_exact};
 pub use in_place::block_in_place;
 pub use threads::blocking;

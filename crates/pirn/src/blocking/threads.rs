@@ -68,7 +68,8 @@ pub(super) struct Threads {
     work: Condvar,
 }
 
-static THREADS: LazyLock<Threads> =
+/// The pool for closures that users give to [`blocking`], and for waits for locks of files.
+pub(super) static THREADS: LazyLock<Threads> =
     LazyLock::new(|| Threads::new("blocking", Reason::Blocking));
 
 /// The pool for calls on files.

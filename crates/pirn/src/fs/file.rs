@@ -21,8 +21,7 @@ use crate::wait::begin;
 /// `write_all` and `write!` are one call each. `flush` does nothing, because nothing is buffered. A
 /// seek that does not need the file's length is made in place.
 ///
-/// To wait for another process's lock on a file, use [`into_std`](File::into_std) and
-/// [`blocking`](crate::blocking()).
+/// [`lock`](File::lock) and its relatives exclude other processes, and other handles here.
 ///
 /// # Examples
 /// ```

@@ -30,8 +30,9 @@
 //!
 //! At most 64 of these calls run at once in the whole process; more wait their turn. They do not
 //! count towards the 64 of [`blocking`](crate::blocking()). A read that can block indefinitely,
-//! like that of a named pipe, occupies one of the 64 threads. Dropping a file closes it in place,
-//! on the dropping fiber's worker.
+//! like that of a named pipe, occupies one of the 64 threads. A wait for the [lock](File::lock) of a
+//! file occupies one of those of [`blocking`](crate::blocking()) instead. Dropping a file closes it
+//! in place, on the dropping fiber's worker.
 //!
 //! # Cancellation
 //!
@@ -76,6 +77,7 @@
 
 mod dir_builder;
 mod file;
+mod lock;
 mod open_options;
 mod paths;
 mod read_dir;
@@ -91,4 +93,4 @@ pub use paths::{
     set_permissions, symlink_metadata, write,
 };
 pub use read_dir::{DirEntry, ReadDir, read_dir};
-pub use std::fs::{FileTimes, FileType, Metadata, Permissions};
+pub use std::fs::{FileTimes, FileType, Metadata, Permissions, TryLockError};

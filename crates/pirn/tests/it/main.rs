@@ -116,6 +116,9 @@ mod figures_elastic;
 /// Files and directories: as in `std`, off the workers.
 #[cfg(unix)]
 mod files;
+/// Locks of files: as in `std`, with waits off the workers.
+#[cfg(unix)]
+mod files_lock;
 /// Uncached files, read by the system itself or by a thread.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "has the system forget files and refuse calls")]
