@@ -1,9 +1,15 @@
 //! Stream connections within the machine.
 
+#[cfg(target_os = "linux")]
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+#[cfg(target_os = "linux")]
+use std::os::linux::net::SocketAddrExt as _;
+#[cfg(target_os = "linux")]
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{self, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -85,20 +91,33 @@ impl UnixStream {
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
         begin()?;
-        let address = SockAddr::unix(path)?;
-        loop {
-            let opened = socket2::Socket::new(Domain::UNIX, Type::STREAM, None)?;
-            opened.set_nonblocking(true)?;
-            match opened.connect(&address) {
-                Ok(()) => {
-                    let socket = Socket::new(opened.into())?;
-                    return Ok(UnixStream { socket });
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(AGAIN)?,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+        connect(&SockAddr::unix(path)?)
+    }
+
+    /// Connects to the socket at an address, which need not be a path.
+    ///
+    /// # Errors
+    /// As for [`connect`](Self::connect). Kind `InvalidInput`: the address is unnamed.
+    ///
+    /// # Cancellation
+    /// As for [`connect`](Self::connect).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{UnixListener, UnixStream};
+    ///
+    /// let name = format!("pirn-doc-stream-addr-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let listener = UnixListener::bind(&path)?;
+    /// let stream = UnixStream::connect_addr(&listener.local_addr()?)?;
+    /// assert_eq!(stream.peer_addr()?.as_pathname(), Some(path.as_path()));
+    /// pirn::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn connect_addr(address: &SocketAddr) -> io::Result<UnixStream> {
+        begin()?;
+        connect(&to_system(address)?)
     }
 
     /// Creates the two ends of a connection.
@@ -194,4 +213,32 @@ impl UnixStream {
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().peer_addr()
     }
+}
+
+#[track_caller]
+fn connect(address: &SockAddr) -> io::Result<UnixStream> {
+    loop {
+        let opened = socket2::Socket::new(Domain::UNIX, Type::STREAM, None)?;
+        opened.set_nonblocking(true)?;
+        match opened.connect(address) {
+            Ok(()) => {
+                let socket = Socket::new(opened.into())?;
+                return Ok(UnixStream { socket });
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(AGAIN)?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Returns `address` as the system has it. `std` does not give its bytes.
+fn to_system(address: &SocketAddr) -> io::Result<SockAddr> {
+    #[cfg(target_os = "linux")]
+    if let Some(name) = address.as_abstract_name() {
+        // A name that begins with a zero byte is no path.
+        return SockAddr::unix(OsStr::from_bytes(&[b"\0", name].concat()));
+    }
+    // An empty path stands for the unnamed address.
+    SockAddr::unix(address.as_pathname().unwrap_or(Path::new("")))
 }

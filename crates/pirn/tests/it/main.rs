@@ -242,6 +242,9 @@ mod shutdown;
 mod signals;
 /// A fiber that delays others is named, once.
 mod slow_fiber;
+/// Connections to addresses of the system, which need not be paths.
+#[cfg(unix)]
+mod socket_addresses;
 /// No descriptor is available: `accept` waits, and resumes as soon as there is one.
 #[cfg(unix)]
 mod socket_starved;
