@@ -42,6 +42,27 @@
 //! the call has to wait. The error is of kind `TimedOut`, also where `std`'s is `WouldBlock`. The
 //! limits belong to the socket, so clones share them.
 //!
+//! # Non-blocking calls
+//!
+//! For the system every socket here is non-blocking, and the calls wait in its place. After
+//! `set_nonblocking(true)` a call that would have to wait fails with kind `WouldBlock`, as in
+//! `std`. It remains an interruption point, and time limits are kept for later. Calls that wait
+//! already go on. The mode belongs to the socket, so clones share it. Accepted sockets do not have
+//! it. It does not apply to the cases of selects, nor to polls by futures.
+//!
+//! ```
+//! use std::io::{ErrorKind, Read, Write};
+//!
+//! use pirn::net::UnixStream;
+//!
+//! let (mut one, mut other) = UnixStream::pair()?;
+//! one.set_nonblocking(true)?;
+//! assert_eq!(one.read(&mut [0; 16]).unwrap_err().kind(), ErrorKind::WouldBlock);
+//! other.write_all(b"ping")?;
+//! assert_eq!(one.read(&mut [0; 16])?, 4);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
 //! # Panics
 //!
 //! Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, a call that has to wait

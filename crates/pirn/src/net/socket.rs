@@ -25,16 +25,37 @@ pub(super) struct Socket<S> {
     write_limit: Limit,
 }
 
-/// The limit on the wait of one operation, in nanoseconds; 0 means none.
+/// The limit on the wait of one operation, in nanoseconds; 0 means none. With [`NO_WAIT`] an
+/// operation does not wait at all, and the limit is kept for later.
 #[derive(Debug, Default)]
 pub(super) struct Limit(AtomicU64);
 
+/// The bit of a [`Limit`] that is set while the socket is non-blocking for its user. It shares the
+/// word so that an operation reads one word only.
+const NO_WAIT: u64 = 1 << 63;
+
 impl Limit {
-    fn get(&self) -> Option<Duration> {
+    /// Returns the limit of an operation: zero if it must not wait.
+    fn of_operation(&self) -> Option<Duration> {
         match self.0.load(Ordering::Relaxed) {
+            0 => None,
+            NO_WAIT.. => Some(Duration::ZERO),
+            nanos => Some(Duration::from_nanos(nanos)),
+        }
+    }
+
+    fn get(&self) -> Option<Duration> {
+        match self.0.load(Ordering::Relaxed) & !NO_WAIT {
             0 => None,
             nanos => Some(Duration::from_nanos(nanos)),
         }
+    }
+
+    fn set_nonblocking(&self, yes: bool) {
+        match yes {
+            true => self.0.fetch_or(NO_WAIT, Ordering::Relaxed),
+            false => self.0.fetch_and(!NO_WAIT, Ordering::Relaxed),
+        };
     }
 
     /// # Errors
@@ -46,8 +67,12 @@ impl Limit {
                 "a time limit of zero; None is none",
             ));
         }
-        let nanos = |limit: Duration| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        self.0.store(limit.map_or(0, nanos), Ordering::Relaxed);
+        let nanos = |limit: Duration| limit.as_nanos().min(u128::from(!NO_WAIT)) as u64;
+        let nanos = limit.map_or(0, nanos);
+        let set = |word| Some(word & NO_WAIT | nanos);
+        let _ = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, set);
         Ok(())
     }
 }
@@ -90,7 +115,7 @@ impl<S: AsRawFd> Socket<S> {
         emptied: impl Fn(&R) -> bool,
     ) -> io::Result<R> {
         let raw = self.inner.as_raw_fd();
-        let limit = self.read_limit.get();
+        let limit = self.read_limit.of_operation();
         let attempt = || attempt(&self.inner);
         self.source
             .operate(raw, Interest::Readable, limit, attempt, emptied)
@@ -105,7 +130,7 @@ impl<S: AsRawFd> Socket<S> {
         filled: impl Fn(&R) -> bool,
     ) -> io::Result<R> {
         let raw = self.inner.as_raw_fd();
-        let limit = self.write_limit.get();
+        let limit = self.write_limit.of_operation();
         let attempt = || attempt(&self.inner);
         self.source
             .operate(raw, Interest::Writable, limit, attempt, filled)
@@ -203,6 +228,11 @@ impl<S: AsRawFd> Socket<S> {
         self.write_limit.get()
     }
 
+    pub(super) fn set_nonblocking(&self, yes: bool) {
+        self.read_limit.set_nonblocking(yes);
+        self.write_limit.set_nonblocking(yes);
+    }
+
     pub(super) fn set_read_timeout(&self, limit: Option<Duration>) -> io::Result<()> {
         self.read_limit.set(limit)
     }
@@ -283,6 +313,31 @@ macro_rules! handle {
                 Ok(inner)
             }
 
+            /// Sets whether a call that would have to wait fails with kind `WouldBlock` instead,
+            /// for all handles to the socket. The [module](crate::net) has the details.
+            ///
+            /// # Errors
+            /// None.
+            ///
+            /// # Cancellation
+            /// Not an interruption point; never suspends.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = $open]
+            /// socket.set_nonblocking(true)?;
+            /// socket.set_nonblocking(false)?;
+            /// # Ok::<(), std::io::Error>(())
+            /// ```
+            #[doc(alias = "O_NONBLOCK")]
+            #[doc(alias = "FIONBIO")]
+            #[doc(alias = "try_read")]
+            #[doc(alias = "try_io")]
+            pub fn set_nonblocking(&self, yes: bool) -> io::Result<()> {
+                self.socket.set_nonblocking(yes);
+                Ok(())
+            }
+
             /// Returns and clears the error that the system keeps for this socket.
             ///
             /// # Errors
@@ -305,7 +360,7 @@ macro_rules! handle {
 
         /// Fails with the operating system's error, or if there are too many sockets. Other handles
         /// of `std` to this socket, made by its `try_clone`, become non-blocking too. Limits that
-        /// were set there do not apply here; set them again.
+        /// were set there do not apply here, nor does its non-blocking mode; set them again.
         impl TryFrom<$std> for $name {
             type Error = io::Error;
 

@@ -44,7 +44,7 @@ impl Source {
     /// next operation first waits for an event.
     ///
     /// # Errors
-    /// * The error of `attempt`.
+    /// * The error of `attempt`; `WouldBlock` only if `limit` is zero.
     /// * Kind `TimedOut`: `limit`, counted from when the operation has to wait, or a deadline of
     ///   the code around it.
     /// * The caller's interrupt. Nothing has been done then.
@@ -63,6 +63,9 @@ impl Source {
         loop {
             if let Some(done) = self.attempt(interest, &mut attempt, &emptied) {
                 return done;
+            }
+            if limit == Some(Duration::ZERO) {
+                return attempt_now(attempt);
             }
             if deadline.is_none()
                 && let Some(limit) = limit
@@ -283,6 +286,21 @@ impl Source {
         };
         self.site.set_driver(driver);
         Ok(())
+    }
+}
+
+/// Calls `attempt`, again after `EINTR`, for an operation that must not wait.
+///
+/// The known readiness cannot decide whether it succeeds: a source without waiters may be in no
+/// driver, and events are fetched later than they happen. It stays as it is: an attempt without a
+/// clearing loses no event.
+#[cold]
+fn attempt_now<R>(mut attempt: impl FnMut() -> io::Result<R>) -> io::Result<R> {
+    loop {
+        match attempt() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
     }
 }
 

@@ -245,6 +245,9 @@ mod slow_fiber;
 /// Connections to addresses of the system, which need not be paths.
 #[cfg(unix)]
 mod socket_addresses;
+/// Sockets that do not wait for their user.
+#[cfg(unix)]
+mod socket_modes;
 /// No descriptor is available: `accept` waits, and resumes as soon as there is one.
 #[cfg(unix)]
 mod socket_starved;
