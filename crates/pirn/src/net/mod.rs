@@ -63,6 +63,24 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! # Descriptors
+//!
+//! A socket is made from an [`OwnedFd`](std::os::fd::OwnedFd) or from `std`'s type by `TryFrom`.
+//! There is no `FromRawFd`, which cannot fail:
+//!
+//! ```
+//! use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+//!
+//! use pirn::net::UdpSocket;
+//!
+//! let raw = std::net::UdpSocket::bind("127.0.0.1:0")?.into_raw_fd();
+//! // SAFETY: the descriptor is open, and this is its only owner.
+//! let descriptor = unsafe { OwnedFd::from_raw_fd(raw) };
+//! let socket = UdpSocket::try_from(descriptor)?;
+//! assert_ne!(socket.local_addr()?.port(), 0);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
 //! # Panics
 //!
 //! Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, a call that has to wait

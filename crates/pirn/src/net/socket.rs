@@ -290,7 +290,7 @@ macro_rules! handle {
             }
 
             /// Returns the socket as `std`'s type, in blocking mode. It has no time limits; set
-            /// them again.
+            /// them again. Its `into_raw_fd` returns the descriptor.
             ///
             /// # Errors
             /// The handle itself, if the socket has other handles.
@@ -372,7 +372,8 @@ macro_rules! handle {
             }
         }
 
-        /// Like the conversion from `std`'s type. The kind of the descriptor is not checked.
+        /// Like the conversion from `std`'s type. The kind of the descriptor is not checked. It
+        /// stands for `FromRawFd` too; the [module](crate::net) has an example.
         impl TryFrom<OwnedFd> for $name {
             type Error = io::Error;
 
