@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::{Path, PathBuf};
 
 use super::{FileType, Metadata};
@@ -110,6 +111,10 @@ impl Iterator for ReadDir {
         self.read.pop_front()
     }
 }
+
+// UNWIND: an entry leaves the queue whole. Errors alone keep the traits from being derived.
+impl UnwindSafe for ReadDir {}
+impl RefUnwindSafe for ReadDir {}
 
 impl fmt::Debug for ReadDir {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

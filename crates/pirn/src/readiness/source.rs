@@ -1,6 +1,7 @@
 //! A source: the owner's handle, and how an operation on it waits.
 
 use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
 #[cfg(any(feature = "futures", pirn_modelled))]
 use std::task::{Context, Poll};
@@ -288,6 +289,10 @@ impl Source {
         Ok(())
     }
 }
+
+// UNWIND: each change of a source is complete before code that may panic runs.
+impl UnwindSafe for Source {}
+impl RefUnwindSafe for Source {}
 
 /// Calls `attempt`, again after `EINTR`, for an operation that must not wait.
 ///

@@ -303,6 +303,9 @@ mod unmeasured;
 mod unseen_panics;
 /// Readers with the right to write later.
 mod upgradable;
+/// Files, sockets and children cross `catch_unwind`, as those of `std` do.
+#[cfg(unix)]
+mod unwind_safety;
 /// The ways to submit work to a task system.
 mod use_cases;
 /// Waiting with primitives of the user, and rules for tickets.
