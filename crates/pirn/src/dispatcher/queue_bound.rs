@@ -1,5 +1,6 @@
 //! The bound of a dispatcher's queue: a submitter waits while the queue is full.
 
+use std::panic::Location;
 use std::sync::Arc;
 
 use crate::fiber::waiter::WaitQueue;
@@ -44,6 +45,7 @@ impl QueueBound {
 
     /// Waits for a slot, in order of arrival. `elsewhere`: the fibers that hold the slots belong to
     /// another runtime than the caller.
+    #[track_caller]
     pub(super) fn enter(self: &Arc<Self>, elsewhere: bool) -> Slot {
         let attempt = |slots: &mut Slots| {
             if slots.taken == self.most {
@@ -53,7 +55,7 @@ impl QueueBound {
             Attempt::Done(())
         };
         // Only a free slot ends this wait: it has no limit and is no interruption point.
-        let spec = Spec::of(Reason::Dispatch);
+        let spec = Spec::of(Reason::Dispatch).at(Location::caller());
         let wait = || wait_in(&self.slots, |slots| &mut slots.waiters, &spec, attempt);
         let _ = match elsewhere {
             true => outside(wait),

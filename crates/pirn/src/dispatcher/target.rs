@@ -334,6 +334,7 @@ impl Dispatcher {
 
     /// Returns the closure of the fiber that runs `f` within the dispatcher's bounds. Waits while
     /// the queue is full. See DI1.
+    #[track_caller]
     pub(crate) fn wrap<F, T>(&self, f: F) -> impl FnOnce() -> T + Send + use<F, T>
     where
         F: FnOnce() -> T + Send,

@@ -247,6 +247,9 @@ fn a_snapshot_has_what_a_report_has() {
             };
             let told = text(&line["object"]);
             assert!(told == object || busy(&told) || busy(&object), "{line}");
+            // The report is the later one.
+            let waited = u128::from(line["waited_ns"].as_u64().unwrap());
+            assert!((1..=fiber.since.as_nanos()).contains(&waited), "{line}");
             assert_eq!(line["stack_size"], fiber.stack_size);
             assert_eq!(line["stack_used"], fiber.stack_used);
             assert!(line.get("frames").is_none());

@@ -216,6 +216,9 @@ mod process_handles;
 /// Settings of commands that exist on Unix, and the replacement of this process.
 #[cfg(unix)]
 mod process_unix;
+/// The line of a wait in a report, for each reason.
+#[cfg(all(unix, not(any(pirn_asan, pirn_tsan))))]
+mod report_lines;
 /// Reports on fibers: their names, where they wait, and what for.
 mod reports;
 /// Runtimes side by side, of every shape, and how they end.

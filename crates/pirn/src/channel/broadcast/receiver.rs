@@ -272,6 +272,7 @@ impl<T: Clone> Receiver<T> {
         RecvFuture::new(&self.row, &mut self.at)
     }
 
+    #[track_caller]
     fn wait(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         consume_budget();
         loop {
