@@ -43,6 +43,66 @@ fn a_damaged_stack_is_found() {
     }
 }
 
+/// Calls `f` on the memory below `top`, in place of the caller's stack.
+///
+/// # Safety
+/// `f` may use all memory that it needs there, and does not return by a panic.
+#[cfg(target_arch = "x86_64")]
+unsafe fn call_below(top: usize, f: extern "C" fn()) {
+    // SAFETY: the stack pointer is restored; `f` keeps to the conventions of C.
+    unsafe {
+        std::arch::asm!(
+            "mov r12, rsp",
+            "mov rsp, {top}",
+            "call {f}",
+            "mov rsp, r12",
+            top = in(reg) top,
+            f = in(reg) f,
+            out("r12") _,
+            clobber_abi("C"),
+        );
+    }
+}
+
+/// A fiber that runs on other memory than its stack is named at its next switch, whichever side of
+/// the stack that memory is on.
+// Proves: P12 (checked).
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_fiber_off_its_stack_is_found() {
+    const SIZE: usize = 256 << 10;
+    /// In the data of the program, below all memory that is mapped later.
+    static mut LOW: [u128; SIZE / 16] = [0; SIZE / 16];
+    extern "C" fn leave() {
+        pirn::yield_now();
+    }
+    for way in ["0", "1"] {
+        let name = "checks::a_fiber_off_its_stack_is_found";
+        let ended = apart(name, &[("PIRN_TEST_WAY", way)], || {
+            // Mapped before the stack of the fiber, so above it on most systems.
+            let mut high = vec![0_u128; 64 * SIZE / 16];
+            let base = match std::env::var("PIRN_TEST_WAY").as_deref() {
+                Ok("0") => (&raw mut LOW).addr(),
+                _ => high.as_mut_ptr().addr(),
+            };
+            let runtime = Runtime::builder().workers(1).build().unwrap();
+            let body = move || {
+                let stack = running_stack().unwrap();
+                eprintln!("below: {}", base < stack.start);
+                // SAFETY: memory that nothing else uses.
+                unsafe { call_below(base + SIZE, leave) };
+            };
+            let named = Builder::new().name("astray");
+            runtime.run(|| named.spawn(body).unwrap().join().unwrap());
+        });
+        let Some(ended) = ended else { return };
+        let said = &ended.stderr;
+        assert!(!ended.status.success(), "{said}");
+        assert!(said.contains("'astray' (spawned at "), "{said}");
+        assert!(said.contains("runs outside of its stack"), "{said}");
+    }
+}
+
 /// An intact fiber is not named: through yields, waits, deep frames and stacks that one fiber after
 /// another uses.
 // Proves: P11 (checked), P12 (checked).
