@@ -191,7 +191,7 @@ fn waves_of_blocking_calls() {
 }
 
 /// As many threads as allowed and no more: excess fibers wait.
-// Proves: E2, E7.
+// Proves: E2, E7, P9.
 #[test]
 fn never_more_threads_than_allowed() {
     for (builder, most) in [
