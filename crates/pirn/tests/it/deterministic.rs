@@ -454,17 +454,29 @@ fn the_environment_gives_the_seed() {
     }
 }
 
-/// A `test` that panics prints its seed, and that seed repeats it.
+/// A `test` that panics prints its seed, and that seed repeats it. The builder's seed takes
+/// precedence over that of the environment.
 // Proves: P10, P13.
 #[test]
 fn a_failure_names_its_seed() {
     let name = "deterministic::a_failure_names_its_seed";
     let fails = || {
-        let raised = catch_unwind(AssertUnwindSafe(|| test(|_| panic!("on purpose"))));
+        let fails = || match std::env::var("PIRN_SEED").as_deref() {
+            Ok("78") => Runtime::builder()
+                .deterministic(5)
+                .test(|_| panic!("on purpose")),
+            _ => test(|_| panic!("on purpose")),
+        };
+        let raised = catch_unwind(AssertUnwindSafe(fails));
         let panic = raised.expect_err("raised again");
         assert_eq!(*panic.downcast::<&str>().unwrap(), "on purpose");
     };
-    for environment in [&[][..], &[("PIRN_SEED", "77")]] {
+    let seeds = [
+        (&[][..], None),
+        (&[("PIRN_SEED", "77")], Some(77)),
+        (&[("PIRN_SEED", "78")], Some(5)),
+    ];
+    for (environment, expected) in seeds {
         let Some(ended) = apart(name, environment, fails) else {
             return;
         };
@@ -473,7 +485,7 @@ fn a_failure_names_its_seed() {
         let seed = seed.and_then(|rest| rest.split_once(" reproduces this"));
         let (seed, _) = seed.unwrap_or_else(|| panic!("no seed in {}", ended.stderr));
         let seed: u64 = seed.parse().unwrap();
-        assert!(environment.is_empty() || seed == 77);
+        assert_eq!(seed, expected.unwrap_or(seed), "{environment:?}");
     }
 }
 

@@ -172,12 +172,12 @@ fn the_environment_turns_it_off() {
     let environment = [("PIRN_IO_URING", "0")];
     let name = "files_queued::the_environment_turns_it_off";
     ends_well(apart(name, &environment, || {
-        assert!(!fetchers(&Directory::new()).0);
+        assert!(!fetchers(&Directory::new(), &runtime()).0);
     }));
 }
 
 /// The builder takes precedence over the environment.
-// Proves: N5-X-queued.
+// Proves: N5-X-queued, P10.
 #[cfg(feature = "io_uring")]
 #[test]
 fn the_builder_turns_it_off_and_on() {

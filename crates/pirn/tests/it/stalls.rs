@@ -22,6 +22,9 @@ const VICTIMS: [&str; 5] = ["sleeper", "ready", "channel", "unpark", "socket"];
 /// A stall must be reported within this time.
 const BOUND: Duration = Duration::from_secs(1);
 
+/// The variable with the setting of the program for signals, if it has one.
+const SIGNAL: &str = "PIRN_TEST_SIGNAL";
+
 /// The parameters that a test passes to the process that it starts.
 fn case() -> Vec<String> {
     let case = std::env::var("PIRN_TEST_CASE").unwrap_or_default();
@@ -129,7 +132,12 @@ fn stall(name: &str, workers: &str, culprit: &str, n: usize, victim: &str) -> bo
 fn told(name: &str, set: &[(&str, &str)], culprit: &str, victim: &str) -> Option<String> {
     let ended = apart(name, set, || {
         let [culprit, n, victim] = &case_of_three();
-        let runtime = Runtime::builder().build().unwrap();
+        let builder = Runtime::builder();
+        let builder = match std::env::var(SIGNAL) {
+            Ok(yes) => builder.stall_signal(yes == "1"),
+            Err(_) => builder,
+        };
+        let runtime = builder.build().unwrap();
         start_victims(&runtime, victim);
         assert_eq!(runtime.metrics().slow_fibers, 0, "nothing stalls yet");
         let start = Instant::now();
@@ -169,6 +177,12 @@ fn check(ended: &Ended, culprit: &str) {
     assert!(line.contains("stalls.rs:"), "{line}");
     assert!(line.contains("has kept worker "), "{line}");
     assert!(line.contains("wait behind it"), "{line}");
+    let waiting = line
+        .split_once("at least ")
+        .and_then(|(_, rest)| rest.split(' ').next());
+    let waiting: u32 = waiting.and_then(|n| n.parse().ok()).expect("a number");
+    // Three victims, and a crowd of culprits at most.
+    assert!((1..=3 + 64).contains(&waiting), "{line}");
     let (cause, remedy) = match culprit {
         "compute" => ("it computes", "pirn::par"),
         "lock" => ("it blocks its thread", "pirn::sync"),
@@ -280,22 +294,33 @@ fn alone_a_lock_across_a_wait_is_named() {
 }
 
 /// Without signals there is a report all the same, without the parts that only the thread can
-/// supply.
-// Proves: P5-quiet.
+/// supply. The setting of the program takes precedence over that of the environment.
+// Proves: P5-quiet, P10.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_signals_can_be_turned_off() {
     let name = "stalls::alone_signals_can_be_turned_off";
-    let set = [
+    let case = [
         ("PIRN_WORKERS", "1"),
         ("PIRN_TEST_CASE", "pipe 1 sleeper"),
         ("PIRN_TEST_LINGERS", "1"),
-        ("PIRN_STALL_SIGNAL", "0"),
     ];
-    let Some(said) = told(name, &set, "pipe", "sleeper") else {
-        return;
-    };
-    assert!(!said.contains("pirn: where"), "{said}");
+    for (environment, program, signals) in [
+        ("0", None, false),
+        ("1", Some("0"), false),
+        ("0", Some("1"), true),
+    ] {
+        let mut set = case.to_vec();
+        set.push(("PIRN_STALL_SIGNAL", environment));
+        set.extend(program.map(|yes| (SIGNAL, yes)));
+        let Some(said) = told(name, &set, "pipe", "sleeper") else {
+            return;
+        };
+        let where_it_was = said.contains("pirn: where");
+        // Only such threads can supply it.
+        let expected = signals && cfg!(target_arch = "x86_64");
+        assert_eq!(where_it_was, expected, "{environment} {program:?}: {said}");
+    }
 }
 
 /// Reports can be turned off; then there is no check.

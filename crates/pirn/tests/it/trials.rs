@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use pirn::runtime::{Runtime, test};
+use pirn::runtime::{Deadlock, Runtime, test};
 use pirn::spawn::park_interruptible;
 use pirn::{channel, spawn, sync, yield_now};
 
@@ -242,6 +242,7 @@ fn what_goes_on_is_not_stuck() {
 }
 
 /// The deadlock setting of ordinary runtimes applies to tests.
+// Proves: P10.
 #[test]
 fn what_is_done_is_the_users_choice() {
     let name = "trials::what_is_done_is_the_users_choice";
@@ -253,6 +254,18 @@ fn what_is_done_is_the_users_choice() {
             &["deadlock in the test", "1 fiber waits", "PIRN_SEED="],
         );
     }
+}
+
+/// The builder's setting takes precedence: the test fails, and the process continues.
+// Proves: P10.
+#[test]
+fn the_builders_choice_comes_first() {
+    let name = "trials::the_builders_choice_comes_first";
+    passes(name, &[("PIRN_DEADLOCK", "abort")], || {
+        let builder = Runtime::builder().deadlock(Deadlock::Report);
+        let said = message(|| _ = builder.test(|_| receives_from_itself()));
+        has(&said, &["deadlock in the test", "1 fiber waits"]);
+    });
 }
 
 /// Many seeds at once, on threads that belong to no test: no verdict on those that end.

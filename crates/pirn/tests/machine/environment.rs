@@ -224,6 +224,38 @@ fn each_variable_has_an_effect() {
     assert!(ended.stderr.contains("assertions on"), "{}", ended.stderr);
 }
 
+/// The settings of a runtime that starts, as `PIRN_VERBOSE` reports them: those of the environment,
+/// else the defaults.
+// Proves: P5, P10.
+#[test]
+fn a_start_reports_the_settings() {
+    let name = "environment::a_start_reports_the_settings";
+    let set = [
+        (None, "log nothing, stalls 100ms, assertions off"),
+        (Some(("PIRN_WORKERS", "3")), "starts: 3 workers, "),
+        (Some(("PIRN_STACK_SIZE", "192K")), "stacks of 192 KiB"),
+        (Some(("PIRN_LOG", "wake,park")), "log wake,park, "),
+        (Some(("PIRN_SLOW_FIBER", "70")), "stalls 70ms"),
+        (Some(("PIRN_SLOW_FIBER", "off")), "stalls off"),
+        (Some(("PIRN_ASSERT", "1")), "assertions on"),
+    ];
+    for (variable, text) in set {
+        let environment: Vec<_> = [("PIRN_VERBOSE", "1")]
+            .into_iter()
+            .chain(variable)
+            .collect();
+        let part = || drop(Runtime::builder().build().unwrap());
+        let Some(ended) = apart(name, &environment, part) else {
+            return;
+        };
+        assert!(
+            ended.stderr.contains(text),
+            "{variable:?}: {}",
+            ended.stderr
+        );
+    }
+}
+
 /// The monitor's category has lines when the monitor wakes a worker for a waiting fiber.
 #[test]
 fn the_monitor_says_what_it_does() {
@@ -248,29 +280,57 @@ fn the_monitor_says_what_it_does() {
     }
 }
 
-/// Settings of the program take precedence over every variable.
+/// Settings of the program take precedence over every variable. (Of the deadlock: `trials`; the
+/// seed: `deterministic`; the socket: `inspect_ends`; signals: `stalls`; files: `files_queued`.)
 // Proves: P10.
 #[test]
 fn the_builder_wins() {
     let name = "environment::the_builder_wins";
+    let directory = crate::util::Directory::new();
+    let (own, other) = (directory.at("own"), directory.at("other"));
     let variables = [
         ("PIRN_STATS", "1"),
         ("PIRN_VERBOSE", "1"),
         ("PIRN_LOG", "all"),
         ("PIRN_SLOW_FIBER", "1"),
+        ("PIRN_ASSERT", "1"),
+        ("PIRN_WORKERS", "5"),
+        ("PIRN_STACK_SIZE", "1M"),
+        ("PIRN_TRACE", other.to_str().unwrap()),
+        // For the part itself.
+        ("PIRN_TEST_TRACE", own.to_str().unwrap()),
     ];
     let ended = apart(name, &variables, || {
         let builder = Runtime::builder()
             .workers(1)
             .stats_at_exit(false)
-            .verbose(false);
+            .verbose(false)
+            .trace(std::env::var_os("PIRN_TEST_TRACE").unwrap());
         let builder = builder.log(pirn::diag::LogMask::NONE).slow_fiber(None);
         builder.build().unwrap().run(|| ());
+        eprintln!("now with a report");
+        let builder = Runtime::builder().workers(2).stack_size(192 << 10);
+        let builder = builder
+            .log(pirn::diag::LogMask::PARK)
+            .slow_fiber(Some(std::time::Duration::from_millis(70)))
+            .assertions(false)
+            .stats_at_exit(false)
+            .trace(std::env::var_os("PIRN_TEST_TRACE").unwrap());
+        drop(builder.build().unwrap());
     });
-    if let Some(ended) = ended {
-        assert!(ended.status.success());
-        assert!(!ended.stderr.contains("pirn:"), "{}", ended.stderr);
+    let Some(ended) = ended else { return };
+    assert!(ended.status.success(), "{}", ended.stderr);
+    let (quiet, loud) = ended.stderr.split_once("now with a report").unwrap();
+    assert!(!quiet.contains("pirn:"), "{}", ended.stderr);
+    let settings = [
+        "starts: 2 workers, ",
+        "stacks of 192 KiB",
+        "trace on, log park, stalls 70ms, assertions off",
+    ];
+    for text in settings {
+        assert!(loud.contains(text), "no `{text}`: {}", ended.stderr);
     }
+    assert_eq!(directory.names(), ["own"], "the trace");
 }
 
 /// The names of the categories, in both directions.

@@ -193,10 +193,7 @@ fn datagrams() -> UdpSocket {
 
 /// Returns a listener with a full queue, for which the system drops the packets.
 fn full_listener() -> (TcpListener, Vec<TcpStream>) {
-    let options = ListenOptions {
-        backlog: 1,
-        ..ListenOptions::default()
-    };
+    let options = ListenOptions::new().backlog(1);
     let listener = TcpListener::bind_with("127.0.0.1:0", &options).unwrap();
     let address = listener.local_addr().unwrap();
     let connect = || TcpStream::connect_timeout(&address, 10 * SOON);
