@@ -1,8 +1,8 @@
 //! Parallel operations have the results of the serial ones.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use pirn::par::{self, Split};
@@ -235,6 +235,83 @@ fn what_takes_long_is_shared_at_once() {
         });
     });
     assert!(fibers.into_inner().unwrap().len() >= 2);
+}
+
+/// Returns whether `work` calls the function that it is given on more than one fiber.
+fn is_shared(work: impl FnOnce(&(dyn Fn() + Sync))) -> bool {
+    let (first, shared) = (OnceLock::new(), AtomicBool::new(false));
+    work(&|| {
+        if shared.load(Ordering::Relaxed) {
+            return;
+        }
+        let own = pirn::current().id();
+        if *first.get_or_init(|| own) != own {
+            shared.store(true, Ordering::Relaxed);
+        }
+        // The parts that have not begun become fibers.
+        pirn::yield_now();
+    });
+    shared.into_inner()
+}
+
+/// Each operation has several parts, which other fibers may run, also on one worker.
+// Proves: O9.
+#[test]
+fn every_operation_has_parts() {
+    const N: u64 = 5_000;
+    type Work = fn(&(dyn Fn() + Sync));
+    let works: [(&str, Work); 10] = [
+        ("for_each", |tick| par::for_each(0..N, |_| tick())),
+        ("map", |tick| drop(par::map(0..N, |_| tick()))),
+        ("map_reduce", |tick| {
+            par::map_reduce(0..N, || (), |_| tick(), |(), ()| ());
+        }),
+        ("reduce", |tick| {
+            par::reduce(0..N, || 0, |a, b| (tick(), a + b).1);
+        }),
+        ("find_any", |tick| {
+            let _ = par::find_any(0..N, |_| (tick(), false).1);
+        }),
+        ("try_for_each", |tick| {
+            let tick = |_| {
+                tick();
+                Ok::<_, Interrupt>(())
+            };
+            par::try_for_each(0..N, tick).unwrap();
+        }),
+        ("try_map", |tick| {
+            let tick = |at| {
+                tick();
+                Ok::<_, Interrupt>(at)
+            };
+            par::try_map(0..N, tick).unwrap();
+        }),
+        ("scan", |tick| {
+            let mut numbers = Dice(1).many(N as usize);
+            par::scan(&mut numbers, |a, b| (tick(), a.wrapping_add(*b)).1);
+        }),
+        ("sort_by", |tick| {
+            let mut numbers = Dice(1).many(N as usize);
+            par::sort_by(&mut numbers, |a, b| (tick(), a.cmp(b)).1);
+        }),
+        ("sort_unstable_by", |tick| {
+            let mut numbers = Dice(1).many(N as usize);
+            par::sort_unstable_by(&mut numbers, |a, b| (tick(), a.cmp(b)).1);
+        }),
+    ];
+    for workers in [1, 2] {
+        let runtime = runtime(workers);
+        let alone = works
+            .into_iter()
+            .filter(|(_, work)| !runtime.run(|| is_shared(work)));
+        let alone: Vec<_> = alone.map(|(name, _)| name).collect();
+        // One worker sorts by itself.
+        let expected: &[&str] = match workers {
+            1 => &["sort_by", "sort_unstable_by"],
+            _ => &[],
+        };
+        assert_eq!(alone, expected, "{workers} workers");
+    }
 }
 
 /// A part has no fewer items than the grain, however slow they are.
