@@ -3,7 +3,7 @@
 #![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 #![allow(clippy::disallowed_methods, reason = "watches from a plain thread")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
 use std::sync::Arc;
@@ -45,6 +45,8 @@ fn switches() -> BTreeMap<String, u64> {
 
 /// Runs a million fibers on every worker, parks a thousand, and watches for `length`.
 fn watch(builder: Builder, workers: usize, length: Duration) {
+    // The name of its threads: other runtimes of the process may have left some.
+    let builder = builder.name(format!("w{workers}"));
     let runtime = builder.workers(workers).build();
     let runtime = runtime.expect("a runtime starts");
     let arrived = AtomicUsize::new(0);
@@ -101,11 +103,41 @@ fn watch(builder: Builder, workers: usize, length: Duration) {
         );
         std::process::exit(1);
     }
-    assert!(switches().len() >= workers, "{:?}", switches());
+    has_only_its_threads(&runtime, &format!("w{workers}-"), workers);
     drop(tx);
     runtime
         .shutdown(Duration::from_millis(50))
         .expect_err("a third parks for good");
+}
+
+/// Waits until the runtime, called `name`, has a thread for each worker, for each standby worker on
+/// which fibers have started, and none else. Those that a delayed worker has needed end before.
+fn has_only_its_threads(runtime: &Runtime, name: &str, workers: usize) {
+    let start = Instant::now();
+    loop {
+        let standby: BTreeSet<_> = runtime.fibers().iter().map(|it| it.worker).collect();
+        let standby = standby.into_iter().filter(|worker| *worker >= workers);
+        let expected = workers + standby.count();
+        let ours = switches().into_keys().filter_map(|thread| {
+            let role = thread.strip_prefix(name)?;
+            Some(role.split(' ').next().unwrap_or_default().to_owned())
+        });
+        let ours: Vec<String> = ours.collect();
+        let services = ["monitor", "inspect"];
+        let others = ours
+            .iter()
+            .filter(|role| !services.contains(&role.as_str()));
+        if others.count() == expected {
+            return;
+        }
+        if start.elapsed() > Duration::from_secs(40) {
+            // As above.
+            eprintln!("{expected} threads are needed: {ours:?}");
+            std::process::exit(1);
+        }
+        // A report wakes a standby worker, which then stays for as long as before.
+        std::thread::sleep(Duration::from_secs(5));
+    }
 }
 
 fn apart(name: &str, part: impl FnOnce()) {
