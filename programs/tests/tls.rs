@@ -33,7 +33,8 @@ fn client(address: SocketAddr, ca: &Path, args: &[&str], input: &str) -> Ended {
     command
         .args(["--connect", &address.to_string(), "--ca"])
         .arg(ca)
-        .args(args);
+        .args(args)
+        .stderr(Stdio::piped());
     let mut client = Program::start(&mut command);
     let mut pipe = client.input();
     let input = input.to_owned();
@@ -41,6 +42,17 @@ fn client(address: SocketAddr, ca: &Path, args: &[&str], input: &str) -> Ended {
     let ended = client.end();
     writer.join().unwrap();
     ended
+}
+
+/// The client has failed, and its report has these parts.
+#[track_caller]
+fn failed(ended: &Ended, parts: &[&str]) {
+    let said = &ended.errors;
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    for part in parts {
+        assert!(said.contains(part), "no `{part}` in: {said}");
+    }
+    assert_eq!(said.lines().count(), 1, "{said}");
 }
 
 /// Sends lines through openssl and back, in this version of TLS.
@@ -135,10 +147,16 @@ fn both_directions_go_on_at_once() {
 fn the_client_believes_no_other_server() {
     let (_server, address, cert) = serve("the_client_believes_no_other_server");
     let (_other, _, foreign) = serve("the_client_believes_nobody_else_but");
-    assert!(client(address, &cert, &[], "").status.success());
-    assert_eq!(client(address, &foreign, &[], "").status.code(), Some(1));
+    let trusted = client(address, &cert, &[], "");
+    assert!(trusted.status.success() && trusted.errors.is_empty());
+    let agree = format!("tls: cannot agree with {address}: ");
+    let stranger = client(address, &foreign, &[], "");
+    failed(
+        &stranger,
+        &[&agree, "invalid peer certificate: BadSignature"],
+    );
     let misnamed = client(address, &cert, &["--name", "example.org"], "");
-    assert_eq!(misnamed.status.code(), Some(1));
+    failed(&misnamed, &[&agree, "certificate not valid for name"]);
 }
 
 // Proves: N5-X-tls.
@@ -234,7 +252,8 @@ fn a_client_waits_so_long_for_the_handshake() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap();
     let ended = client(address, &cert, &["--handshake", "0.3"], "");
-    assert_eq!(ended.status.code(), Some(1));
+    let limit = format!("no TLS handshake with {address} in 300ms");
+    failed(&ended, &[&limit]);
 }
 
 /// A client without a handshake does not delay the shutdown.
@@ -256,11 +275,14 @@ fn what_is_cut_off_is_no_end() {
     let (server, address, cert) = serve("what_is_cut_off_is_no_end");
     let mut command = Command::new(TLS);
     command.args(["--connect", &address.to_string(), "--ca"]);
-    let mut client = Program::start(command.arg(&cert));
+    let mut client = Program::start(command.arg(&cert).stderr(Stdio::piped()));
     let mut input = client.input();
     writeln!(input, "all of it").unwrap();
     assert_eq!(client.line(), "all of it");
     // The system closes its connections, without a close notification of TLS.
     drop(server);
-    assert_eq!(client.end().status.code(), Some(1));
+    failed(
+        &client.end(),
+        &["tls: cannot receive: ", "without sending TLS close_notify"],
+    );
 }

@@ -11,7 +11,9 @@ use std::io::{
 };
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{
+    Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio,
+};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
@@ -32,6 +34,7 @@ pub(crate) struct Program {
     child: Child,
     name: String,
     output: Option<BufReader<ChildStdout>>,
+    errors: Option<ChildStderr>,
 }
 
 /// The outcome of a program, and its output.
@@ -39,6 +42,8 @@ pub(crate) struct Program {
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) output: String,
+    /// Its standard error, if the command has it piped.
+    pub(crate) errors: String,
 }
 
 impl Program {
@@ -48,10 +53,12 @@ impl Program {
         let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = started.unwrap_or_else(|e| panic!("cannot start {name}: {e}"));
         let output = child.stdout.take().map(BufReader::new);
+        let errors = child.stderr.take();
         Program {
             child,
             name,
             output,
+            errors,
         }
     }
 
@@ -129,17 +136,15 @@ impl Program {
     /// Waits until it has ended; returns the outcome, and the output since the last line taken.
     pub(crate) fn end(mut self) -> Ended {
         drop(self.child.stdin.take());
-        let output = self.output.take();
-        let reader = thread::spawn(move || {
-            let mut text = Vec::new();
-            if let Some(mut output) = output {
-                output.read_to_end(&mut text).expect("a readable pipe");
-            }
-            String::from_utf8_lossy(&text).into_owned()
-        });
+        let (output, errors) = (self.output.take(), self.errors.take());
+        let output = thread::spawn(move || read_all(output));
+        let errors = thread::spawn(move || read_all(errors));
         let status = self.wait();
-        let output = reader.join().expect("a reader that does not panic");
-        Ended { status, output }
+        Ended {
+            status,
+            output: output.join().expect("a reader that does not panic"),
+            errors: errors.join().expect("a reader that does not panic"),
+        }
     }
 
     fn wait(&mut self) -> ExitStatus {
@@ -156,6 +161,15 @@ impl Program {
             thread::sleep(Duration::from_millis(2));
         }
     }
+}
+
+/// Returns everything that comes from a pipe until its end.
+fn read_all(pipe: Option<impl io::Read>) -> String {
+    let mut text = Vec::new();
+    if let Some(mut pipe) = pipe {
+        pipe.read_to_end(&mut text).expect("a readable pipe");
+    }
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 impl Drop for Program {
