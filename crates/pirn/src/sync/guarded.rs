@@ -7,8 +7,8 @@
 //! * GD1. An [`Exclusive`] exists iff its owner has the turn to write, a [`Shared`] iff its owner
 //!   has a turn to read. By TN1 and RT1 an `Exclusive` is alone. The value is reached only through
 //!   a guard (or through `&mut Guarded`), and written only through an `Exclusive`.
-//! * GD2. The `value` of a guard is that of the lock whose `turns` it has, or what a caller's
-//!   closure has borrowed from it for as long as the guard exists. It is valid for `'a`.
+//! * GD2. The `value` of a guard is that of the lock with its `turns`, or what a closure of the
+//!   caller has borrowed from that. It stays valid and in place while the guard exists.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;

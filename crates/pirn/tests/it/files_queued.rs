@@ -172,7 +172,7 @@ fn the_environment_turns_it_off() {
     let environment = [("PIRN_IO_URING", "0")];
     let name = "files_queued::the_environment_turns_it_off";
     ends_well(apart(name, &environment, || {
-        assert!(!fetchers(&Directory::new(), &runtime()).0);
+        assert!(!fetchers(&Directory::new()).0);
     }));
 }
 
