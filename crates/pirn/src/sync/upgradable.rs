@@ -77,9 +77,8 @@ impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
     ///
     /// let lock = RwLock::new(1);
     /// let value = lock.upgradable_read();
-    /// if *value < 2 {
-    ///     *RwLockUpgradableReadGuard::upgrade(value) = 2;
-    /// }
+    /// assert_eq!(*value, 1); // The value that the next line changes.
+    /// *RwLockUpgradableReadGuard::upgrade(value) += 1;
     /// assert_eq!(lock.into_inner(), 2);
     /// ```
     #[track_caller]

@@ -304,11 +304,11 @@ mod turns_storm;
 mod unmeasured;
 /// An unobserved panic is reported.
 mod unseen_panics;
-/// Readers with the right to write later.
-mod upgradable;
 /// Files, sockets and children cross `catch_unwind`, as those of `std` do.
 #[cfg(unix)]
 mod unwind_safety;
+/// Readers with the right to write later.
+mod upgradable;
 /// The ways to submit work to a task system.
 mod use_cases;
 /// Waiting with primitives of the user, and rules for tickets.

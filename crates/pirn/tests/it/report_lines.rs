@@ -24,7 +24,8 @@ use pirn::scope::TaskGroup;
 use pirn::select::Select;
 use pirn::spawn::{park_interruptible, park_timeout};
 use pirn::sync::{
-    Barrier, Condvar, Event, Mutex, Once, OnceLock, RwLock, Semaphore, WaitGroup,
+    Barrier, Condvar, Event, Mutex, Once, OnceLock, RwLock,
+    RwLockUpgradableReadGuard as Upgradable, Semaphore, WaitGroup,
 };
 use pirn::time::{interval, now, sleep_until};
 use pirn::wait::{Ticket, Waitable};
@@ -225,6 +226,10 @@ fn check_all() {
     wait!(RwLock, rwlock.write_timeout(HOUR));
     wait!(RwLock, rwlock.read_interruptible());
     wait!(RwLock, rwlock.write_interruptible());
+    wait!(RwLock, rwlock.upgradable_read());
+    let read = kept(RwLock::new(()));
+    kept(read.read());
+    wait!(RwLock, Upgradable::upgrade(read.upgradable_read()));
     let semaphore = Arc::new(Semaphore::new(0));
     let shared = kept(Arc::clone(&semaphore));
     wait!(Semaphore, shared.acquire(1));
@@ -273,6 +278,12 @@ fn check_all() {
     wait!(Broadcast, again.recv_timeout(HOUR));
     let (_value, mut changes) = watch::channel(1);
     wait!(Watch, changes.changed());
+    let (_other, mut value) = watch::channel(1);
+    wait!(Watch, value.wait_for(|_| false).map(drop));
+    wait!(Closed, kept(channel::bounded::<u8>(1)).0.closed());
+    wait!(Closed, kept(oneshot::channel::<u8>()).0.closed());
+    wait!(Closed, kept(broadcast::channel::<u8>(1)).0.closed());
+    wait!(Closed, kept(watch::channel(1)).0.closed());
     wait!(Waitable, pirn::wait::on(&Never));
     let key = std::ptr::from_ref(kept(1_u8)).addr();
     wait!(Key, pirn::wait::park_on(key, || true));
