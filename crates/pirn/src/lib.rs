@@ -156,7 +156,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `macros` | the attributes [`main`](macro@main) and [`test`](macro@test) |
+//! | `macros` | the attributes `#[pirn::main]` and `#[pirn::test]` |
 //! | `futures` | a channel as a `Stream` (`Receiver::into_stream`); `TcpStream` and `UnixStream` as `AsyncRead` and `AsyncWrite` of `futures-io` |
 //! | `hyper` | an executor, timers and streams for hyper (`future::hyper`); includes `futures` |
 //! | `tokio` | futures that need tokio's runtime (`future::tokio`, `Builder::tokio`) |

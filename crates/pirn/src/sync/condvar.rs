@@ -287,6 +287,9 @@ impl Condvar {
 
     /// Wakes the waiter that has waited longest, if there is one; returns true if so.
     ///
+    /// A party that has released the mutex, and does not wait yet, ends its wait too. It is not
+    /// counted: the result may be false then.
+    ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
     ///
@@ -319,7 +322,8 @@ impl Condvar {
         woken
     }
 
-    /// Wakes all present waiters; returns their number.
+    /// Wakes all present waiters; returns their number, without those that have released the mutex
+    /// and do not wait yet, which end their waits too.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

@@ -133,11 +133,25 @@ impl<G: Grant, T: ?Sized> RefUnwindSafe for Shared<'_, G, T> {}
 /// fiber. The compiler names this type where a guard is sent.
 struct StaysOnItsFiber(PhantomData<*const ()>);
 
+/// Where the value of a guard is (GD2).
+struct Place<T: ?Sized>(NonNull<T>);
+
+impl<T: ?Sized> Clone for Place<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for Place<T> {}
+
+// SAFETY: it reaches nothing by itself: a guard does, which is not `Send`.
+unsafe impl<T: ?Sized + Send> Send for Place<T> {}
+
 /// The turn to write. Dropping it ends the turn.
 pub(super) struct Exclusive<'a, G: Grant, T: ?Sized> {
     _stays: StaysOnItsFiber,
     turns: &'a G,
-    value: NonNull<T>,
+    value: Place<T>,
     /// The value is written, so its type must not change for a longer-lived one.
     writes: PhantomData<&'a mut T>,
 }
@@ -146,14 +160,14 @@ pub(super) struct Exclusive<'a, G: Grant, T: ?Sized> {
 pub(super) struct Shared<'a, G: Grant, T: ?Sized> {
     _stays: StaysOnItsFiber,
     turns: &'a G,
-    value: NonNull<T>,
+    value: Place<T>,
     reads: PhantomData<&'a T>,
 }
 
 /// An [`Exclusive`] without its turn, which can be taken again.
 pub(super) struct Released<'a, G: Grant, T: ?Sized> {
     turns: &'a G,
-    value: NonNull<T>,
+    value: Place<T>,
     writes: PhantomData<&'a mut T>,
 }
 
@@ -188,14 +202,14 @@ impl<G: Grant, T: ?Sized> Guarded<G, T> {
         spec: &Spec,
     ) -> Result<Exclusive<'_, G, T>, How> {
         self.turns.take(local, Kind::Write, spec)?;
-        Ok(Exclusive::new(&self.turns, self.pointer()))
+        Ok(Exclusive::new(&self.turns, self.place()))
     }
 
     /// As [`exclusive`](Self::exclusive), without waiting.
     #[inline]
     pub(super) fn try_exclusive(&self) -> Option<Exclusive<'_, G, T>> {
         let taken = self.turns.try_take(Kind::Write);
-        taken.then(|| Exclusive::new(&self.turns, self.pointer()))
+        taken.then(|| Exclusive::new(&self.turns, self.place()))
     }
 
     /// Takes a turn to read, waiting as `spec` says.
@@ -210,14 +224,14 @@ impl<G: Grant, T: ?Sized> Guarded<G, T> {
         spec: &Spec,
     ) -> Result<Shared<'_, G, T>, How> {
         self.turns.take(local, Kind::Read, spec)?;
-        Ok(Shared::new(&self.turns, self.pointer()))
+        Ok(Shared::new(&self.turns, self.place()))
     }
 
     /// As [`shared`](Self::shared), without waiting.
     #[inline]
     pub(super) fn try_shared(&self) -> Option<Shared<'_, G, T>> {
         let taken = self.turns.try_take(Kind::Read);
-        taken.then(|| Shared::new(&self.turns, self.pointer()))
+        taken.then(|| Shared::new(&self.turns, self.place()))
     }
 
     pub(super) fn get_mut(&mut self) -> &mut T {
@@ -235,9 +249,9 @@ impl<G: Grant, T: ?Sized> Guarded<G, T> {
     }
 
     #[inline(always)]
-    fn pointer(&self) -> NonNull<T> {
+    fn place(&self) -> Place<T> {
         // SAFETY: the address of a cell is not null.
-        unsafe { NonNull::new_unchecked(self.value.get()) }
+        Place(unsafe { NonNull::new_unchecked(self.value.get()) })
     }
 }
 
@@ -276,14 +290,14 @@ impl<T: ?Sized> Guarded<Lock<SharedTurns>, T> {
     ) -> Exclusive<'a, Lock<SharedTurns>, T> {
         debug_assert!(ptr::eq(turn.turns, &raw const self.turns), "another lock");
         let _ = ManuallyDrop::new(turn);
-        Exclusive::new(&self.turns, self.pointer())
+        Exclusive::new(&self.turns, self.place())
     }
 }
 
 impl<'a, G: Grant, T: ?Sized> Exclusive<'a, G, T> {
     /// Returns the guard of the caller, which has the turn (GD2).
     #[inline(always)]
-    fn new(turns: &'a G, value: NonNull<T>) -> Self {
+    fn new(turns: &'a G, value: Place<T>) -> Self {
         Exclusive {
             _stays: StaysOnItsFiber(PhantomData),
             turns,
@@ -308,7 +322,7 @@ impl<'a, G: Grant, T: ?Sized> Exclusive<'a, G, T> {
         mut self,
         f: impl FnOnce(&mut T) -> Option<&mut U>,
     ) -> Result<Exclusive<'a, G, U>, Self> {
-        match f(&mut self).map(NonNull::from) {
+        match f(&mut self).map(|part| Place(part.into())) {
             // The turn passes to the new guard.
             Some(part) => Ok(Exclusive::new(ManuallyDrop::new(self).turns, part)),
             None => Err(self),
@@ -351,7 +365,7 @@ impl<'a, T: ?Sized> Exclusive<'a, Lock<SharedTurns>, T> {
 impl<'a, G: Grant, T: ?Sized> Shared<'a, G, T> {
     /// Returns the guard of the caller, which has a turn (GD2).
     #[inline(always)]
-    fn new(turns: &'a G, value: NonNull<T>) -> Self {
+    fn new(turns: &'a G, value: Place<T>) -> Self {
         Shared {
             _stays: StaysOnItsFiber(PhantomData),
             turns,
@@ -365,7 +379,7 @@ impl<'a, G: Grant, T: ?Sized> Shared<'a, G, T> {
         self,
         f: impl FnOnce(&T) -> Option<&U>,
     ) -> Result<Shared<'a, G, U>, Self> {
-        match f(&self).map(NonNull::from) {
+        match f(&self).map(|part| Place(part.into())) {
             // The turn passes to the new guard.
             Some(part) => Ok(Shared::new(ManuallyDrop::new(self).turns, part)),
             None => Err(self),
@@ -379,7 +393,7 @@ impl<G: Grant, T: ?Sized> Deref for Exclusive<'_, G, T> {
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: GD1, GD2: this guard is the only way to the value.
-        unsafe { self.value.as_ref() }
+        unsafe { self.value.0.as_ref() }
     }
 }
 
@@ -387,7 +401,7 @@ impl<G: Grant, T: ?Sized> DerefMut for Exclusive<'_, G, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: GD1, GD2: this guard is the only way to the value.
-        unsafe { self.value.as_mut() }
+        unsafe { self.value.0.as_mut() }
     }
 }
 
@@ -397,7 +411,7 @@ impl<G: Grant, T: ?Sized> Deref for Shared<'_, G, T> {
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: GD1, GD2: no party writes while this guard exists.
-        unsafe { self.value.as_ref() }
+        unsafe { self.value.0.as_ref() }
     }
 }
 

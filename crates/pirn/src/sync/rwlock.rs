@@ -7,9 +7,9 @@ use std::fmt;
 use std::time::Duration;
 
 use super::guarded::Guarded;
-use super::mutex::Mutex;
 use super::rwlock_guard::{RwLockReadGuard, RwLockWriteGuard};
 use super::shared_turns::{Kind, SharedTurns};
+use super::turns::Turns;
 use super::upgradable::RwLockUpgradableReadGuard;
 use crate::fiber::current::Local;
 use crate::shim::Lock;
@@ -46,7 +46,7 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 #[doc(alias = "sync.RWMutex")]
 pub struct RwLock<T: ?Sized> {
     /// Held by the reader that may upgrade (UG1).
-    upgradable: Mutex<()>,
+    upgradable: Guarded<Turns, ()>,
     guarded: Guarded<Lock<SharedTurns>, T>,
 }
 
@@ -63,7 +63,7 @@ impl<T> RwLock<T> {
     /// ```
     pub const fn new(value: T) -> Self {
         RwLock {
-            upgradable: Mutex::new(()),
+            upgradable: Guarded::new(Turns::new(), ()),
             guarded: Guarded::new(Lock::new(SharedTurns::new()), value),
         }
     }
@@ -137,7 +137,8 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Locks for reading with the right to [upgrade](RwLockUpgradableReadGuard::upgrade). Waits like
-    /// [`read`](RwLock::read), and for another caller that has this right.
+    /// [`read`](RwLock::read), and for another caller that has this right. Only after that it has a
+    /// place in the order of arrival.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
@@ -151,9 +152,14 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[track_caller]
     pub fn upgradable_read(&self) -> RwLockUpgradableReadGuard<'_, T> {
-        let slot = self.upgradable.lock();
         let local = consume_budget_here();
-        match self.guarded.shared(local, &Spec::of(Reason::RwLock)) {
+        let spec = Spec::of(Reason::RwLock);
+        // No closure: reports name the caller's line.
+        let slot = match self.upgradable.exclusive(local, &spec) {
+            Ok(slot) => slot,
+            Err(how) => unexpected(how),
+        };
+        match self.guarded.shared(local, &spec) {
             Ok(turn) => RwLockUpgradableReadGuard::of(slot, turn, &self.guarded),
             Err(how) => unexpected(how),
         }
@@ -175,7 +181,7 @@ impl<T: ?Sized> RwLock<T> {
     /// assert!(lock.try_upgradable_read().is_some());
     /// ```
     pub fn try_upgradable_read(&self) -> Option<RwLockUpgradableReadGuard<'_, T>> {
-        let slot = self.upgradable.try_lock()?;
+        let slot = self.upgradable.try_exclusive()?;
         let turn = self.guarded.try_shared()?;
         Some(RwLockUpgradableReadGuard::of(slot, turn, &self.guarded))
     }

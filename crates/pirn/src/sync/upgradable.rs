@@ -9,10 +9,10 @@
 use std::fmt;
 use std::ops::Deref;
 
-use super::guarded::{Guarded, Shared};
-use super::mutex::MutexGuard;
+use super::guarded::{Exclusive, Guarded, Shared};
 use super::rwlock_guard::{RwLockReadGuard, RwLockWriteGuard};
 use super::shared_turns::SharedTurns;
+use super::turns::Turns;
 use crate::shim::Lock;
 use crate::wait::yielding::consume_budget_here;
 use crate::wait::{Reason, Spec};
@@ -46,14 +46,14 @@ use crate::wait::{Reason, Spec};
 pub struct RwLockUpgradableReadGuard<'a, T: ?Sized> {
     // The first to be dropped: the next guard of this kind needs a turn.
     turn: Shared<'a, Lock<SharedTurns>, T>,
-    slot: MutexGuard<'a, ()>,
+    slot: Exclusive<'a, Turns, ()>,
     lock: &'a Guarded<Lock<SharedTurns>, T>,
 }
 
 impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
     /// Returns the guard of the caller, which has `slot` of `lock`.
     pub(super) fn of(
-        slot: MutexGuard<'a, ()>,
+        slot: Exclusive<'a, Turns, ()>,
         turn: Shared<'a, Lock<SharedTurns>, T>,
         lock: &'a Guarded<Lock<SharedTurns>, T>,
     ) -> Self {

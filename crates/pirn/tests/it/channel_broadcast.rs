@@ -302,6 +302,35 @@ fn a_condition_on_a_watched_value_is_waited_for() {
     assert_eq!(*rx.borrow(), 3);
 }
 
+/// A value that was read as seen is not reported once more: what comes after it is another value.
+#[test]
+fn a_watched_value_is_reported_once() {
+    const LAST: usize = 2_000;
+    for executor in EXECUTOR_KINDS {
+        let (tx, rx) = watch::channel(0);
+        let mut jobs = Jobs::new();
+        for by_condition in [false, true, false] {
+            let mut rx = rx.clone();
+            jobs.add(move || {
+                let mut seen = 0;
+                while seen < LAST {
+                    let next = match by_condition {
+                        false => *rx.borrow_and_update(),
+                        true => *rx.wait_for(|_| true).unwrap(),
+                    };
+                    if next < LAST {
+                        rx.changed().unwrap();
+                        assert_ne!(*rx.borrow(), next, "reported once more");
+                    }
+                    seen = next;
+                }
+            });
+        }
+        jobs.add(move || (1..=LAST).for_each(|i| tx.send(i).unwrap()));
+        jobs.run(executor, 2);
+    }
+}
+
 /// An interrupt ends a wait for a condition: before it begins, while it is parked, and while
 /// changes come faster than they are tested.
 #[test]
@@ -329,10 +358,11 @@ fn a_wait_for_a_condition_can_be_interrupted() {
             let waits = pirn::spawn(move || rx.wait_for(|_| false).map(drop));
             (0..100).for_each(|_| pirn::yield_now());
             waits.cancel();
-            waits.join().unwrap()
+            waits.join()
         });
+        // Before anything can fail, so that the thread ends.
         stop.store(true, Ordering::SeqCst);
-        assert_eq!(waited, Err(cancelled));
+        assert_eq!(waited.unwrap(), Err(cancelled));
     });
 }
 

@@ -206,14 +206,8 @@ fn with_endless_group(
     f: impl FnOnce(&TaskGroup) -> Result<(), Interrupt>,
 ) -> Result<(), Interrupt> {
     let group = TaskGroup::new();
-    match group.spawn(pirn::park) {
-        Ok(fiber) => {
-            let _ends = Unparks(fiber);
-            f(&group)
-        }
-        // The deadline has passed.
-        Err(error) => panic!("{error:?}"),
-    }
+    let _ends = Unparks(group.spawn(pirn::park).unwrap());
+    f(&group)
 }
 
 /// A fiber that ends when the second of the two is dropped.

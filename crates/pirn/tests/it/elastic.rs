@@ -469,7 +469,7 @@ fn a_retiring_worker_takes_no_new_fibers() {
         let builder = workers(2).max_threads(2).scheduler(scheduler);
         let runtime = builder.build().unwrap();
         let (inside, over) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let drains = AtomicBool::new(false);
+        let (drains, spawned) = (AtomicBool::new(false), AtomicUsize::new(0));
         let state = || {
             let workers = runtime.metrics().workers;
             workers.get(1).map(|worker| worker.state)
@@ -485,6 +485,7 @@ fn a_retiring_worker_takes_no_new_fibers() {
                         pirn::yield_now();
                         if last && drains.load(Ordering::SeqCst) {
                             started_on.push(pirn::spawn(name).join().unwrap());
+                            spawned.fetch_add(1, Ordering::SeqCst);
                         }
                     }
                     started_on
@@ -501,6 +502,10 @@ fn a_retiring_worker_takes_no_new_fibers() {
             for _ in 0..20 {
                 let fibers: Vec<_> = (0..50).map(|_| s.spawn(name)).collect();
                 started_on.extend(fibers.into_iter().map(|fiber| fiber.join().unwrap()));
+            }
+            let start = Instant::now();
+            while spawned.load(Ordering::SeqCst) == 0 && start.elapsed() < LONG {
+                thread::sleep(Duration::from_millis(1));
             }
             over.store(true, Ordering::SeqCst);
             let from_there = stay.map(|fiber| fiber.join().unwrap());

@@ -131,6 +131,7 @@ fn what_is_in_memory_is_read_in_place() {
         if !tells_what_is_cached(&file) {
             return unmeasured("the file system does not tell what is in memory");
         }
+        let again = file.try_clone().unwrap();
         runtime(1).run(|| {
             let mut file = File::from(file);
             let mut buffer = [0; 4096];
@@ -145,6 +146,9 @@ fn what_is_in_memory_is_read_in_place() {
                 assert_eq!(buffer, [7; 4096]);
             }
         });
+        if threads_for_files() > 0 && !tells_what_is_cached(&again) {
+            return unmeasured("the system needs the memory that the file is in");
+        }
         assert_eq!(threads_for_files(), 0);
     });
     if let Some(ended) = ended {

@@ -227,6 +227,8 @@ fn check_all() {
     wait!(RwLock, rwlock.read_interruptible());
     wait!(RwLock, rwlock.write_interruptible());
     wait!(RwLock, rwlock.upgradable_read());
+    // The right to upgrade is taken.
+    wait!(RwLock, rwlock.upgradable_read());
     let read = kept(RwLock::new(()));
     kept(read.read());
     wait!(RwLock, Upgradable::upgrade(read.upgradable_read()));

@@ -14,7 +14,7 @@ use pirn::{Interrupt, Runtime};
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
 use crate::sockets_util::{connection, listener};
-use crate::util::{Dice, Directory, eventually, on_every_shape, scaled};
+use crate::util::{Dice, Directory, LONG, eventually, on_every_shape, scaled};
 
 fn would_block<T: std::fmt::Debug>(result: io::Result<T>) -> bool {
     match result {
@@ -240,8 +240,7 @@ fn the_mode_does_not_come_with_a_socket() {
     });
     one.set_nonblocking(true).unwrap();
     let mut one = one.into_std().unwrap();
-    one.set_read_timeout(Some(Duration::from_millis(300)))
-        .unwrap();
+    one.set_read_timeout(Some(LONG)).unwrap();
     std::thread::scope(|threads| {
         threads.spawn(|| other.write_all(b"pong").unwrap());
         assert_eq!(one.read(&mut [0; 4]).unwrap(), 4);

@@ -75,6 +75,32 @@ fn an_upgrade_comes_after_present_readers_and_before_all_others() {
     });
 }
 
+/// A party that waits for its upgrade keeps later readers out, also where no writer waits.
+#[test]
+fn no_reader_joins_while_an_upgrade_waits() {
+    alone(|| {
+        let (lock, steps) = (RwLock::new(0), AtomicUsize::new(0));
+        pirn::scope(|s| {
+            s.spawn(|| {
+                let _guard = lock.read();
+                steps.fetch_add(1, Ordering::SeqCst);
+                until(&steps, 3);
+            });
+            until(&steps, 1);
+            s.spawn(|| {
+                let guard = lock.upgradable_read();
+                steps.fetch_add(1, Ordering::SeqCst);
+                *Upgradable::upgrade(guard) += 1;
+            });
+            until(&steps, 2);
+            assert!(lock.try_read().is_none(), "a reader joins");
+            assert!(lock.try_upgradable_read().is_none());
+            steps.fetch_add(1, Ordering::SeqCst);
+            assert_eq!(*lock.read(), 1);
+        });
+    });
+}
+
 #[test]
 fn what_was_read_before_an_upgrade_still_holds() {
     for workers in [1, 2, 4] {

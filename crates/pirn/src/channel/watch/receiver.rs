@@ -106,9 +106,10 @@ impl<T> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
-        // WB1: in this order; a change in between is reported once more.
+        let value = self.board.look();
+        // WB1: the version of this value.
         self.seen = self.board.state.lock().version;
-        Ref(self.board.look())
+        Ref(value)
     }
 
     /// Returns true if the value has changed since it was last seen.
@@ -196,9 +197,9 @@ impl<T> Receiver<T> {
         loop {
             // In each round: changes may come faster than `f` returns, so that no round parks.
             begin().map_err(RecvError::Interrupted)?;
-            // WB1: the version first; a change in between leads to another round.
-            self.seen = self.board.state.lock().version;
             let value = self.board.look();
+            // WB1: the version of this value.
+            self.seen = self.board.state.lock().version;
             if f(&value) {
                 return Ok(Ref(value));
             }

@@ -91,8 +91,8 @@ impl<T> Sender<T> {
         if self.board.state.lock().receivers == 0 {
             return Err(SendError::Disconnected(value));
         }
-        let old = mem::replace(&mut *self.board.value.write(), value);
-        self.board.publish();
+        // The old value is dropped when receivers can read the new one.
+        let old = self.board.change(|place| mem::replace(place, value));
         drop(old);
         Ok(())
     }
@@ -124,9 +124,7 @@ impl<T> Sender<T> {
     #[doc(alias = "send_replace")]
     #[track_caller]
     pub fn modify<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        let result = f(&mut self.board.value.write());
-        self.board.publish();
-        result
+        self.board.change(f)
     }
 
     /// Returns read access to the value.
