@@ -68,7 +68,12 @@ impl Sanitizer {
             Sanitizer::Thread => "-Zbuild-std",
         };
         let host = host()?;
-        let args = format!("--package pirn --target {host} {targets} {build_std}");
+        // The crate of libc's functions is one object, so that the linker takes all of them in
+        // place of the sanitizer's, which are weak.
+        let args = format!(
+            "--package pirn --package pirn-hooks --target {host} {targets} {build_std} \
+             --config profile.dev.package.pirn-hooks.codegen-units=1"
+        );
         // A backtrace takes an instrumented std half a minute.
         let build = Build::new(&args)
             .debug(if quick { "none" } else { "line-tables-only" })

@@ -30,7 +30,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// Reports what is wrong with a `main` only.
+/// Reports errors that only a `main` can have.
 fn check(function: &Function, misuse: &mut Misuse) {
     let signature = &function.signature;
     let name = &signature.ident;
@@ -57,15 +57,15 @@ fn on_a_fiber(function: &Function, settings: &[Setting]) -> TokenStream {
         signature,
         body,
     } = function;
-    let report = function.report(&quote! { main() });
+    let exit_code = function.exit_code(&quote! { main() });
     let run = if settings.is_empty() {
-        quote! { ::pirn::run(|| #report) }
+        quote! { ::pirn::run(|| #exit_code) }
     } else {
         let names = settings.iter().map(|setting| &setting.name);
         let values = settings.iter().map(|setting| &setting.value);
         quote! {
             match ::pirn::runtime::Builder::new() #(.#names(#values))* .build() {
-                ::std::result::Result::Ok(runtime) => runtime.run(|| #report),
+                ::std::result::Result::Ok(runtime) => runtime.run(|| #exit_code),
                 ::std::result::Result::Err(error) => {
                     ::std::eprintln!("pirn: the runtime of `main` could not be made: {error}");
                     ::std::process::ExitCode::FAILURE

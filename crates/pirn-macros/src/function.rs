@@ -1,4 +1,4 @@
-//! The function below an attribute, and what is wrong with any function that becomes a fiber's.
+//! The function below an attribute, and the checks that both attributes share.
 
 use proc_macro2::{Group, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -47,7 +47,7 @@ impl Function {
         }
     }
 
-    /// Reports qualifiers and parameters of types that a fiber's function cannot have.
+    /// Reports qualifiers and generic parameters, which a fiber's function cannot have.
     fn check(&self, attribute: &str, misuse: &mut Misuse) {
         let signature = &self.signature;
         if let Some(word) = &signature.asyncness {
@@ -92,8 +92,9 @@ impl Function {
         }
     }
 
-    /// Returns `call` as an exit code. A result that is none is an error at the return type.
-    pub(crate) fn report(&self, call: &TokenStream) -> TokenStream {
+    /// Returns code that converts the result of `call` to an exit code. If the result is not a
+    /// `Termination`, the compiler reports the return type.
+    pub(crate) fn exit_code(&self, call: &TokenStream) -> TokenStream {
         let span = self.result().map_or_else(Span::call_site, Spanned::span);
         quote_spanned! {span=> ::std::process::Termination::report(#call) }
     }

@@ -79,7 +79,8 @@ pub(crate) fn read(
 /// Reads one option: its name, and its value or the error of a value of the wrong type.
 ///
 /// # Errors
-/// If the option is unknown or has no value. Where the next one begins is unknown then.
+/// If the name is missing or unknown, or if the value is missing or does not parse. The start of
+/// the next option is then unknown.
 fn one(
     input: ParseStream<'_>,
     attribute: &str,
@@ -90,24 +91,24 @@ fn one(
         return Err(input.error(format!("expected an option: {takes}")));
     }
     let name = Ident::parse_any(input)?;
-    let Some(known) = known.iter().find(|known| name == known.name) else {
+    let Some(option) = known.iter().find(|option| name == option.name) else {
         let text = format!("unknown option `{name}`: {takes}");
         return Err(Error::new(name.span(), text));
     };
-    let example = known.example;
+    let example = option.example;
     if !input.peek(Token![=]) {
         let text = format!("`{name}` has no value: write `{example}`");
         return Err(Error::new(name.span(), text));
     }
     input.parse::<Token![=]>()?;
     let value = input.parse()?;
-    let kind = match known.takes {
+    let kind = match option.takes {
         Takes::Integer => "an integer",
         Takes::Text => "a string",
     };
     let text = format!("`{name}` takes {kind} as a literal: write `{example}`");
     let wrong = Error::new_spanned(&value, text);
-    let value = match (literal(value), &known.takes) {
+    let value = match (literal(value), &option.takes) {
         (Some(value @ Lit::Int(_)), Takes::Integer) => Ok(value),
         (Some(value @ Lit::Str(_)), Takes::Text) => Ok(value),
         _ => Err(wrong),
@@ -115,7 +116,8 @@ fn one(
     Ok((name, value))
 }
 
-/// Returns the literal that `value` is. A macro that passes one on puts it into a group.
+/// Returns the literal in `value`, if it is one. A literal that a macro has passed on is in a
+/// group.
 fn literal(value: Expr) -> Option<Lit> {
     match value {
         Expr::Lit(value) => Some(value.lit),

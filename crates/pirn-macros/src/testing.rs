@@ -38,7 +38,7 @@ fn find<'a>(settings: &'a [Setting], name: &str) -> Option<&'a Setting> {
     settings.iter().find(|setting| setting.name == name)
 }
 
-/// Reports what is wrong with a test only.
+/// Reports errors that only a test can have.
 fn check(function: &Function, misuse: &mut Misuse) {
     let doubled = function
         .attributes
@@ -49,13 +49,13 @@ fn check(function: &Function, misuse: &mut Misuse) {
         misuse.report(attribute, text);
     }
     let inputs = &function.signature.inputs;
-    let takes_handle = |input: &FnArg| match input {
+    let is_shared_reference = |input: &FnArg| match input {
         FnArg::Typed(input) => {
             matches!(&*input.ty, Type::Reference(of) if of.mutability.is_none())
         }
         FnArg::Receiver(_) => false,
     };
-    if inputs.len() > 1 || !inputs.iter().all(takes_handle) {
+    if inputs.len() > 1 || !inputs.iter().all(is_shared_reference) {
         let text = "a test takes no argument, or one of type `&pirn::runtime::Handle`";
         misuse.report(inputs, text);
     }
@@ -74,9 +74,9 @@ fn on_a_fiber(function: &Function, settings: &[Setting]) -> TokenStream {
         body,
     } = function;
     let name = &signature.ident;
-    // Variables here are others than what the user calls so, such as a test named `handle`.
+    // Names with this span do not collide with the user's, such as a test named `handle`.
     let here = Span::mixed_site();
-    // A parameter of another type is reported where it is written.
+    // Each argument has the span of its parameter, so the compiler reports a type mismatch there.
     let arguments = signature.inputs.iter().map(|input| {
         quote_spanned! {here.located_at(input.span())=> handle}
     });
@@ -85,9 +85,9 @@ fn on_a_fiber(function: &Function, settings: &[Setting]) -> TokenStream {
     let (output, call) = if function.result().is_none() {
         (quote! { () }, call)
     } else {
-        let report = function.report(&call);
+        let exit_code = function.exit_code(&call);
         let judged = quote_spanned! {here=> {
-            let code = #report;
+            let code = #exit_code;
             ::std::assert!(
                 code == ::std::process::ExitCode::SUCCESS,
                 "the test returned a failure",
@@ -96,12 +96,13 @@ fn on_a_fiber(function: &Function, settings: &[Setting]) -> TokenStream {
         }};
         (quote! { ::std::process::ExitCode }, judged)
     };
-    let calls = settings.iter().map(|Setting { name, value }| match name {
-        name if name == "seed" => {
+    let calls = settings.iter().map(|Setting { name, value }| {
+        if name == "seed" {
             let deterministic = quote_spanned! {name.span()=> deterministic};
             quote! { .#deterministic(#value) }
+        } else {
+            quote! { .#name(#value) }
         }
-        name => quote! { .#name(#value) },
     });
     let builder = quote! {
         ::pirn::runtime::Builder::new().name("pirn-test") #(#calls)*

@@ -73,12 +73,14 @@
 //!    under it. An interrupted call has done nothing and returns its arguments. An interrupted
 //!    `join` leaves the other fiber running. An operation of several steps, such as `write_all` or
 //!    `Command::output`, may have done some of them.
-//! 4. A limit of the call itself is reported as such (`Timeout`, `Elapsed`), a deadline of the code
+//! 4. A limit of the call itself is reported as such (`Timeout`, `Elapsed`, `None`,
+//!    `Ok(false)`), a deadline of the code
 //!    around it ([`timeout`], [`cancel::with_deadline`]) as an interrupt. The nearest deadline
 //!    applies; a cancellation has precedence. Children of a scope are under the deadline of the
 //!    scope; other fibers start without one.
 //! 5. A fiber yields after 128 operations that may wait and did not have to, or after 17 if it
-//!    computes for 0.2 ms or more between two. Functions with the prefix `try_` never yield.
+//!    computes for 0.2 ms or more between two. Functions of channels, locks and
+//!    selects with the prefix `try_` never yield.
 //! 6. Functions that take borrowing closures (`scope`, `run`, `blocking`) return only when the
 //!    closure has ended.
 //! 7. A panic ends its fiber and is returned by its join. The panic of a child that is never joined
@@ -95,6 +97,7 @@
 //!
 //! | | pirn | std | Go | tokio |
 //! |---|---|---|---|---|
+//! | the program | `#[pirn::main]`, or nothing | `fn main` | `func main` | `#[tokio::main]` |
 //! | start | [`spawn(\|\| …)`](spawn()) | `thread::spawn` | `go f()` | `tokio::spawn(async {…})` |
 //! | wait for the end | [`JoinHandle::join`] | `join()` | `WaitGroup` | `.await` |
 //! | borrow | [`scope()`] | `thread::scope` | | |
@@ -104,20 +107,24 @@
 //! | a set of tasks | [`scope::TaskGroup`] | | | `JoinSet` |
 //! | channel | [`channel::bounded`] | `mpsc` | `make(chan T, n)` | `mpsc::channel` |
 //! | channel to all | [`channel::broadcast`], [`channel::watch`] | | | `broadcast`, `watch` |
+//! | no receiver left | [`Sender::closed`](channel::Sender::closed) | | | `closed().await` |
 //! | select | [`select!`] | | `select` | `select!` |
 //! | lock | [`sync::Mutex`] | `Mutex` | `sync.Mutex` | `sync::Mutex` |
+//! | many readers | [`sync::RwLock`] | `RwLock` | `sync.RWMutex` | `RwLock` |
+//! | a condition, an event | [`sync::Condvar`], [`sync::Event`] | `Condvar` | `sync.Cond` | `Notify` |
 //! | at most n | [`sync::Semaphore`] | | `semaphore.Weighted` | `Semaphore` |
 //! | once | [`sync::OnceLock`] | `OnceLock` | `sync.Once` | `OnceCell` |
 //! | sleep | [`sleep`] | `thread::sleep` | `time.Sleep` | `sleep().await` |
 //! | ticks | [`time::interval`](time::interval()), [`channel::tick`] | | `time.Ticker` | `interval` |
 //! | time limit | [`timeout`], [`cancel::with_deadline`] | | `context.WithTimeout` | `timeout(…).await` |
-//! | test with time | [`runtime::test`] | | `synctest` | `start_paused` |
+//! | test with time | `#[pirn::test]`, [`runtime::test`] | | `synctest` | `start_paused` |
 //! | compute in parallel | [`par`] | | | |
 //! | a long computation | [`compute`] | | | `spawn_blocking` |
 //! | blocking work | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) | | | `spawn_blocking` |
 //! | sockets | `net` | `net` | `net` | `net` |
 //! | a future | [`future::wait`] | | | `.await` |
 //! | files | [`fs`] | `fs` | `os` | `fs` |
+//! | signals | [`signal`] | | `os/signal` | `signal` |
 //! | processes | [`process`] | `process` | `os/exec` | `process` |
 //! | block in place | [`block_in_place`](blocking::block_in_place) | | | `block_in_place` |
 //! | find a hang | [`diag::dump()`], [`diag::dump_on_quit`] | | SIGQUIT dump | `tokio-console` |
@@ -254,8 +261,10 @@ pub use wait::Interrupt;
 ///
 /// With options the attribute builds a runtime and runs the body as its first fiber. When the body
 /// has returned, the [`Runtime`] is dropped: it waits until every fiber has ended. If the body
-/// panics, it cancels them first. This runtime is not the default one. The fibers of the body use
-/// it, but a plain thread does only if it [enters](runtime::Handle::enter) the runtime.
+/// panics, it cancels them first. An `Err` cancels nothing: end the other fibers before you return
+/// one. Without options, fibers that still run stop at any point when `main` returns. This runtime
+/// is not the default one. The fibers of the body use it, but a plain thread does only if it
+/// [enters](runtime::Handle::enter) the runtime.
 ///
 /// | option | method of [`Builder`](runtime::Builder) |
 /// |---|---|
@@ -263,6 +272,8 @@ pub use wait::Interrupt;
 /// | `max_threads = 8` | [`max_threads`](runtime::Builder::max_threads) |
 /// | `stack_size = 65536` | [`stack_size`](runtime::Builder::stack_size), in bytes |
 /// | `name = "web"` | [`name`](runtime::Builder::name) |
+///
+/// The values are literals; for computed ones use [`runtime::Builder`].
 ///
 /// `main` may return any type that implements [`Termination`](std::process::Termination), such as
 /// [`Result`]. The result becomes the exit code, as in `std`, before the runtime is dropped. It

@@ -111,8 +111,8 @@ fn watch(builder: Builder, workers: usize, length: Duration) {
 }
 
 /// Waits until the runtime, called `name`, has a thread for each worker, for each standby worker on
-/// which fibers have started, and none else. Those that a delayed worker has needed end before. Where
-/// fibers may migrate, a standby worker stays only for a timer.
+/// which fibers have started, and none else. Those that a delayed worker has needed end before.
+/// Where fibers may migrate, a standby worker stays only for a timer.
 fn has_only_its_threads(runtime: &Runtime, name: &str, workers: usize) {
     let start = Instant::now();
     loop {

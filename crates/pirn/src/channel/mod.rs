@@ -5,7 +5,8 @@
 //! arrive in the order in which they were sent, each at exactly one receiver.
 //!
 //! A channel does not depend on scopes or cancellation. It ends by [`close`](Sender::close), or
-//! when the last sender or the last receiver is dropped.
+//! when the last sender or the last receiver is dropped. A [`broadcast`] or [`watch`] channel
+//! without receivers continues with the next `subscribe`.
 //!
 //! | opened by | keeps | a value goes to |
 //! |---|---|---|
@@ -18,7 +19,9 @@
 //!
 //! A receive or send that waits parks a fiber and blocks a plain thread. Inside the
 //! [poll](crate::future#inside-a-poll) of a future on a fiber it panics; the methods ending in
-//! `_async` return futures for that. [`select!`](crate::select!) waits for several channels.
+//! `_async` return futures for that; for other calls there is
+//! [`future::fiber`](crate::future::fiber()). [`select!`](crate::select!) waits for several
+//! channels.
 //!
 //! # Examples
 //! ```

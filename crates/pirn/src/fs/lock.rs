@@ -1,13 +1,13 @@
 //! Locks of files, which exclude other processes and other handles.
 
-// Owns: which calls for a lock are handed over, and to which threads. A free lock is taken like any
-// other call on a file. Only a call that has to wait goes on to the threads of `blocking`. So
-// however many fibers wait, the holder's calls on files, and calls for other locks that are free,
-// find a thread. A release is made in place, so it needs none. Does not own: the threads
-// (`blocking`).
+// Owns: which calls for a lock are handed over, and to which threads. A call for a free lock is
+// made like any other call on a file. Only if the lock is taken is a second call, which waits,
+// handed to the threads of `blocking`. So however many fibers wait, the holder's calls on files,
+// and calls for other locks that are free, find a thread. A release is made in place, so it needs
+// none. Does not own: the threads (`blocking`).
 //
-// Rejected: attempts in intervals, as `pirn-hooks` makes them. They can be interrupted, but wake the
-// worker all the time, and waiters that the system queues come first.
+// Rejected: repeated attempts at intervals, as in `pirn-hooks`. They can be interrupted. But each
+// attempt wakes the worker, and processes that block in the system call get the lock first.
 
 use std::fs;
 use std::io;
@@ -20,23 +20,51 @@ impl File {
     /// [`std::fs::File::lock`].
     ///
     /// The lock belongs to the open file: other processes are excluded, and so are other fibers
-    /// with a handle of their own. A [clone](File::try_clone) shares the lock. The lock is advisory:
-    /// reads and writes do not check it. [`unlock`](File::unlock) releases it, and so does the drop
-    /// of the last handle.
+    /// with a handle of their own. A [clone](File::try_clone) shares the lock. The lock is
+    /// advisory: reads and writes do not check it. [`unlock`](File::unlock) releases it, and so
+    /// does the drop of the last handle.
     ///
     /// # Errors
     /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
-    /// An interruption point before the call is made. The wait itself is not interrupted, also not
-    /// by a [`timeout`](crate::timeout()) around it: the system cannot take a waiter back. For a
-    /// wait that ends, call [`try_lock`](File::try_lock) and [`sleep`](crate::sleep()) in a loop.
+    /// An interruption point before the call is made. The wait itself cannot be interrupted, not
+    /// even by a [`timeout`](crate::timeout()) around it: the system has no call that removes a
+    /// waiter. For a wait with a limit, or one that can be cancelled, repeat
+    /// [`try_lock`](File::try_lock). Each attempt is handed to a thread, so sleep in between:
+    ///
+    /// ```
+    /// use std::{io, time::Duration};
+    /// use pirn::fs::{File, TryLockError};
+    ///
+    /// fn lock_within(file: &File, limit: Duration) -> io::Result<()> {
+    ///     pirn::timeout(limit, || {
+    ///         while let Err(error) = file.try_lock() {
+    ///             match error {
+    ///                 TryLockError::WouldBlock => pirn::sleep(Duration::from_millis(5))?,
+    ///                 TryLockError::Error(error) => return Err(error),
+    ///             }
+    ///         }
+    ///         io::Result::Ok(())
+    ///     })? // of kind `TimedOut`
+    /// }
+    /// # let path = std::env::temp_dir().join(format!("pirn-doc-within-{}", std::process::id()));
+    /// # let (one, other) = (File::create(&path)?, File::open(&path)?);
+    /// # one.lock()?;
+    /// # let refused = pirn::run(|| lock_within(&other, Duration::from_millis(10)));
+    /// # assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    /// # one.unlock()?;
+    /// # lock_within(&other, Duration::from_secs(10))?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), io::Error>(())
+    /// ```
     ///
     /// # Blocking
-    /// Waits without a limit. Parks a fiber, blocks a plain thread. While a fiber waits, it occupies
-    /// one of the 64 threads of [`blocking`](crate::blocking()). So with 64 waiters, calls of
-    /// `blocking` wait until one of them has its lock. The holder must not make such a call, or wait
-    /// for one; its calls on files find other threads.
+    /// Waits without a limit. Parks a fiber, blocks a plain thread. While a fiber waits, it
+    /// occupies one of the 64 threads of [`blocking`](crate::blocking()). So with 64 waiters, calls
+    /// of `blocking` wait until one of them has its lock. If that many may wait, the holder must
+    /// neither call `blocking` nor wait for code that does. Its calls on files have threads of
+    /// their own.
     ///
     /// # Examples
     /// ```
@@ -44,7 +72,7 @@ impl File {
     ///
     /// let name = format!("pirn-doc-file-lock-{}", std::process::id());
     /// let path = std::env::temp_dir().join(name);
-    /// let counts = pirn::run(|| {
+    /// let count = pirn::run(|| {
     ///     fs::write(&path, "0")?;
     ///     pirn::scope::try_scope(|s| {
     ///         for _ in 0..4 {
@@ -60,11 +88,12 @@ impl File {
     ///     })?;
     ///     fs::read_to_string(&path)
     /// })?;
-    /// assert_eq!(counts, "4");
+    /// assert_eq!(count, "4");
     /// fs::remove_file(&path)?;
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[doc(alias = "flock")]
+    #[doc(alias = "lock_exclusive")]
     #[doc(alias = "LockFileEx")]
     #[track_caller]
     pub fn lock(&self) -> io::Result<()> {

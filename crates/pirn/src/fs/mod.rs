@@ -30,9 +30,9 @@
 //!
 //! At most 64 of these calls run at once in the whole process; more wait their turn. They do not
 //! count towards the 64 of [`blocking`](crate::blocking()). A read that can block indefinitely,
-//! like that of a named pipe, occupies one of the 64 threads. A wait for the [lock](File::lock) of a
-//! file occupies one of those of [`blocking`](crate::blocking()) instead. Dropping a file closes it
-//! in place, on the dropping fiber's worker.
+//! like that of a named pipe, occupies one of the 64 threads. A wait for the [lock](File::lock) of
+//! a file occupies one of those of [`blocking`](crate::blocking()) instead. Dropping a file closes
+//! it in place, on the dropping fiber's worker.
 //!
 //! # Cancellation
 //!

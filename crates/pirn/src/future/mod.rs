@@ -19,8 +19,8 @@
 //! library that would have to wait inside a poll (of [`wait()`] or [`block_on`]) panics instead.
 //! Functions that wait for borrowing code ([`scope`](crate::scope()),
 //! [`blocking()`](crate::blocking())) always panic there. Calls that need not wait work: a `try_`
-//! function, a free lock, a send into a buffer with room. A plain thread is blocked, as by any
-//! blocking call.
+//! function of a channel or lock, a free lock, a send into a buffer with room. A plain thread is
+//! blocked, as by any blocking call.
 
 // Owns: driving a future on the waiting fiber or thread. Does not own: wakers (`wait::poll_waker`),
 // nor the ban on waiting (`wait::polling`).

@@ -32,23 +32,25 @@
 //! Every call here that may wait is an interruption point, through [`io::Error`](std::io::Error):
 //! [`Interrupt::of`](crate::Interrupt::of) finds the interrupt in the error. Its kind is `Other`
 //! for a cancellation and `TimedOut` for a deadline. It is never `Interrupted`, which many loops
-//! retry without end. An interrupted call has done nothing. Of an operation made of several calls,
-//! such as `write_all`, the first calls have been done, and their number is unknown.
+//! retry without end. An interrupted call has done nothing. If an operation makes several calls, as
+//! `write_all` does, an unknown number of them has completed.
 //!
 //! The contents of a `BufWriter` are lost if its fiber is cancelled before they are flushed under a
 //! [`shield`](crate::cancel::shield). The flush on drop is interrupted too and reports nothing.
 //!
-//! `set_read_timeout` and `set_write_timeout` limit each single call. The time is counted from when
-//! the call has to wait. The error is of kind `TimedOut`, also where `std`'s is `WouldBlock`. The
-//! limits belong to the socket, so clones share them.
+//! `set_read_timeout` and `set_write_timeout` limit each single call. The time starts when the call
+//! begins to wait. The error is of kind `TimedOut`, also where `std`'s is `WouldBlock`. The limits
+//! belong to the socket, so clones share them.
 //!
 //! # Non-blocking calls
 //!
-//! For the system every socket here is non-blocking, and the calls wait in its place. After
-//! `set_nonblocking(true)` a call that would have to wait fails with kind `WouldBlock`, as in
-//! `std`. It remains an interruption point, and time limits are kept for later. Calls that wait
-//! already go on. The mode belongs to the socket, so clones share it. Accepted sockets do not have
-//! it. It does not apply to the cases of selects, nor to polls by futures.
+//! At the level of the system every socket here is non-blocking; the calls themselves park or block
+//! the caller. After `set_nonblocking(true)` a call that would have to wait fails with kind
+//! `WouldBlock`, as in `std`. It remains an interruption point, and time limits are kept for later.
+//! A call that is already waiting continues to wait. The mode belongs to the socket, so clones
+//! share it. An accepted socket does not inherit it. It does not apply to the cases of selects, nor
+//! to polls by futures. To wait for readiness, select on `ready_case` or `accept_case`. `incoming`
+//! of a listener in this mode yields `WouldBlock` as an error, as in `std`.
 //!
 //! ```
 //! use std::io::{ErrorKind, Read, Write};
@@ -66,7 +68,7 @@
 //! # Descriptors
 //!
 //! A socket is made from an [`OwnedFd`](std::os::fd::OwnedFd) or from `std`'s type by `TryFrom`.
-//! There is no `FromRawFd`, which cannot fail:
+//! There is no `FromRawFd`, since its conversion could not return an error:
 //!
 //! ```
 //! use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
@@ -92,12 +94,12 @@
 //! `try_clone` returns another handle to the same socket and the same descriptor, without a system
 //! call. (`std` duplicates the descriptor.) Dropping the last handle closes the socket.
 //!
-//! # Which worker
+//! # Workers
 //!
-//! A socket belongs to no worker. The worker of the waiting fiber asks the system about it. So
-//! spawn one fiber for each connection; it stays on its worker. A socket that fibers of several
-//! workers wait for in turn moves between them, at two system calls a move. While several workers
-//! wait at once, a thread beside them asks.
+//! A socket is polled by the driver of the worker of the fiber that waits for it. So use one fiber
+//! for each connection: it stays on its worker. If fibers of several workers wait in turn, the
+//! socket moves between their drivers, at two system calls for each move. While fibers of several
+//! workers wait at once, a separate thread polls the socket.
 //!
 //! Sockets work in a deterministic runtime, but the seed does not decide what they do and when.
 //! Virtual time passes when nothing is ready, whatever is in transit.

@@ -11,9 +11,10 @@ use super::case::{Accept, AcceptCase};
 use super::socket::{Socket, handle};
 use super::unix_stream::UnixStream;
 
-/// A listener for connections within the machine, with an address in the file system. Its calls
-/// park the fiber where those of [`std::os::unix::net::UnixListener`] block the thread. The file
-/// stays when the listener is dropped.
+/// A listener for connections within the machine. Its address is a path, or another one by
+/// [`bind_addr`](Self::bind_addr). Its calls park the fiber where those of
+/// [`std::os::unix::net::UnixListener`] block the thread. The file of a path stays when the
+/// listener is dropped.
 ///
 /// # Examples
 /// ```

@@ -18,8 +18,11 @@ use crate::wait::{Reason, Spec, begin};
 /// A process that was started, like [`std::process::Child`].
 ///
 /// The child keeps running when its handle is dropped, unless
-/// [`kill_on_drop`](super::Command::kill_on_drop) was set. Its status is then collected when the
-/// next child is started or dropped. The pipes can be moved out of their fields.
+/// [`kill_on_drop`](super::Command::kill_on_drop) was set. The status of a dropped child is
+/// collected when the next child is started or dropped.
+///
+/// `child.stdout.take()` takes a pipe out and keeps the handle usable. After a move of the field
+/// only the pipe can be used, and the process counts as dropped at the end of the block.
 ///
 /// # Examples
 /// ```
@@ -195,8 +198,10 @@ impl Child {
     /// a fiber of the current runtime helps.
     ///
     /// # Errors
-    /// Like [`wait`](Child::wait). The data read so far are lost then, and the child keeps running
-    /// with its output unread. Read the pipes in the caller and then wait, to keep the data.
+    /// Like [`wait`](Child::wait). The data read so far are lost then. The child keeps running with
+    /// its output unread, or is killed if [`kill_on_drop`](super::Command::kill_on_drop) was set,
+    /// since this call drops the handle. Read the pipes in the caller and then wait, to keep the
+    /// data.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.

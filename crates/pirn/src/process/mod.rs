@@ -26,8 +26,8 @@
 //! # Cancellation
 //!
 //! Every call here that waits is an interruption point, through [`io::Error`](std::io::Error). A
-//! child keeps running when the wait for it is interrupted or its handle is dropped, unless
-//! [`kill_on_drop`](Command::kill_on_drop) was set. [`kill`](Child::kill) ends it:
+//! child keeps running when the wait for it is interrupted. It also does when its handle is
+//! dropped, unless [`kill_on_drop`](Command::kill_on_drop) was set. [`kill`](Child::kill) ends it:
 //!
 //! ```
 //! use std::time::Duration;

@@ -238,8 +238,8 @@ impl Source {
         self.register_here_if(raw, || true)
     }
 
-    /// As [`register_here`](Self::register_here); the source stays where it is if `may_move` returns false under
-    /// the lock of its home.
+    /// As [`register_here`](Self::register_here); the source stays where it is if `may_move`
+    /// returns false under the lock of its home.
     #[inline]
     fn register_here_if(
         &self,
@@ -314,8 +314,8 @@ impl Source {
     /// which no worker can hold up.
     ///
     /// LIVENESS: a waiter checks the source's driver when it joins the queue, in one critical
-    /// section. So either it sees that the source has moved, and registers it again, or this function
-    /// sees the waiter after the move.
+    /// section. So either it sees that the source has moved, and registers it again, or this
+    /// function sees the waiter after the move.
     fn move_near(&self, home: &mut Home, driver: &'static Driver) -> io::Result<()> {
         let site = self.site;
         let before = home.driver;

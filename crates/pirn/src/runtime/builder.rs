@@ -207,8 +207,8 @@ impl Builder {
         self
     }
 
-    /// Sets whether calls of libc park the fibers of this runtime, as inside `pirn_hooks::within`; by
-    /// default not.
+    /// Sets whether calls of libc park the fibers of this runtime, as inside `pirn_hooks::within`;
+    /// by default not.
     ///
     /// Needs the crate `pirn-hooks`, which has the rules and `without`, to exclude a piece of code.
     /// Without that crate [`build`](Self::build) fails. Has no effect where fibers may

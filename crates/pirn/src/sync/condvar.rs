@@ -1,7 +1,7 @@
 //! The condition variable: releases a mutex and waits for a notification.
 //!
-//! Owns: the waiters, and the check that all of them have the same mutex. Does not own: the mutex or
-//! the condition.
+//! Owns: the waiters, and the check that all of them have the same mutex. Does not own: the mutex
+//! or the condition.
 //!
 //! A waiter reads `missed`, releases the mutex, and joins the queue unless `missed` has changed. A
 //! notifier that finds the queue empty changes `missed`.
@@ -34,8 +34,8 @@ use crate::wait::{
 /// As with `std`, a wait may end spuriously, so conditions are checked in a loop:
 /// [`wait_while`](Condvar::wait_while) is that loop.
 ///
-/// Waits at the same time use the same mutex. A wait with another one panics, because a notification
-/// could get lost between the two.
+/// Waits at the same time use the same mutex. A wait with another one panics, because a
+/// notification could get lost between the two.
 ///
 /// # Examples
 /// ```
@@ -121,8 +121,8 @@ impl Condvar {
     /// without a waiter is lost.
     ///
     /// # Panics
-    /// If there are waiters with another mutex; the mutex is released then. So do all functions that
-    /// wait.
+    /// If there are waiters with another mutex; the mutex is released then. So do all functions
+    /// that wait.
     ///
     /// # Cancellation
     /// Not an interruption point; see [`wait_interruptible`](Condvar::wait_interruptible).

@@ -1,4 +1,4 @@
-//! A value behind turns, and the guards through which alone it is reached.
+//! A value and its turns; the value is reached only through guards.
 //!
 //! Owns: the value, and the guards that stand for turns. Does not own: the order of turns (`turns`,
 //! `shared_turns`), nor the public locks (`mutex`, `rwlock`).
@@ -7,8 +7,8 @@
 //! * GD1. An [`Exclusive`] exists iff its owner has the turn to write, a [`Shared`] iff its owner
 //!   has a turn to read. By TN1 and RT1 an `Exclusive` is alone. The value is reached only through
 //!   a guard (or through `&mut Guarded`), and written only through an `Exclusive`.
-//! * GD2. The `value` of a guard is that of the lock with its `turns`, or what a closure of the
-//!   caller has borrowed from that. It stays valid and in place while the guard exists.
+//! * GD2. The `value` of a guard points to the value that its `turns` protect, or to a part that a
+//!   closure has borrowed from it. Both stay valid and in place while the guard exists.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -32,7 +32,7 @@ pub(super) unsafe trait Grant {
     /// Takes a turn, waiting as `spec` says.
     ///
     /// # Errors
-    /// How else the wait ended: `TimedOut` or `Interrupted`.
+    /// `TimedOut` or `Interrupted`, if the wait ended without a turn.
     #[track_caller]
     fn take(&self, local: &Local, kind: Kind, spec: &Spec) -> Result<(), How>;
 
@@ -129,30 +129,31 @@ impl<G: Grant, T: ?Sized> RefUnwindSafe for Exclusive<'_, G, T> {}
 impl<G: Grant, T: ?Sized> UnwindSafe for Shared<'_, G, T> {}
 impl<G: Grant, T: ?Sized> RefUnwindSafe for Shared<'_, G, T> {}
 
-/// What a guard holds to be not `Send`: code between lock and unlock may rely on staying on one
-/// fiber. The compiler names this type where a guard is sent.
+/// Makes a guard not `Send`: code between lock and unlock may rely on staying on one fiber.
+/// Compiler errors about a sent guard name this type.
 struct StaysOnItsFiber(PhantomData<*const ()>);
 
-/// Where the value of a guard is (GD2).
-struct Place<T: ?Sized>(NonNull<T>);
+/// The pointer of a guard to its value (GD2).
+struct ValuePtr<T: ?Sized>(NonNull<T>);
 
-impl<T: ?Sized> Clone for Place<T> {
+impl<T: ?Sized> Clone for ValuePtr<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: ?Sized> Copy for Place<T> {}
+impl<T: ?Sized> Copy for ValuePtr<T> {}
 
 // SAFETY: it reaches nothing by itself: a guard does, which is not `Send`.
-unsafe impl<T: ?Sized + Send> Send for Place<T> {}
+unsafe impl<T: ?Sized + Send> Send for ValuePtr<T> {}
 
 /// The turn to write. Dropping it ends the turn.
 pub(super) struct Exclusive<'a, G: Grant, T: ?Sized> {
     _stays: StaysOnItsFiber,
     turns: &'a G,
-    value: Place<T>,
-    /// The value is written, so its type must not change for a longer-lived one.
+    value: ValuePtr<T>,
+    /// Makes the guard invariant in `T`: one of `&'static str` that became one of `&'a str` could
+    /// store a value that does not live long enough.
     writes: PhantomData<&'a mut T>,
 }
 
@@ -160,14 +161,14 @@ pub(super) struct Exclusive<'a, G: Grant, T: ?Sized> {
 pub(super) struct Shared<'a, G: Grant, T: ?Sized> {
     _stays: StaysOnItsFiber,
     turns: &'a G,
-    value: Place<T>,
+    value: ValuePtr<T>,
     reads: PhantomData<&'a T>,
 }
 
 /// An [`Exclusive`] without its turn, which can be taken again.
 pub(super) struct Released<'a, G: Grant, T: ?Sized> {
     turns: &'a G,
-    value: Place<T>,
+    value: ValuePtr<T>,
     writes: PhantomData<&'a mut T>,
 }
 
@@ -193,7 +194,7 @@ impl<G: Grant, T: ?Sized> Guarded<G, T> {
     /// Takes the turn to write, waiting as `spec` says.
     ///
     /// # Errors
-    /// How else the wait ended: `TimedOut` or `Interrupted`.
+    /// `TimedOut` or `Interrupted`, if the wait ended without a turn.
     #[inline]
     #[track_caller]
     pub(super) fn exclusive(
@@ -202,14 +203,14 @@ impl<G: Grant, T: ?Sized> Guarded<G, T> {
         spec: &Spec,
     ) -> Result<Exclusive<'_, G, T>, How> {
         self.turns.take(local, Kind::Write, spec)?;
-        Ok(Exclusive::new(&self.turns, self.place()))
+        Ok(Exclusive::new(&self.turns, self.pointer()))
     }
 
     /// As [`exclusive`](Self::exclusive), without waiting.
     #[inline]
     pub(super) fn try_exclusive(&self) -> Option<Exclusive<'_, G, T>> {
         let taken = self.turns.try_take(Kind::Write);
-        taken.then(|| Exclusive::new(&self.turns, self.place()))
+        taken.then(|| Exclusive::new(&self.turns, self.pointer()))
     }
 
     /// Takes a turn to read, waiting as `spec` says.
@@ -224,14 +225,14 @@ impl<G: Grant, T: ?Sized> Guarded<G, T> {
         spec: &Spec,
     ) -> Result<Shared<'_, G, T>, How> {
         self.turns.take(local, Kind::Read, spec)?;
-        Ok(Shared::new(&self.turns, self.place()))
+        Ok(Shared::new(&self.turns, self.pointer()))
     }
 
     /// As [`shared`](Self::shared), without waiting.
     #[inline]
     pub(super) fn try_shared(&self) -> Option<Shared<'_, G, T>> {
         let taken = self.turns.try_take(Kind::Read);
-        taken.then(|| Shared::new(&self.turns, self.place()))
+        taken.then(|| Shared::new(&self.turns, self.pointer()))
     }
 
     pub(super) fn get_mut(&mut self) -> &mut T {
@@ -249,9 +250,9 @@ impl<G: Grant, T: ?Sized> Guarded<G, T> {
     }
 
     #[inline(always)]
-    fn place(&self) -> Place<T> {
+    fn pointer(&self) -> ValuePtr<T> {
         // SAFETY: the address of a cell is not null.
-        Place(unsafe { NonNull::new_unchecked(self.value.get()) })
+        ValuePtr(unsafe { NonNull::new_unchecked(self.value.get()) })
     }
 }
 
@@ -282,22 +283,22 @@ impl<T: ?Sized> Guarded<Lock<SharedTurns>, T> {
         }
     }
 
-    /// Returns the guard of the turn to write, which the turn of `turn` has become. Its pointer is
-    /// that of the cell: that of a guard to read must not be written through.
+    /// Returns a write guard for the turn that `turn` had, which is the turn to write now. Its
+    /// pointer comes from the cell: that of a read guard must not be used for writes.
     fn upgraded<'a>(
         &'a self,
         turn: Shared<'a, Lock<SharedTurns>, T>,
     ) -> Exclusive<'a, Lock<SharedTurns>, T> {
         debug_assert!(ptr::eq(turn.turns, &raw const self.turns), "another lock");
         let _ = ManuallyDrop::new(turn);
-        Exclusive::new(&self.turns, self.place())
+        Exclusive::new(&self.turns, self.pointer())
     }
 }
 
 impl<'a, G: Grant, T: ?Sized> Exclusive<'a, G, T> {
-    /// Returns the guard of the caller, which has the turn (GD2).
+    /// Returns a guard for the caller, which has the turn to write (GD1). `value` is as in GD2.
     #[inline(always)]
-    fn new(turns: &'a G, value: Place<T>) -> Self {
+    fn new(turns: &'a G, value: ValuePtr<T>) -> Self {
         Exclusive {
             _stays: StaysOnItsFiber(PhantomData),
             turns,
@@ -316,13 +317,25 @@ impl<'a, G: Grant, T: ?Sized> Exclusive<'a, G, T> {
         }
     }
 
-    /// Converts the guard to one of what `f` borrows from the value; returns the guard if that is
-    /// nothing. The turn ends if `f` panics.
+    /// Converts the guard to one of the part that `f` returns. The turn ends if `f` panics.
+    pub(super) fn map<U: ?Sized>(
+        mut self,
+        f: impl FnOnce(&mut T) -> &mut U,
+    ) -> Exclusive<'a, G, U> {
+        let part = ValuePtr(f(&mut self).into());
+        // The turn passes to the new guard.
+        Exclusive::new(ManuallyDrop::new(self).turns, part)
+    }
+
+    /// As [`map`](Self::map), if `f` returns a part.
+    ///
+    /// # Errors
+    /// The guard, if `f` returns `None`.
     pub(super) fn part<U: ?Sized>(
         mut self,
         f: impl FnOnce(&mut T) -> Option<&mut U>,
     ) -> Result<Exclusive<'a, G, U>, Self> {
-        match f(&mut self).map(|part| Place(part.into())) {
+        match f(&mut self).map(|part| ValuePtr(part.into())) {
             // The turn passes to the new guard.
             Some(part) => Ok(Exclusive::new(ManuallyDrop::new(self).turns, part)),
             None => Err(self),
@@ -339,7 +352,7 @@ impl<'a, G: Grant, T: ?Sized> Released<'a, G, T> {
     /// Takes the turn again, as [`Guarded::exclusive`] does.
     ///
     /// # Errors
-    /// How else the wait ended: `TimedOut` or `Interrupted`.
+    /// `TimedOut` or `Interrupted`, if the wait ended without a turn.
     #[inline]
     #[track_caller]
     pub(super) fn exclusive(
@@ -363,9 +376,9 @@ impl<'a, T: ?Sized> Exclusive<'a, Lock<SharedTurns>, T> {
 }
 
 impl<'a, G: Grant, T: ?Sized> Shared<'a, G, T> {
-    /// Returns the guard of the caller, which has a turn (GD2).
+    /// Returns a guard for the caller, which has a turn to read (GD1). `value` is as in GD2.
     #[inline(always)]
-    fn new(turns: &'a G, value: Place<T>) -> Self {
+    fn new(turns: &'a G, value: ValuePtr<T>) -> Self {
         Shared {
             _stays: StaysOnItsFiber(PhantomData),
             turns,
@@ -374,12 +387,19 @@ impl<'a, G: Grant, T: ?Sized> Shared<'a, G, T> {
         }
     }
 
+    /// As [`Exclusive::map`].
+    pub(super) fn map<U: ?Sized>(self, f: impl FnOnce(&T) -> &U) -> Shared<'a, G, U> {
+        let part = ValuePtr(f(&self).into());
+        // The turn passes to the new guard.
+        Shared::new(ManuallyDrop::new(self).turns, part)
+    }
+
     /// As [`Exclusive::part`].
     pub(super) fn part<U: ?Sized>(
         self,
         f: impl FnOnce(&T) -> Option<&U>,
     ) -> Result<Shared<'a, G, U>, Self> {
-        match f(&self).map(|part| Place(part.into())) {
+        match f(&self).map(|part| ValuePtr(part.into())) {
             // The turn passes to the new guard.
             Some(part) => Ok(Shared::new(ManuallyDrop::new(self).turns, part)),
             None => Err(self),

@@ -10,11 +10,12 @@ use super::shared_turns::SharedTurns;
 use super::turns::Turns;
 use crate::shim::Lock;
 
-/// Access to a part of the value of a locked [`Mutex`](super::Mutex); dropping it releases the lock.
+/// Access to a part of the value of a locked [`Mutex`](super::Mutex); dropping it releases the
+/// lock.
 ///
 /// [`MutexGuard::map`](super::MutexGuard::map) returns it. Like the guard of the whole value, it is
-/// not `Send`, and releasing never suspends. [`Condvar`](super::Condvar) does not take it: the rest
-/// of the value is out of its reach.
+/// not `Send`, and releasing never suspends. [`Condvar`](super::Condvar) does not accept it: while
+/// a wait has released the lock, another holder may remove the part.
 ///
 /// # Examples
 /// ```
@@ -31,7 +32,7 @@ use crate::shim::Lock;
 /// assert_eq!(account.lock().balance, 7);
 /// # assert_eq!(account.into_inner().owner, "Ada");
 /// ```
-#[must_use = "the lock is freed as soon as the guard is dropped"]
+#[must_use = "the lock is released as soon as the guard is dropped"]
 pub struct MappedMutexGuard<'a, T: ?Sized> {
     turn: Exclusive<'a, Turns, T>,
 }
@@ -49,7 +50,7 @@ pub struct MappedMutexGuard<'a, T: ?Sized> {
 /// let second = RwLockReadGuard::map(words.read(), |words| &words[1]);
 /// assert_eq!(*second, "two");
 /// ```
-#[must_use = "the lock is freed as soon as the guard is dropped"]
+#[must_use = "the lock is released as soon as the guard is dropped"]
 pub struct MappedRwLockReadGuard<'a, T: ?Sized> {
     turn: Shared<'a, Lock<SharedTurns>, T>,
 }
@@ -69,7 +70,7 @@ pub struct MappedRwLockReadGuard<'a, T: ?Sized> {
 /// drop(second);
 /// assert_eq!(*words.read(), ["one", "three"]);
 /// ```
-#[must_use = "the lock is freed as soon as the guard is dropped"]
+#[must_use = "the lock is released as soon as the guard is dropped"]
 pub struct MappedRwLockWriteGuard<'a, T: ?Sized> {
     turn: Exclusive<'a, Lock<SharedTurns>, T>,
 }
@@ -85,12 +86,12 @@ macro_rules! mapped {
             /// Converts the guard to one of a smaller part, which `f` returns.
             ///
             /// # Panics
-            /// With the panic of `f`; the lock is released then.
+            /// With the panic of `f`; the guard is dropped then.
             pub fn map<U: ?Sized>(
                 guard: Self,
                 f: impl FnOnce(&$($mutable)? T) -> &$($mutable)? U,
             ) -> $Guard<'a, U> {
-                $Guard { turn: whole(guard.turn.part(|value| Some(f(value)))) }
+                $Guard { turn: guard.turn.map(f) }
             }
 
             /// Converts the guard to one of a smaller part, if `f` returns one.
@@ -99,7 +100,7 @@ macro_rules! mapped {
             /// The guard, if `f` returns `None`.
             ///
             /// # Panics
-            /// With the panic of `f`; the lock is released then.
+            /// With the panic of `f`; the guard is dropped then.
             #[doc(alias = "try_map")]
             pub fn filter_map<U: ?Sized>(
                 guard: Self,
@@ -145,8 +146,3 @@ macro_rules! mapped {
 mapped!(MappedMutexGuard, Exclusive<'a, Turns, T>, &mut);
 mapped!(MappedRwLockReadGuard, Shared<'a, Lock<SharedTurns>, T>, &);
 mapped!(MappedRwLockWriteGuard, Exclusive<'a, Lock<SharedTurns>, T>, &mut);
-
-/// Returns the part that a closure always returns.
-pub(super) fn whole<P, W>(part: Result<P, W>) -> P {
-    part.unwrap_or_else(|_| unreachable!("the closure returns a part"))
-}

@@ -11,7 +11,8 @@
 //! Functions with the suffix `_timeout` wait for at most a [`Duration`](std::time::Duration). If
 //! the clock cannot express its end, they wait without a limit. Functions with the suffix
 //! `_interruptible`, and others with an error that can carry an [`Interrupt`](crate::Interrupt),
-//! are interruption points. Functions with the prefix `try_` do not wait. See
+//! are interruption points. Functions with the prefix `try_` do not wait. Inside the
+//! [poll](crate::future#inside-a-poll) of a future on a fiber, a call that has to wait panics. See
 //! [the guide](crate::guide::sync).
 
 // Owns: the order in which waiters proceed. Does not own: waiting (`wait`).

@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use super::guarded::{self, Exclusive, Guarded};
-use super::mapped::{MappedMutexGuard, whole};
+use super::mapped::MappedMutexGuard;
 use super::shared_turns::Kind;
 use super::turns::Turns;
 use crate::wait::object::Nameable;
@@ -59,7 +59,7 @@ pub struct Mutex<T: ?Sized> {
 /// push_twice(items.lock(), 2);
 /// assert_eq!(*items.lock(), [1, 2, 2]);
 /// ```
-#[must_use = "the lock is freed as soon as the guard is dropped"]
+#[must_use = "the lock is released as soon as the guard is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
     turn: Exclusive<'a, Turns, T>,
 }
@@ -279,7 +279,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         guard: MutexGuard<'a, T>,
         f: impl FnOnce(&mut T) -> &mut U,
     ) -> MappedMutexGuard<'a, U> {
-        MappedMutexGuard::of(whole(guard.turn.part(|value| Some(f(value)))))
+        MappedMutexGuard::of(guard.turn.map(f))
     }
 
     /// Converts the guard to one of a part of the value, if `f` returns one.

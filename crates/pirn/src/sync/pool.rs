@@ -58,6 +58,7 @@ type Reset<T> = Box<dyn Fn(&mut T) + Send + Sync>;
 /// drop(text);
 /// assert_eq!(*pool.get().unwrap(), "a");
 /// ```
+#[must_use = "the object is returned as soon as this is dropped"]
 pub struct Pooled<'a, T> {
     pool: &'a Pool<T>,
     /// `None` only in `drop` and `discard`.
@@ -69,8 +70,10 @@ pub struct Pooled<'a, T> {
 impl<T> Pool<T> {
     /// Returns a pool of up to `capacity` objects, each created by `make` when it is first needed.
     ///
-    /// `make` runs in the call that needs the object, on that caller's stack. It may wait. With a
-    /// `capacity` of 0, [`get`](Self::get) waits indefinitely.
+    /// `make` runs in the call that needs the object, on that caller's stack. It may wait. If it
+    /// can fail, lend cells that the user fills: `Pool::new(8, OnceLock::new)`, with
+    /// [`get_or_try_init`](super::OnceLock::get_or_try_init). With a `capacity` of 0,
+    /// [`get`](Self::get) waits indefinitely.
     ///
     /// # Panics
     /// If `capacity` is more than `isize::MAX`.

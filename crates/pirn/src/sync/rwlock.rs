@@ -136,9 +136,13 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Locks for reading with the right to [upgrade](RwLockUpgradableReadGuard::upgrade). Waits like
-    /// [`read`](RwLock::read), and for another caller that has this right. Only after that it has a
-    /// place in the order of arrival.
+    /// Locks for reading with the right to [upgrade](RwLockUpgradableReadGuard::upgrade). First
+    /// waits until no other party has this right, and then, in the order of arrival, like
+    /// [`read`](RwLock::read).
+    ///
+    /// Callers that may have to write exclude each other: use [`read`](RwLock::read) where a write
+    /// is rare. There is no variant with a limit; see
+    /// [`try_upgradable_read`](RwLock::try_upgradable_read).
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
@@ -148,7 +152,7 @@ impl<T: ?Sized> RwLock<T> {
     /// let lock = pirn::sync::RwLock::new(5);
     /// let value = lock.upgradable_read();
     /// // Others can read meanwhile.
-    /// assert_eq!(*lock.read(), *value);
+    /// assert_eq!(lock.try_read().map(|other| *other), Some(*value));
     /// ```
     #[track_caller]
     pub fn upgradable_read(&self) -> RwLockUpgradableReadGuard<'_, T> {

@@ -6,11 +6,12 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use super::guarded::{Exclusive, Shared};
-use super::mapped::{MappedRwLockReadGuard, MappedRwLockWriteGuard, whole};
+use super::mapped::{MappedRwLockReadGuard, MappedRwLockWriteGuard};
 use super::shared_turns::SharedTurns;
 use crate::shim::Lock;
 
-/// Read access to the value of an [`RwLock`](super::RwLock); dropping the last read guard releases the lock.
+/// Read access to the value of an [`RwLock`](super::RwLock); dropping the last read guard releases
+/// the lock.
 ///
 /// Releasing never suspends. The guard stays on the fiber that acquired it: it is not `Send`.
 ///
@@ -31,7 +32,7 @@ use crate::shim::Lock;
 /// let prices = RwLock::new(vec![3, 4]);
 /// assert_eq!(total(&prices.read()), 7);
 /// ```
-#[must_use = "the lock is freed as soon as the guard is dropped"]
+#[must_use = "the lock is released as soon as the guard is dropped"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     turn: Shared<'a, Lock<SharedTurns>, T>,
 }
@@ -58,7 +59,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 /// refill(shelf.write());
 /// assert_eq!(*shelf.read(), ["flour"]);
 /// ```
-#[must_use = "the lock is freed as soon as the guard is dropped"]
+#[must_use = "the lock is released as soon as the guard is dropped"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     turn: Exclusive<'a, Lock<SharedTurns>, T>,
 }
@@ -71,7 +72,7 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     /// Converts the guard to one of a part of the value, which `f` returns.
     ///
     /// # Panics
-    /// With the panic of `f`; the lock is released then.
+    /// With the panic of `f`; the guard is dropped then.
     ///
     /// # Examples
     /// ```
@@ -85,7 +86,7 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
         guard: RwLockReadGuard<'a, T>,
         f: impl FnOnce(&T) -> &U,
     ) -> MappedRwLockReadGuard<'a, U> {
-        MappedRwLockReadGuard::of(whole(guard.turn.part(|value| Some(f(value)))))
+        MappedRwLockReadGuard::of(guard.turn.map(f))
     }
 
     /// Converts the guard to one of a part of the value, if `f` returns one.
@@ -94,7 +95,7 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     /// The guard, if `f` returns `None`.
     ///
     /// # Panics
-    /// With the panic of `f`; the lock is released then.
+    /// With the panic of `f`; the guard is dropped then.
     ///
     /// # Examples
     /// ```
@@ -137,7 +138,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         guard: RwLockWriteGuard<'a, T>,
         f: impl FnOnce(&mut T) -> &mut U,
     ) -> MappedRwLockWriteGuard<'a, U> {
-        MappedRwLockWriteGuard::of(whole(guard.turn.part(|value| Some(f(value)))))
+        MappedRwLockWriteGuard::of(guard.turn.map(f))
     }
 
     /// Converts the guard to one of a part of the value, if `f` returns one.

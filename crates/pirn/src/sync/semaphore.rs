@@ -293,8 +293,8 @@ impl Semaphore {
         assert!(added, "more than `isize::MAX` permits");
     }
 
-    /// Removes up to `k` permits that are not taken, which reduces the semaphore's total; returns how
-    /// many. Permits that waiting requests accumulate are removed too.
+    /// Removes up to `k` permits that are not taken, which reduces the semaphore's total; returns
+    /// how many. Permits that waiting requests accumulate are removed too.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

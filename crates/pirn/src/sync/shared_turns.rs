@@ -10,12 +10,12 @@
 //! it saves.
 //!
 //! # Invariants
-//! * RT1. `writing` is set iff one turn to write is out; `readers` is the number of turns to read
-//!   that are out. A set `writing` means no `readers`.
+//! * RT1. `writer` is not `FREE` iff a turn to write is out; `readers` is the number of turns to
+//!   read that are out. If `writer` is not `FREE`, `readers` is 0.
 //! * RT2. `writers` counts the writers that joined the queue and have neither been granted a turn
 //!   nor reported that they gave up. A reader joins other readers without waiting only if it is 0.
-//! * RT3. While no turn is out no party waits: a waiter that is still linked has ended its wait by
-//!   itself.
+//! * RT3. While no turn is out, no party waits. A waiter that is still linked then has timed out,
+//!   or was interrupted.
 //! * RT4. At most one party at a time upgrades: its turn to read becomes the turn to write. If it
 //!   waits, it is the one in `upgrading`, counts in `readers` and in `writers`, and does not give
 //!   up. No other waiter is granted a turn meanwhile.
@@ -23,10 +23,11 @@
 //! LIVENESS: the first waiter is granted a turn when that is possible. Only three events make it
 //! possible: a turn ends, a turn to write becomes a turn to read, or a writer gives up. After each
 //! of them the party that caused it calls `next` until no waiter can be served. A reader that gives
-//! up blocks no other waiter. Either a turn to write was out, during which no waiter can be served.
-//! Or a writer in front has given up and is about to call `next`. A party that upgrades waits for
-//! other turns to read only. No reader joins them (RT2), and the one that ends the last of them
-//! finds it in `upgrading`, under the lock under which it has joined.
+//! up blocks no other waiter, for one of three reasons. A turn to write is out. A writer in front
+//! has given up and is about to call `next`. Or an upgrade waits, and no other waiter is granted a
+//! turn before it (RT4). An upgrade waits only for other turns to read, and no reader joins them
+//! (RT2). The party that ends the last of them finds the waiter in `upgrading`, which is under the
+//! same lock.
 
 use super::holder::{FREE, number};
 use crate::base::mutant::mutant;
@@ -46,7 +47,7 @@ pub(super) struct SharedTurns {
     readers: usize,
     writers: usize,
     queue: WaitQueue<Ask>,
-    /// The party that upgrades, if it waits; its number.
+    /// The party that waits for its upgrade, if there is one, with its number.
     upgrading: WaitQueue<u64>,
 }
 
@@ -116,7 +117,8 @@ impl SharedTurns {
     ) -> Result<(), How> {
         let number = number(local);
         if forbids_waiting(local) {
-            // A writer that asks and does not wait would block readers indefinitely.
+            // If it were counted in `writers` and then refused, it would block readers
+            // indefinitely.
             let taken = turns.lock().try_take(kind, number);
             return if taken { Ok(()) } else { refuse() };
         }
@@ -148,7 +150,7 @@ impl SharedTurns {
         }
     }
 
-    /// Ends a turn and grants the next one from the front of the queue. Never suspends.
+    /// Ends a turn and grants turns to the waiters in front, as far as possible. Never suspends.
     #[inline]
     pub(super) fn free(turns: &Lock<Self>, kind: Kind) {
         let mut state = turns.lock();
@@ -158,11 +160,11 @@ impl SharedTurns {
         }
         // RT3: in the same critical section.
         let wake = state.next();
-        let more = state.writer == FREE;
+        let may_grant_more = state.writer == FREE;
         drop(state);
         if let Some(wake) = wake {
             wake.enqueue();
-            if more {
+            if may_grant_more {
                 wake_all(turns, SharedTurns::next);
             }
         }
@@ -178,8 +180,8 @@ impl SharedTurns {
         wake_all(turns, SharedTurns::next);
     }
 
-    /// Converts the caller's turn to read into the turn to write if it is the only one; returns true
-    /// if so.
+    /// Converts the caller's turn to read into the turn to write if it is the only one; returns
+    /// true if so.
     pub(super) fn try_upgrade(turns: &Lock<Self>) -> bool {
         let number = number(current::local());
         turns.lock().upgrade_now(number)
@@ -191,7 +193,8 @@ impl SharedTurns {
     pub(super) fn upgrade(local: &Local, turns: &Lock<Self>, spec: &Spec) {
         let number = number(local);
         if forbids_waiting(local) {
-            // One that counts as a writer and does not wait would block readers indefinitely.
+            // If it were counted in `writers` and then refused, it would block readers
+            // indefinitely.
             let taken = turns.lock().upgrade_now(number);
             if !taken {
                 refuse();
@@ -231,11 +234,11 @@ impl SharedTurns {
         if !self.upgrading.is_empty() && !mutant!("rwlock_upgrade_forgotten") {
             return self.next_upgrade();
         }
-        let idle = self.readers == 0;
+        let no_turn_is_out = self.readers == 0;
         let (readers, writers) = (&mut self.readers, &mut self.writers);
         let writer = &mut self.writer;
         self.queue.claim_first_if(
-            |ask| idle || ask.kind == Kind::Read,
+            |ask| no_turn_is_out || ask.kind == Kind::Read,
             |ask| match ask.kind {
                 Kind::Read => *readers += 1,
                 Kind::Write => {

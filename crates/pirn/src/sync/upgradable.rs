@@ -1,10 +1,10 @@
-//! Reading with the right to write later.
+//! Reading with the right to upgrade.
 //!
 //! Owns: the public guard. Does not own: the order of turns and the upgrade (`shared_turns`).
 //!
 //! # Invariants
-//! * UG1. A guard has the lock's `slot` and a turn to read. So there is at most one guard, and at
-//!   most one party that upgrades (RT4).
+//! * UG1. A guard has the turn of `RwLock::upgradable` (`slot`: the right to upgrade) and a turn to
+//!   read. So there is at most one guard, and at most one party that upgrades (RT4).
 
 use std::fmt;
 use std::ops::Deref;
@@ -17,12 +17,12 @@ use crate::shim::Lock;
 use crate::wait::yielding::consume_budget_here;
 use crate::wait::{Reason, Spec};
 
-/// Read access to the value of an [`RwLock`](super::RwLock), with the right to write later;
-/// dropping it releases the lock.
+/// Read access to the value of an [`RwLock`](super::RwLock), with the right to upgrade to write
+/// access; dropping it ends both.
 ///
-/// There is one such guard at a time, beside any number of readers. So the value does not change
-/// between a look by this guard and the write after an upgrade. Releasing never suspends. The guard
-/// is not `Send`.
+/// At most one such guard exists at a time, beside any number of readers. So the value does not
+/// change between a read through this guard and a write after its upgrade. Releasing never
+/// suspends. The guard is not `Send`.
 ///
 /// # Examples
 /// ```
@@ -42,16 +42,16 @@ use crate::wait::{Reason, Spec};
 /// let names = RwLock::default();
 /// assert_eq!((number(&names, "a"), number(&names, "b"), number(&names, "a")), (0, 1, 0));
 /// ```
-#[must_use = "the lock is freed as soon as the guard is dropped"]
+#[must_use = "the lock is released as soon as the guard is dropped"]
 pub struct RwLockUpgradableReadGuard<'a, T: ?Sized> {
-    // The first to be dropped: the next guard of this kind needs a turn.
+    // Declared before `slot`, so dropped first: the next upgradable guard must not find it.
     turn: Shared<'a, Lock<SharedTurns>, T>,
     slot: Exclusive<'a, Turns, ()>,
     lock: &'a Guarded<Lock<SharedTurns>, T>,
 }
 
 impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
-    /// Returns the guard of the caller, which has `slot` of `lock`.
+    /// Returns the guard of a caller that has `slot`, and `turn` of `lock`.
     pub(super) fn of(
         slot: Exclusive<'a, Turns, ()>,
         turn: Shared<'a, Lock<SharedTurns>, T>,
@@ -60,8 +60,8 @@ impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
         RwLockUpgradableReadGuard { turn, slot, lock }
     }
 
-    /// Converts the guard to a write guard, waiting until all other readers have left. No other
-    /// party writes in between: waiting writers come later.
+    /// Converts the guard to a write guard, waiting until all other read guards are dropped. No
+    /// other party writes in between: waiting writers acquire the lock later.
     ///
     /// Readers that arrive meanwhile wait until the write guard is dropped.
     ///
@@ -86,7 +86,7 @@ impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
         let local = consume_budget_here();
         let RwLockUpgradableReadGuard { turn, slot, lock } = guard;
         let turn = lock.upgrade(turn, local, &Spec::of(Reason::RwLock));
-        // The next guard of this kind waits for the turn to write now.
+        // The next upgradable reader now waits until the turn to write ends.
         drop(slot);
         RwLockWriteGuard::of(turn)
     }
@@ -119,7 +119,7 @@ impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
         }
     }
 
-    /// Converts the guard to a read guard, so that another party can have the right to write.
+    /// Converts the guard to a read guard, which frees the right to upgrade.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

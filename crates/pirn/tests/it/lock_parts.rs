@@ -1,4 +1,5 @@
-//! Guards of parts of locked values, and what else locks tell.
+//! Guards of parts of locked values; results of notifications, permits, `Once` and `OnceLock`;
+//! unwind safety.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
@@ -190,7 +191,7 @@ fn permits_are_split_merged_and_removed() {
         (doors.available(), Semaphore::default().available()),
         (2, 0)
     );
-    // The total has shrunk: as many can be added as were removed.
+    // The total is two now: three permits more can be added than before.
     doors.add(isize::MAX.unsigned_abs() - 2);
 }
 
@@ -216,15 +217,15 @@ fn removed_permits_are_missing_for_waiters() {
 }
 
 #[test]
-fn a_forced_call_learns_of_a_panic() {
+fn a_forced_call_sees_an_earlier_panic() {
     let once = Once::new();
-    let mut told = Vec::new();
+    let mut poisoned = Vec::new();
     let panics = || once.call_once(|| panic!("the first"));
     assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
-    once.call_once_force(|state| told.push(state.is_poisoned()));
+    once.call_once_force(|state| poisoned.push(state.is_poisoned()));
     once.call_once_force(|_| unreachable!("it has completed"));
-    Once::new().call_once_force(|state| told.push(state.is_poisoned()));
-    assert_eq!(told, [true, false]);
+    Once::new().call_once_force(|state| poisoned.push(state.is_poisoned()));
+    assert_eq!(poisoned, [true, false]);
 }
 
 /// A closure that fails leaves the cell to the next caller, one that waits included.
@@ -272,21 +273,21 @@ fn a_lazy_value_can_be_forced_for_writing() {
 }
 
 #[test]
-fn a_default_event_is_set_until_it_is_reset() {
+fn a_default_event_stays_set_after_a_wait() {
     let event = Event::default();
     event.set();
     assert_eq!(event.wait(), Ok(()));
     assert_eq!(event.wait_timeout(Duration::ZERO), Ok(true));
 }
 
-/// As the types of `std`: a panic of a holder leaves them usable.
+/// Locks, their guards and handles are unwind safe, whatever they contain.
 #[test]
-fn what_std_has_unwind_safe_is_so_here() {
-    type Any = std::cell::Cell<&'static mut u8>;
+fn locks_and_handles_are_unwind_safe() {
+    type NotUnwindSafe = std::cell::Cell<&'static mut u8>;
     fn both<T: UnwindSafe + RefUnwindSafe + ?Sized>() {}
     fn moved<T: UnwindSafe>() {}
-    both::<Mutex<Any>>();
-    both::<RwLock<Any>>();
+    both::<Mutex<NotUnwindSafe>>();
+    both::<RwLock<NotUnwindSafe>>();
     both::<OnceLock<u8>>();
     both::<LazyLock<u8>>();
     both::<Condvar>();
@@ -296,7 +297,7 @@ fn what_std_has_unwind_safe_is_so_here() {
     both::<Event>();
     both::<WaitGroup>();
     both::<Token>();
-    both::<JoinHandle<Any>>();
+    both::<JoinHandle<NotUnwindSafe>>();
     both::<Fiber>();
     moved::<MutexGuard<'_, u8>>();
     moved::<RwLockReadGuard<'_, u8>>();

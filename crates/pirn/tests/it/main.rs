@@ -175,7 +175,7 @@ mod loans;
 mod loans_stacks;
 /// Which waits borrow a stack for a fiber, and how they end.
 mod loans_waits;
-/// Guards of parts of locked values, and what else locks tell.
+/// Guards of parts of locked values; what notifications, permits and `Once` return.
 mod lock_parts;
 /// The attributes `main` and `test`.
 mod macros;
@@ -307,7 +307,7 @@ mod unseen_panics;
 /// Files, sockets and children cross `catch_unwind`, as those of `std` do.
 #[cfg(unix)]
 mod unwind_safety;
-/// Readers with the right to write later.
+/// Readers with the right to upgrade.
 mod upgradable;
 /// The ways to submit work to a task system.
 mod use_cases;

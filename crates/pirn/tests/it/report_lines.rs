@@ -111,7 +111,7 @@ fn full_group() -> TaskGroup {
     group
 }
 
-/// Lives for as long as the process.
+/// Leaks `value`, so that it lives as long as the process.
 fn kept<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
@@ -132,7 +132,7 @@ fn reasons() -> BTreeSet<String> {
     names.filter_map(name).collect()
 }
 
-/// Waits for each reason, by the calls that have a line of their own.
+/// Reports show the caller's line for every call that waits, and each `Reason` has such a call.
 // Proves: P7.
 #[test]
 fn each_reason_is_reported_with_its_line() {
@@ -252,7 +252,7 @@ fn check_all() {
     wait!(Event, Event::manual().wait());
     wait!(Event, Event::manual().wait_timeout(HOUR));
 
-    let (tx, nobody) = channel::bounded::<u8>(0);
+    let (tx, _receiver) = channel::bounded::<u8>(0);
     let [t1, t2, t3] = [tx.clone(), tx.clone(), tx.clone()];
     wait!(Send, tx.send(1));
     wait!(Send, t1.send_timeout(1, HOUR));
@@ -315,5 +315,4 @@ fn check_all() {
         .map(|(it, _)| format!("{it:?}"))
         .collect();
     assert_eq!(waited, reasons(), "each reason has a wait here");
-    drop(nobody);
 }

@@ -27,9 +27,9 @@ struct Line {
     read: usize,
 }
 
-/// Ten times a thousand reads with deadlines that expire at about the same time, just as bytes arrive
-/// for half of them: each ends with its byte or with a timeout, no byte is lost or read twice, and
-/// the sockets remain usable.
+/// Ten times a thousand reads with deadlines that expire at about the same time, just as bytes
+/// arrive for half of them: each ends with its byte or with a timeout, no byte is lost or read
+/// twice, and the sockets remain usable.
 // Proves: N5-X-crowds.
 #[test]
 fn deadlines_come_all_at_once() {

@@ -1,4 +1,4 @@
-//! Readers with the right to write later.
+//! Readers with the right to upgrade.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,8 @@ fn one_party_may_upgrade_beside_readers() {
     assert_eq!(*lock.try_write().expect("the lock is free"), 2);
 }
 
-/// Readers that were inside leave first; those that come later, and writers that came before, wait.
+/// Readers that hold the lock finish first. Later readers, and writers that already wait, come
+/// after the upgrade.
 #[test]
 fn an_upgrade_comes_after_present_readers_and_before_all_others() {
     alone(|| {
@@ -69,7 +70,7 @@ fn an_upgrade_comes_after_present_readers_and_before_all_others() {
             order.lock().push('u');
             drop(guard);
         });
-        // The reader and the next with the right to upgrade come together.
+        // The later reader and the next upgradable reader are served together, in either order.
         let order = order.into_inner();
         assert!(["luwrn", "luwnr"].contains(&&*order), "{order}");
     });
@@ -102,7 +103,7 @@ fn no_reader_joins_while_an_upgrade_waits() {
 }
 
 #[test]
-fn what_was_read_before_an_upgrade_still_holds() {
+fn a_value_read_before_an_upgrade_is_unchanged() {
     for workers in [1, 2, 4] {
         for executor in EXECUTOR_KINDS {
             let lock = RwLock::new(0_usize);
@@ -147,9 +148,9 @@ fn what_was_read_before_an_upgrade_still_holds() {
     }
 }
 
-/// Two that upgrade one after another: the second one waits for the first one's write.
+/// Two parties upgrade one after the other; the second one waits for the first one's write.
 #[test]
-fn two_that_want_to_upgrade_do_not_deadlock() {
+fn two_upgrades_do_not_deadlock() {
     for executor in EXECUTOR_KINDS {
         let (lock, asked) = (RwLock::new(0), AtomicUsize::new(0));
         let mut jobs = Jobs::new();
@@ -168,7 +169,7 @@ fn two_that_want_to_upgrade_do_not_deadlock() {
 }
 
 #[test]
-fn a_panic_frees_both_rights() {
+fn a_panic_releases_the_lock_and_the_right_to_upgrade() {
     let lock = RwLock::new(1);
     let panics: [fn(&RwLock<i32>); 2] = [
         |lock| {
@@ -180,8 +181,8 @@ fn a_panic_frees_both_rights() {
             panic!("while writing");
         },
     ];
-    for panics in panics {
-        assert!(catch_unwind(AssertUnwindSafe(|| panics(&lock))).is_err());
+    for panic in panics {
+        assert!(catch_unwind(AssertUnwindSafe(|| panic(&lock))).is_err());
         let guard = lock.try_upgradable_read().expect("free again");
         assert!(Upgradable::try_upgrade(guard).is_ok());
     }

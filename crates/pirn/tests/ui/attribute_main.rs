@@ -1,4 +1,5 @@
-//! `#[pirn::main]` is for an ordinary `fn main()`: what else it stands on is named, with the remedy.
+//! `#[pirn::main]` is for an ordinary `fn main()`: what else it stands on is named, with the
+//! remedy.
 
 mod is_async {
     #[pirn::main]

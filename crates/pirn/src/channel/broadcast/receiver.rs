@@ -44,8 +44,8 @@ impl<T> Receiver<T> {
         Receiver { row, at }
     }
 
-    /// Returns the number of values that were sent since this receiver's position: those that it can
-    /// receive, and those that it has missed and not yet been notified of.
+    /// Returns the number of values that were sent since this receiver's position: those that it
+    /// can receive, and those that it has missed and not yet been notified of.
     ///
     /// The channel keeps its capacity of them. If there are more, the next receive returns `Lagged`
     /// with the excess, which then no longer counts.

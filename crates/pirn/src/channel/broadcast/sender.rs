@@ -144,8 +144,8 @@ impl<T> Sender<T> {
         self.row.close()
     }
 
-    /// Returns true if a [`send`](Self::send) fails: there is no receiver at present, or the channel
-    /// is closed.
+    /// Returns true if a [`send`](Self::send) fails: there is no receiver at present, or the
+    /// channel is closed.
     ///
     /// # Examples
     /// ```
@@ -192,7 +192,7 @@ impl<T> Sender<T> {
         wait_closed(&self.row.state)
     }
 
-    /// Returns a select case that wins when [`closed`](Self::closed) would return.
+    /// Returns a select case that wins when [`closed`](Self::closed) would return `Ok`.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

@@ -1,4 +1,4 @@
-//! The end of a channel as a case of a select, and both waits for it of a channel's sender.
+//! A select case for the end of a channel, and `closed` and `closed_case` of `Sender`.
 
 // Owns: the case, for channels of all kinds. Does not own: the protocol (`wait`).
 
@@ -94,7 +94,8 @@ impl<T> Sender<T> {
         wait_closed(&self.pipe().state)
     }
 
-    /// Returns a select case that wins when [`closed`](Sender::closed) would return.
+    /// Returns a select case that wins when nothing more can be sent: when
+    /// [`closed`](Sender::closed) would return `Ok`.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -103,12 +104,12 @@ impl<T> Sender<T> {
     /// ```
     /// use pirn::channel::bounded;
     ///
-    /// let (results, readers) = bounded::<u32>(1);
+    /// let (results, receiver) = bounded::<u32>(1);
     /// let (_tx, jobs) = bounded::<u32>(1);
-    /// drop(readers);
+    /// drop(receiver);
     /// pirn::select! {
     ///     recv(jobs) -> job => panic!("{job:?}"),
-    ///     case(results.closed_case()) -> () => {} // the results have no reader any more
+    ///     case(results.closed_case()) -> () => {} // nothing more can be sent to `results`
     ///     cancelled(interrupt) => panic!("{interrupt}"),
     /// }
     /// ```

@@ -10,13 +10,15 @@
 //!
 //! # Invariants
 //! * CL1. A waiter joins `closing` only in a critical section that finds the channel open.
-//! * CL2. A call that changes the channel from open to over calls `wake_closing` after it has
-//!   released the lock, or has seen in that critical section that `closing` is empty.
+//! * CL2. A call that changes the channel from open to over then claims all waiters in `closing`,
+//!   after it has released the lock: by `wake_closing`, or by `Shared::wake_all_parties` for a
+//!   channel that never reopens. It may skip that if it has seen in that critical section that
+//!   `closing` is empty.
 //!
-//! LIVENESS: if the waiter joins first, the call finds it in the queue. If the call comes first, the
-//! waiter finds the channel over. If a `subscribe` comes between the call and its wakes, the channel
-//! is open: waiters not claimed yet stay in the queue for the next end. `wake_closing` terminates: it
-//! claims only while the channel is over, and then none joins.
+//! LIVENESS: if the waiter joins first, the call finds it in the queue. If the call comes first,
+//! the waiter finds the channel over. If a `subscribe` comes between the call and its wakes, the
+//! channel is open: waiters not claimed yet stay in the queue for the next end. `wake_closing`
+//! terminates: it claims only while the channel is over, and then none joins.
 
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
@@ -38,6 +40,7 @@ pub(in crate::channel) fn wait_closed<S: Closing>(
     channel: &Lock<S>,
 ) -> Result<(), Interrupt> {
     begin()?;
+    // After a wake the channel may be open again, by a `subscribe`.
     loop {
         let waited = wait_in(
             channel,
@@ -62,7 +65,7 @@ pub(in crate::channel) fn wait_closed<S: Closing>(
     }
 }
 
-/// Wakes all parties that wait until the channel is over, while it is (CL2).
+/// Wakes all waiters in `closing`; stops if a `subscribe` opens the channel again (CL2).
 pub(in crate::channel) fn wake_closing<S: Closing>(channel: &Lock<S>) {
     wake_all(channel, |state| {
         if state.is_over() {

@@ -49,8 +49,8 @@ impl<T> Receiver<T> {
     /// Returns a future that receives the value, and owns the receiver. Any executor may poll it.
     ///
     /// If it is dropped before it is ready, the receiver is dropped with it: a later send returns
-    /// its value, and a value that was sent already is dropped. Code that stops waiting for a while,
-    /// for example after a time limit, polls the pinned future again.
+    /// its value, and a value that was sent already is dropped. Code that stops waiting for a
+    /// while, for example after a time limit, polls the pinned future again.
     ///
     /// It yields `Disconnected` if the sender was dropped without sending, or if the value has been
     /// taken. It never yields `Interrupted`.

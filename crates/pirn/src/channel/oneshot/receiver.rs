@@ -176,8 +176,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Returns true if no value can be received now: it has not been sent yet, has been received, or
-    /// will never be sent.
+    /// Returns true if no value can be received now: it has not been sent yet, has been received,
+    /// or will never be sent.
     ///
     /// # Examples
     /// ```

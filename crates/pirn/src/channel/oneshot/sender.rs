@@ -127,7 +127,7 @@ impl<T> Sender<T> {
         wait_closed(&self.slot.state)
     }
 
-    /// Returns a select case that wins when [`closed`](Self::closed) would return.
+    /// Returns a select case that wins when [`closed`](Self::closed) would return `Ok`.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

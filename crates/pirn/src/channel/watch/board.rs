@@ -1,9 +1,9 @@
 //! The data that the ends of a watch channel share: the value, and its version.
 //!
 //! # Invariants
-//! * WB1. A sender raises `version` after its change, before it ends its turn to write. A party that
-//!   sees a version and then reads the value sees that change or a later one. A party that may read
-//!   the value, and sees a version meanwhile, sees the version of that value.
+//! * WB1. A sender raises `version` after its change, before it ends its turn to write. A party
+//!   that sees a version and then reads the value sees that change or a later one. A party that may
+//!   read the value, and sees a version meanwhile, sees the version of that value.
 //! * WB2. A receiver waits only with the present version, while there are senders. A sender that
 //!   raises the version, or that is the last to be dropped, wakes all waiting receivers.
 //! * WB3. A sender waits in `closing` only while there are receivers (`closing`).
@@ -87,7 +87,8 @@ impl<T> Board<T> {
         self.value.read()
     }
 
-    /// Changes the value with `f`, and wakes all waiting receivers. They are not woken if `f` panics.
+    /// Changes the value with `f`, and wakes all waiting receivers. They are not woken if `f`
+    /// panics.
     #[track_caller]
     pub(super) fn change<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         let mut value = self.value.write();

@@ -119,7 +119,6 @@ impl<T> Sender<T> {
     /// assert_eq!(len, 2);
     /// assert_eq!(*rx.borrow(), ["a", "b"]);
     /// ```
-    #[doc(alias = "send_if_modified")]
     #[doc(alias = "send_modify")]
     #[doc(alias = "send_replace")]
     #[track_caller]
@@ -232,7 +231,7 @@ impl<T> Sender<T> {
         wait_closed(&self.board.state)
     }
 
-    /// Returns a select case that wins when [`closed`](Self::closed) would return.
+    /// Returns a select case that wins when [`closed`](Self::closed) would return `Ok`.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

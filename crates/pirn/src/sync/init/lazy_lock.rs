@@ -78,8 +78,8 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// Returns the value for writing, initialized first if need be; the exclusive borrow proves that
-    /// no other party accesses it.
+    /// Returns the value for writing, initialized first if need be; the exclusive borrow proves
+    /// that no other party accesses it.
     ///
     /// # Panics
     /// If the closure panics, now or in the first call.

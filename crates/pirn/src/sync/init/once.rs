@@ -6,8 +6,8 @@
 //! # Invariants
 //! * ON1. `running` is set iff one caller runs its closure. Only that caller sets `done`, and after
 //!   `done` no closure runs.
-//! * ON2. A caller with a closure that panics, or fails, hands the attempt to the caller that has waited
-//!   longest (`running` stays set then), or gives it up.
+//! * ON2. A caller with a closure that panics, or fails, hands the attempt to the caller that has
+//!   waited longest (`running` stays set then), or gives it up.
 //! * ON3. No party joins a queue once `done` is set.
 //!
 //! LIVENESS: all parties wait for the running caller, which ends. If its closure returns, it wakes

@@ -17,8 +17,8 @@ use super::once::Once;
 /// A cell that is written once. Readers that need the value wait while it is being initialized,
 /// which parks a fiber and blocks a plain thread.
 ///
-/// There is no poisoning: if the initializing closure panics, the cell stays empty. The caller that
-/// has waited longest, or the next to come, then initializes the value.
+/// There is no poisoning: if the initializing closure panics, or fails, the cell stays empty. The
+/// caller that has waited longest, or the next to come, then initializes the value.
 ///
 /// # Examples
 /// ```
