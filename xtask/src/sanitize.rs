@@ -52,6 +52,21 @@ impl Sanitizer {
         }
     }
 
+    /// The packages with tests, and what their builds need.
+    fn packages(self) -> &'static str {
+        match self {
+            // The crate of libc's functions is one object, so that the linker takes all of them in
+            // place of the sanitizer's, which are weak.
+            Sanitizer::Address => {
+                "--package pirn --package pirn-hooks \
+                 --config profile.dev.package.pirn-hooks.codegen-units=1"
+            }
+            // Without `pirn-hooks`: it takes the place of the functions by which the sanitizer follows
+            // descriptors, so the next use of a number appears to race with the last one.
+            Sanitizer::Thread => "--package pirn",
+        }
+    }
+
     /// Returns the build of a quick run.
     ///
     /// # Errors
@@ -68,12 +83,7 @@ impl Sanitizer {
             Sanitizer::Thread => "-Zbuild-std",
         };
         let host = host()?;
-        // The crate of libc's functions is one object, so that the linker takes all of them in
-        // place of the sanitizer's, which are weak.
-        let args = format!(
-            "--package pirn --package pirn-hooks --target {host} {targets} {build_std} \
-             --config profile.dev.package.pirn-hooks.codegen-units=1"
-        );
+        let args = format!("{} --target {host} {targets} {build_std}", self.packages());
         // A backtrace takes an instrumented std half a minute.
         let build = Build::new(&args)
             .debug(if quick { "none" } else { "line-tables-only" })
