@@ -29,11 +29,9 @@ mod mutex;
 mod permits;
 mod pool;
 mod rwlock;
-mod rwlock_guard;
 mod semaphore;
 mod shared_turns;
 mod turns;
-mod upgradable;
 mod wait_group;
 
 pub use barrier::{Barrier, BarrierWaitResult};
@@ -43,10 +41,8 @@ pub use init::{LazyLock, Once, OnceLock, OnceState};
 pub use mapped::{MappedMutexGuard, MappedRwLockReadGuard, MappedRwLockWriteGuard};
 pub use mutex::{Mutex, MutexGuard};
 pub use pool::{Pool, Pooled};
-pub use rwlock::RwLock;
-pub use rwlock_guard::{RwLockReadGuard, RwLockWriteGuard};
+pub use rwlock::{RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard};
 pub use semaphore::{AcquireError, OwnedPermit, Permit, Semaphore};
-pub use upgradable::RwLockUpgradableReadGuard;
 pub use wait_group::WaitGroup;
 
 #[cfg(test)]

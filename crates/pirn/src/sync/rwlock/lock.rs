@@ -6,13 +6,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::guarded::Guarded;
-use super::rwlock_guard::{RwLockReadGuard, RwLockWriteGuard};
-use super::shared_turns::{Kind, SharedTurns};
-use super::turns::Turns;
+use super::guard::{RwLockReadGuard, RwLockWriteGuard};
 use super::upgradable::RwLockUpgradableReadGuard;
 use crate::fiber::current::Local;
 use crate::shim::Lock;
+use crate::sync::guarded::Guarded;
+use crate::sync::shared_turns::{Kind, SharedTurns};
+use crate::sync::turns::Turns;
 use crate::wait::object::Nameable;
 use crate::wait::yielding::consume_budget_here;
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};

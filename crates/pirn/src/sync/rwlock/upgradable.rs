@@ -9,11 +9,11 @@
 use std::fmt;
 use std::ops::Deref;
 
-use super::guarded::{Exclusive, Guarded, Shared};
-use super::rwlock_guard::{RwLockReadGuard, RwLockWriteGuard};
-use super::shared_turns::SharedTurns;
-use super::turns::Turns;
+use super::guard::{RwLockReadGuard, RwLockWriteGuard};
 use crate::shim::Lock;
+use crate::sync::guarded::{Exclusive, Guarded, Shared};
+use crate::sync::shared_turns::SharedTurns;
+use crate::sync::turns::Turns;
 use crate::wait::yielding::consume_budget_here;
 use crate::wait::{Reason, Spec};
 

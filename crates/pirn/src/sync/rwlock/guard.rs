@@ -5,10 +5,10 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use super::guarded::{Exclusive, Shared};
-use super::mapped::{MappedRwLockReadGuard, MappedRwLockWriteGuard};
-use super::shared_turns::SharedTurns;
 use crate::shim::Lock;
+use crate::sync::guarded::{Exclusive, Shared};
+use crate::sync::mapped::{MappedRwLockReadGuard, MappedRwLockWriteGuard};
+use crate::sync::shared_turns::SharedTurns;
 
 /// Read access to the value of an [`RwLock`](super::RwLock); dropping the last read guard releases
 /// the lock.
