@@ -21,10 +21,10 @@ trait Ending {
     fn is_over(&self) -> bool;
 
     /// Links the waiter. Returns false if the channel is over already.
-    fn join(&self, call: Call, slot: Pin<&WaiterSlot<()>>) -> bool;
+    fn link(&self, call: Call, slot: Pin<&WaiterSlot<()>>) -> bool;
 
-    /// Unlinks the waiter. Called after a `join` that returned true.
-    fn leave(&self, slot: Pin<&WaiterSlot<()>>);
+    /// Unlinks the waiter. Called after a `link` that returned true.
+    fn unlink(&self, slot: Pin<&WaiterSlot<()>>);
 
     fn subject(&self) -> Subject<'_>;
 }
@@ -128,11 +128,11 @@ impl Case for ClosedCase<'_> {
     }
 
     fn publish(self: Pin<&Self>, call: Call) -> bool {
-        self.channel.join(call, self.project_ref().slot)
+        self.channel.link(call, self.project_ref().slot)
     }
 
     fn withdraw(self: Pin<&Self>, _: Call, _: Outcome) {
-        self.channel.leave(self.project_ref().slot);
+        self.channel.unlink(self.project_ref().slot);
     }
 }
 
@@ -141,7 +141,7 @@ impl<S: Closing> Ending for Lock<S> {
         self.lock().is_over()
     }
 
-    fn join(&self, call: Call, slot: Pin<&WaiterSlot<()>>) -> bool {
+    fn link(&self, call: Call, slot: Pin<&WaiterSlot<()>>) -> bool {
         let mut state = self.lock();
         let open = !state.is_over();
         if open {
@@ -151,7 +151,7 @@ impl<S: Closing> Ending for Lock<S> {
         open
     }
 
-    fn leave(&self, slot: Pin<&WaiterSlot<()>>) {
+    fn unlink(&self, slot: Pin<&WaiterSlot<()>>) {
         slot.unlink(self.lock().closing());
     }
 
