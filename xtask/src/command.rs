@@ -94,7 +94,8 @@ pub(crate) enum Streams {
     Both,
 }
 
-/// Runs to the end or, if it takes longer than `limit`, kills it.
+/// Runs to the end or, if it takes longer than `limit`, kills it. Before that, `describe` gets its
+/// process ID; the output ends with the result.
 ///
 /// # Errors
 /// When it cannot start or cannot be watched.
@@ -102,6 +103,7 @@ pub(crate) fn watch(
     command: &mut Command,
     limit: Duration,
     streams: Streams,
+    describe: fn(u32) -> String,
 ) -> Result<Watched, String> {
     let io = |e: std::io::Error| e.to_string();
     let mut log = scratch()?;
@@ -114,6 +116,7 @@ pub(crate) fn watch(
     let mut child = command.spawn().map_err(io)?;
     let mut pause = Duration::from_micros(500);
     let mut worked = Duration::ZERO;
+    let mut description = String::new();
     let status = loop {
         // An ended process has no figures.
         worked = processor::of(child.id()).unwrap_or(worked).max(worked);
@@ -121,6 +124,7 @@ pub(crate) fn watch(
             break Some(status);
         }
         if start.elapsed() > limit {
+            description = describe(child.id());
             child.kill().map_err(io)?;
             child.wait().map_err(io)?;
             break None;
@@ -134,7 +138,7 @@ pub(crate) fn watch(
     log.read_to_end(&mut bytes).map_err(io)?;
     Ok(Watched {
         status,
-        output: String::from_utf8_lossy(&bytes).into_owned(),
+        output: String::from_utf8_lossy(&bytes).into_owned() + &description,
         took,
         worked,
     })

@@ -12,8 +12,8 @@ use std::time::Duration;
 use crate::command::{self, Streams};
 use crate::markdown::quoted;
 use crate::options::Options;
-use crate::repo;
 use crate::tally::Tally;
+use crate::{hung, repo};
 
 const HOME: &str = "crates/pirn/examples/";
 /// Timeout of an example with small arguments.
@@ -58,7 +58,12 @@ pub(crate) fn examples(_: &Options) -> Result<Tally, String> {
 fn last_line(check: &Check) -> Result<String, String> {
     let path = repo::target(None).join("debug/examples").join(&check.name);
     let mut example = Command::new(path);
-    let watched = command::watch(example.args(&check.args), LIMIT, Streams::Standard);
+    let watched = command::watch(
+        example.args(&check.args),
+        LIMIT,
+        Streams::Standard,
+        hung::stacks,
+    );
     let watched = watched.map_err(|e| format!("{}: {e}", check.name))?;
     let last = watched.output.lines().rfind(|line| !line.trim().is_empty());
     let last = last.filter(|_| watched.succeeded());

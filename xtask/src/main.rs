@@ -16,6 +16,7 @@ mod disturbance;
 mod examples;
 mod features;
 mod harness;
+mod hung;
 mod jobs;
 mod markdown;
 mod model;

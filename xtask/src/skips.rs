@@ -1,4 +1,5 @@
-//! Tests that did not run, measured nothing, or reported stalls: their names, and the reasons.
+//! Tests that failed, reported stalls, measured nothing or did not run: their names, and the
+//! reasons, at the end of the output.
 //!
 //! There are two kinds. A test is *skipped* if this machine lacks a tool for its measurement: it
 //! reports that itself (`crates/pirn/tests/it/unmeasured.rs`), and its promise is open. Where
@@ -20,7 +21,11 @@ static LEFT_OUT: Mutex<BTreeMap<String, BTreeSet<String>>> = Mutex::new(BTreeMap
 /// The tests with a report of a stall in their output.
 static STALLED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// A part of every such report.
+/// The failed tests, those that passed at another try among them: by name, the verdict and the
+/// first lines of their panics.
+static FAILED: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+
+/// A part of every report of a stall.
 const STALL: &str = " has kept worker ";
 
 /// The beginning of the line that a test without a measurement prints.
@@ -73,8 +78,34 @@ pub(crate) fn record_stalls(id: &str, output: &str) {
     }
 }
 
+/// Records a failed test, its verdict, and the panics in its output.
+pub(crate) fn record_failure(id: &str, verdict: &str, output: &str) {
+    let mut failed = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
+    failed.insert(id.to_owned(), verdict.to_owned() + &panics_in(output));
+}
+
+/// Returns each line that reports a panic, with the next one: its message.
+fn panics_in(output: &str) -> String {
+    let lines: Vec<_> = output.lines().collect();
+    let panics = lines
+        .windows(2)
+        .filter(|two| two[0].contains(" panicked at "));
+    let shown = panics.map(|two| format!("\n        {}\n        {}", two[0], two[1]));
+    shown.collect()
+}
+
 /// Prints all records.
 pub(crate) fn print() {
+    let failed = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !failed.is_empty() {
+        println!(
+            "== failed, some perhaps at one try only: {} tests",
+            failed.len()
+        );
+    }
+    failed
+        .iter()
+        .for_each(|(id, why)| println!("    {id}: {why}"));
     let stalled = STALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if !stalled.is_empty() {
         println!("== reported stalls: {} tests", stalled.len());
@@ -100,6 +131,14 @@ pub(crate) fn print() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn finds_panics_and_their_messages() {
+        let output = "a\nthread 'a' panicked at b.rs:1:2:\nleft: 1\nnote: run\n";
+        let expected = "\n        thread 'a' panicked at b.rs:1:2:\n        left: 1";
+        assert_eq!(panics_in(output), expected);
+        assert_eq!(panics_in("test a ... ok\n"), "");
+    }
 
     #[test]
     fn finds_what_a_test_lacks() {

@@ -11,8 +11,8 @@ use super::cases::Case;
 use crate::command::{Streams, watch};
 use crate::options::Options;
 use crate::parallel::{parallel, processors};
-use crate::skips;
 use crate::tally::{Tally, seconds};
+use crate::{hung, skips};
 
 /// The settings of a run.
 #[derive(Debug, Clone, Copy)]
@@ -125,6 +125,11 @@ fn one(case: &Case, how: Run) -> Result<Ending, String> {
         &mut case.command(how.backtraces),
         how.timeout,
         Streams::Both,
+        if how.quiet {
+            hung::undescribed
+        } else {
+            hung::stacks
+        },
     );
     let watched = watched.map_err(|e| format!("{id}: {e}"))?;
     let took = seconds(watched.took);
@@ -151,6 +156,7 @@ fn one(case: &Case, how: Run) -> Result<Ending, String> {
         for line in watched.output.lines() {
             println!("      | {line}");
         }
+        skips::record_failure(&id, &verdict, &watched.output);
     }
     Ok(Ending {
         id,
