@@ -107,9 +107,15 @@ pub(crate) fn is_broken(fd: c_int, writes: bool) -> bool {
     poll_now(&mut polled).is_ok() && polled[0].revents & broken != 0
 }
 
-/// Polls without waiting.
+/// Polls without waiting. A signal that is pending at that moment makes the system return `EINTR`
+/// although nothing was waited for; then polls again.
 pub(crate) fn poll_now(polled: &mut [pollfd]) -> Outcome {
-    poll(polled, Some(Duration::ZERO))
+    loop {
+        match poll(polled, Some(Duration::ZERO)) {
+            Err(libc::EINTR) => {}
+            answer => return answer,
+        }
+    }
 }
 
 /// Polls, and blocks the thread for up to `limit`.

@@ -1,7 +1,10 @@
 //! Handlers of signals, on the stack of the fiber that they interrupt.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::fixture::on_one_worker;
 use crate::raw;
@@ -48,6 +51,71 @@ fn a_handler_does_not_park() {
             install(libc::SIGUSR1, &action(libc::SIG_DFL)),
             libc::SIG_DFL
         );
+    });
+}
+
+extern "C" fn nothing(_: c_int) {}
+
+/// The look at a listener fails if a signal is pending. A call that took that for a connection would
+/// block the thread.
+// Proves: T2.
+#[test]
+fn a_look_amid_signals_does_not_block() {
+    const TIMES: u32 = 2_000;
+    on_one_worker(|| {
+        let mut quiet = action(nothing as *const () as libc::sighandler_t);
+        quiet.sa_flags = libc::SA_RESTART;
+        install(libc::SIGUSR1, &quiet);
+        // SAFETY: no arguments.
+        let worker = unsafe { libc::pthread_self() };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (ticks, over) = (&AtomicU32::new(0), &AtomicBool::new(false));
+        let blocked = thread::scope(|threads| {
+            threads.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    // SAFETY: the worker outlives this scope, and a handler is installed.
+                    assert_eq!(unsafe { libc::pthread_kill(worker, libc::SIGUSR1) }, 0);
+                    (0..100).for_each(|_| std::hint::spin_loop());
+                }
+            });
+            let client = threads.spawn(|| {
+                let mut blocked = 0;
+                for _ in 0..TIMES {
+                    let (begun, before) = (Instant::now(), ticks.load(Ordering::Relaxed));
+                    while ticks.load(Ordering::Relaxed).wrapping_sub(before) < 3 {
+                        if begun.elapsed() > Duration::from_secs(5) {
+                            blocked += 1;
+                            break;
+                        }
+                        thread::yield_now();
+                    }
+                    // This ends a call that blocks, too.
+                    TcpStream::connect(address).unwrap();
+                    if blocked > 0 {
+                        break;
+                    }
+                }
+                over.store(true, Ordering::Relaxed);
+                // The last call may have begun already.
+                let _ = TcpStream::connect(address);
+                blocked
+            });
+            pirn::scope(|s| {
+                s.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        ticks.fetch_add(1, Ordering::Relaxed);
+                        pirn::sleep(Duration::from_micros(50)).unwrap();
+                    }
+                });
+                while !over.load(Ordering::Relaxed) {
+                    drop(listener.accept().unwrap());
+                }
+            });
+            client.join().unwrap()
+        });
+        assert_eq!(blocked, 0, "an accept blocked its thread");
+        install(libc::SIGUSR1, &action(libc::SIG_DFL));
     });
 }
 
