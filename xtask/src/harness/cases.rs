@@ -62,7 +62,8 @@ impl Case {
             command.env("RUST_BACKTRACE", "0");
         }
         command.env("CARGO_MANIFEST_DIR", &self.binary.home);
-        command.args(["--exact", &self.name, "--test-threads=1"]);
+        // A test that hangs is killed, and what libtest has captured would be lost.
+        command.args(["--exact", &self.name, "--test-threads=1", "--nocapture"]);
         if self.marked {
             command.arg("--ignored");
         }
