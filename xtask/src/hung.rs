@@ -26,7 +26,7 @@ pub(crate) fn stacks(process: u32) -> String {
     family.into_iter().map(of_one).collect()
 }
 
-/// Returns nothing, for a program whose hang needs no explanation.
+/// Returns nothing: for a program with hangs that need no explanation.
 pub(crate) fn undescribed(_: u32) -> String {
     String::new()
 }

@@ -20,7 +20,12 @@ const HEAD: &str =
     "# Public functions, types and traits, by module: `cargo xtask tidy --save`\n";
 
 /// Code that users reach through the module `dev` alone, which is not part of the interface.
-const HIDDEN: [&str; 2] = ["crates/pirn/src/dev", "crates/pirn/src/readiness/number.rs"];
+const HIDDEN: [&str; 4] = [
+    "crates/pirn/src/dev",
+    "crates/pirn/src/readiness/number.rs",
+    "crates/pirn/src/base/choice.rs",
+    "crates/pirn/src/sched/deterministic/run.rs",
+];
 
 /// A public function, type or trait.
 pub(super) struct Public<'a> {

@@ -9,6 +9,7 @@
 
 pub(crate) mod backoff;
 pub(crate) mod bits;
+pub(crate) mod choice;
 pub(crate) mod clock;
 pub(crate) mod diagnostics_enabled;
 pub(crate) mod drop_guard;

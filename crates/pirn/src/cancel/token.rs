@@ -9,7 +9,7 @@ use crate::fiber::current;
 use crate::fiber::token::Node;
 use crate::runtime::Handle;
 use crate::sched::worker::enqueue;
-use crate::wait::{Attempt, Reason, Spec, consume_budget, deadline, wait_in};
+use crate::wait::{Attempt, Reason, Spec, consume_budget, deadline, point, wait_in};
 
 /// A cancellation token: a node in a tree. A clone is the same token.
 ///
@@ -160,6 +160,7 @@ impl Token {
     /// assert_eq!(received, Err(RecvError::Interrupted(Interrupt::Cancelled)));
     /// ```
     pub fn cancel(&self) {
+        point();
         self.0.cancel();
     }
 

@@ -11,8 +11,8 @@ use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::futures::RecvFuture;
 use super::shared::Pipe;
 use super::state::Side;
-use crate::wait::deadline_in;
 use crate::wait::object::Nameable;
+use crate::wait::{deadline_in, point};
 
 /// The receiving end of a channel; each value is received by one of its clones.
 ///
@@ -99,6 +99,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
     /// ```
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        point();
         self.channel.try_recv()
     }
 
@@ -317,6 +318,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
     /// ```
     pub fn close(&self) -> bool {
+        point();
         self.channel.close(None)
     }
 
@@ -418,6 +420,7 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
+        point();
         self.channel.remove_receiver();
     }
 }

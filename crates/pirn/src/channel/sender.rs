@@ -12,8 +12,8 @@ use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::futures::SendFuture;
 use super::shared::Pipe;
 use super::state::Side;
-use crate::wait::deadline_in;
 use crate::wait::object::Nameable;
+use crate::wait::{deadline_in, point};
 
 /// The sending end of a channel; clones send to the same channel.
 ///
@@ -120,6 +120,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.try_send(3), Err(TrySendError::Disconnected(3)));
     /// ```
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        point();
         self.channel.try_send(value)
     }
 
@@ -384,6 +385,7 @@ impl<T> Sender<T> {
     /// assert_eq!(rx.iter().collect::<Vec<_>>(), [1]);
     /// ```
     pub fn close(&self) -> bool {
+        point();
         self.channel.close(None)
     }
 
@@ -485,6 +487,7 @@ impl<T> Clone for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
+        point();
         self.channel.remove_sender();
     }
 }

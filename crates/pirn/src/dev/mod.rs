@@ -6,6 +6,8 @@
 pub mod hooks;
 #[expect(unsafe_code, reason = "the contract of a ring's owner")]
 mod parts;
+#[cfg(not(pirn_modelled))]
+pub mod sim;
 #[cfg(pirn_modelled)]
 mod wire;
 

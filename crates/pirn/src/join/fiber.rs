@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::fiber::{FiberId, FiberPtr, FiberRef, Header};
+use crate::wait::point;
 
 /// A handle that identifies a fiber, as [`std::thread::Thread`] identifies a thread. It keeps only
 /// the name alive.
@@ -91,6 +92,7 @@ impl Fiber {
     /// ```
     #[doc(alias = "wake")]
     pub fn unpark(&self) {
+        point();
         self.0.unpark();
     }
 }

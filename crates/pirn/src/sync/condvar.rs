@@ -25,8 +25,8 @@ use crate::shim::Lock;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::wait::object::Nameable;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, interrupted, wait_in,
-    wake_all,
+    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, interrupted, point,
+    wait_in, wake_all,
 };
 
 /// A condition variable; waiting parks a fiber and blocks a plain thread.
@@ -309,6 +309,7 @@ impl Condvar {
     /// ```
     #[doc(alias = "Signal")]
     pub fn notify_one(&self) -> bool {
+        point();
         let mut queue = self.queue.lock();
         let wake = queue.claim_first(|_| ());
         if wake.is_none() {
@@ -345,6 +346,7 @@ impl Condvar {
     /// ```
     #[doc(alias = "Broadcast")]
     pub fn notify_all(&self) -> usize {
+        point();
         let queue = self.queue.lock();
         let limit = self.miss();
         drop(queue);
@@ -374,6 +376,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         spec: &Spec,
     ) -> (MutexGuard<'a, T>, Option<How>) {
+        point();
         // ORDERING: Relaxed: the mutex orders this read before every notification that must wake
         // this waiter.
         let seen = self.missed.load(Ordering::Relaxed);

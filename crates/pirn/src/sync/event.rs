@@ -16,7 +16,7 @@ use crate::shim::Lock;
 use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, consume_budget, deadline_in,
-    interrupted, wait_in, wake_all,
+    interrupted, point, wait_in, wake_all,
 };
 
 /// An event that fibers and threads wait for until it is set.
@@ -130,6 +130,7 @@ impl Event {
     #[doc(alias = "notify_one")]
     #[doc(alias = "notify_waiters")]
     pub fn set(&self) {
+        point();
         let mut state = self.state.lock();
         if self.automatic {
             let wake = state.waiters.claim_first(|_| ());

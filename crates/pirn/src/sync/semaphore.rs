@@ -14,7 +14,9 @@ use std::time::Duration;
 use super::permits::{Denied, MOST, Permits};
 use crate::shim::Lock;
 use crate::wait::object::Nameable;
-use crate::wait::{Interrupt, Reason, Spec, consume_budget, deadline_in, interrupted};
+use crate::wait::{
+    Interrupt, Reason, Spec, consume_budget, deadline_in, interrupted, point,
+};
 
 /// A number of permits, which fibers and threads take and return. A caller that wants more than
 /// are left waits, which parks a fiber and blocks a plain thread.
@@ -213,6 +215,7 @@ impl Semaphore {
     /// ```
     #[doc(alias = "try_acquire_many_owned")]
     pub fn try_acquire_owned(self: &Arc<Self>, k: usize) -> Option<OwnedPermit> {
+        point();
         let taken = self.permits.lock().try_take(k);
         taken.then(|| self.owned(k))
     }
@@ -233,6 +236,7 @@ impl Semaphore {
     /// ```
     #[doc(alias = "try_acquire_many")]
     pub fn try_acquire(&self, k: usize) -> Option<Permit<'_>> {
+        point();
         let taken = self.permits.lock().try_take(k);
         taken.then(|| self.permit(k))
     }
@@ -289,6 +293,7 @@ impl Semaphore {
     /// ```
     #[doc(alias = "add_permits")]
     pub fn add(&self, k: usize) {
+        point();
         let added = Permits::add(&self.permits, k);
         assert!(added, "more than `isize::MAX` permits");
     }
@@ -328,6 +333,7 @@ impl Semaphore {
     /// });
     /// ```
     pub fn close(&self) {
+        point();
         Permits::close(&self.permits);
     }
 
@@ -391,6 +397,7 @@ impl Semaphore {
 
     /// Returns permits when a guard is dropped.
     fn give(&self, count: usize) {
+        point();
         Permits::give(&self.permits, count);
     }
 

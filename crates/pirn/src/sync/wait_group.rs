@@ -19,8 +19,8 @@ use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, consume_budget, interrupted, wait_in,
-    wake_all,
+    Attempt, How, Interrupt, Reason, Spec, Waited, consume_budget, interrupted, point,
+    wait_in, wake_all,
 };
 
 /// A count of unfinished work, for which fibers and threads wait until it is zero.
@@ -164,6 +164,7 @@ impl WaitGroup {
     /// });
     /// ```
     pub fn done(&self) {
+        point();
         let mut group = self.group.lock();
         let left = group.announced.checked_sub(1);
         group.announced = left.unwrap_or(0);

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use super::clock::now;
 use super::interrupt::Interrupt;
-use super::yielding::yield_now;
+use super::yielding::give_way;
 use crate::fiber::cancel_scope::{LimitRef, RegionRef};
 use crate::fiber::current::{self, Local};
 use crate::fiber::deadline::Limit;
@@ -70,7 +70,7 @@ pub(crate) fn begin() -> Result<(), Interrupt> {
 #[inline(never)]
 fn begin_slowly(local: &Local) -> Result<(), Interrupt> {
     if local.is_to_give_way() {
-        yield_now();
+        give_way(local);
     }
     interrupted().map_or(Ok(()), Err)
 }

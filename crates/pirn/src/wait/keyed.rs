@@ -22,7 +22,7 @@ use super::object::{Describe, ObjectKind};
 use super::queue::{Attempt, Waited, wait_in};
 use super::reason::Reason;
 use super::spec::Spec;
-use super::yielding::consume_budget;
+use super::yielding::{consume_budget, point};
 use crate::base::pad::CachePadded;
 use crate::fiber::release::wake_all;
 use crate::fiber::waiter::WaitQueue;
@@ -133,6 +133,7 @@ pub fn park_on(key: usize, validate: impl FnOnce() -> bool) -> Result<bool, Inte
 /// ```
 #[doc(alias = "wake_one")]
 pub fn unpark_one(key: usize) -> bool {
+    point();
     let mut bucket = bucket(key).lock();
     let wake = bucket
         .queue
@@ -172,6 +173,7 @@ pub fn unpark_one(key: usize) -> bool {
 /// ```
 #[doc(alias = "wake_all")]
 pub fn unpark_all(key: usize) -> usize {
+    point();
     let bucket = bucket(key);
     let limit = bucket.lock().arrivals;
     let mut woken = 0;

@@ -148,6 +148,49 @@ fn every_order_comes_up() {
 
 /// A hundred thousand sleeps of up to 10,000 seconds: none early, none late, in almost no real
 /// time.
+/// Locks that are free do not wait; the seed chooses before them all the same.
+// Proves: U7.
+#[test]
+fn free_locks_are_choices() {
+    let is_blocked = |seed| {
+        seeded(seed).run(|| {
+            let locks = Arc::new((sync::Mutex::new(()), sync::Mutex::new(())));
+            let other = Arc::clone(&locks);
+            let fiber = pirn::spawn(move || {
+                let _first = other.1.lock();
+                other.0.lock_timeout(SECOND).is_none()
+            });
+            let first = locks.0.lock();
+            let one = locks.1.lock_timeout(SECOND).is_none();
+            drop(first);
+            fiber.join().unwrap() || one
+        })
+    };
+    let blocked = (0..100).filter(|seed| is_blocked(*seed)).count();
+    assert!((10..90).contains(&blocked), "{blocked} of 100 seeds");
+}
+
+/// Time passes although a fiber can always run.
+// Proves: P13.
+#[test]
+fn a_loop_that_yields_until_a_moment_ends() {
+    seeded(1).run(|| {
+        let start = now();
+        let sleeper = pirn::spawn(move || {
+            sleep(3 * SECOND / 1_000).unwrap();
+            now() - start
+        });
+        while now() - start < SECOND / 100 {
+            pirn::yield_now();
+        }
+        let slept = sleeper.join().unwrap();
+        assert!(
+            (3 * SECOND / 1_000..SECOND / 100).contains(&slept),
+            "{slept:?}"
+        );
+    });
+}
+
 // Proves: N1.
 #[test]
 fn long_sleeps_take_no_time() {

@@ -10,7 +10,8 @@ use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::future::RecvFuture;
 use crate::wait::object::Nameable;
 use crate::wait::{
-    Attempt, How, Reason, Spec, Waited, consume_budget, deadline_in, interrupted, wait_in,
+    Attempt, How, Reason, Spec, Waited, consume_budget, deadline_in, interrupted, point,
+    wait_in,
 };
 
 /// The receiving end of a broadcast channel, which gets every value that is sent while it exists.
@@ -178,6 +179,7 @@ impl<T: Clone> Receiver<T> {
     /// assert_eq!(rx.try_recv(), Ok(7));
     /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        point();
         match self.row.take(&mut self.at) {
             Found::Value(value) => Ok(Arc::unwrap_or_clone(value)),
             Found::Lagged(missed) => Err(TryRecvError::Lagged(missed)),
@@ -322,6 +324,7 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
+        point();
         self.row.unsubscribe(self.at);
     }
 }

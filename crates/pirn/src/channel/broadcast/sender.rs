@@ -7,8 +7,8 @@ use super::buffer::Row;
 use super::receiver::Receiver;
 use crate::channel::closing::{ClosedCase, Closing, wait_closed};
 use crate::channel::error::SendError;
-use crate::wait::Interrupt;
 use crate::wait::object::Nameable;
+use crate::wait::{Interrupt, point};
 
 /// Opens a channel that keeps the last `capacity` values for receivers that lag.
 ///
@@ -84,6 +84,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.send("for none"), Err(SendError::Disconnected("for none")));
     /// ```
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
+        point();
         self.row.send(value).map_err(SendError::Disconnected)
     }
 
@@ -141,6 +142,7 @@ impl<T> Sender<T> {
     /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
     /// ```
     pub fn close(&self) -> bool {
+        point();
         self.row.close()
     }
 
@@ -249,6 +251,7 @@ impl<T> Clone for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
+        point();
         let mut state = self.row.state.lock();
         state.senders -= 1;
         let last = state.senders == 0;

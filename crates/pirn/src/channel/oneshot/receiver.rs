@@ -10,7 +10,8 @@ use crate::channel::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::wait::object::Nameable;
 use crate::wait::wait_info::{Subject, closed};
 use crate::wait::{
-    Attempt, How, Reason, Spec, Waited, consume_budget, deadline_in, interrupted, wait_in,
+    Attempt, How, Reason, Spec, Waited, consume_budget, deadline_in, interrupted, point,
+    wait_in,
 };
 
 /// The receiving end of a oneshot channel. If it is dropped without receiving, a later send returns
@@ -92,6 +93,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
     /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        point();
         match self.slot.state.lock().take() {
             Found::Value(value) => Ok(value),
             Found::Empty => Err(TryRecvError::Empty),
@@ -171,6 +173,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
     /// ```
     pub fn close(&mut self) {
+        point();
         if self.slot.close() {
             closed(Subject::of(&self.slot.state));
         }
@@ -269,6 +272,7 @@ impl<T> Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
+        point();
         // After unlocking: the value's destructor is user code.
         drop(self.slot.end_receiving());
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::receiver::Receiver;
 use super::slot::Slot;
 use crate::channel::closing::{ClosedCase, wait_closed};
-use crate::wait::Interrupt;
 use crate::wait::object::Nameable;
+use crate::wait::{Interrupt, point};
 
 /// Opens a channel for one value.
 ///
@@ -79,6 +79,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.send(7), Err(7));
     /// ```
     pub fn send(self, value: T) -> Result<(), T> {
+        point();
         self.slot.put(value)
     }
 
@@ -152,6 +153,7 @@ impl<T> Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
+        point();
         self.slot.end_sending();
     }
 }

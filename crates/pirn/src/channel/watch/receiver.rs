@@ -10,7 +10,7 @@ use super::future::ChangedFuture;
 use crate::channel::error::RecvError;
 use crate::sync::RwLockReadGuard;
 use crate::wait::object::Nameable;
-use crate::wait::{Attempt, Reason, Spec, Waited, begin, wait_in};
+use crate::wait::{Attempt, Reason, Spec, Waited, begin, point, wait_in};
 
 /// The receiving end of a watch channel, which reads the value and waits for it to change.
 ///
@@ -324,6 +324,7 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
+        point();
         self.board.remove_receiver();
     }
 }

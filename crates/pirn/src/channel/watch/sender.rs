@@ -8,8 +8,8 @@ use super::board::Board;
 use super::receiver::{Receiver, Ref};
 use crate::channel::closing::{ClosedCase, wait_closed};
 use crate::channel::error::SendError;
-use crate::wait::Interrupt;
 use crate::wait::object::Nameable;
+use crate::wait::{Interrupt, point};
 
 /// Opens a watch channel with the initial value `value`.
 ///
@@ -88,6 +88,7 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        point();
         if self.board.state.lock().receivers == 0 {
             return Err(SendError::Disconnected(value));
         }
@@ -265,6 +266,7 @@ impl<T> Clone for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
+        point();
         self.board.remove_sender();
     }
 }

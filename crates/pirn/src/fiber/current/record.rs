@@ -69,10 +69,13 @@ pub(crate) enum AfterSwitch {
     RunAgain,
 }
 
-/// The clock of a thread's fibers.
+/// The clock of a thread's fibers, and whether its worker is deterministic.
 struct Clock {
     /// This thread is a worker with fibers in virtual time.
     is_virtual: Cell<bool>,
+    /// This thread is a worker that chooses anew before each operation that fibers notice, also
+    /// before those that never wait.
+    chooses: Cell<bool>,
     /// The last time at which this worker read the clock, in nanoseconds.
     moment: Cell<u64>,
 }
@@ -121,6 +124,7 @@ impl Local {
             spare: Cell::new(None),
             clock: Clock {
                 is_virtual: Cell::new(false),
+                chooses: Cell::new(false),
                 moment: Cell::new(0),
             },
             rng: Cell::new(None),
@@ -146,7 +150,7 @@ impl Local {
 
     /// Returns whether the clock of this thread's fibers is that of their scheduler.
     #[inline(always)]
-    pub(super) fn time_is_virtual(&self) -> bool {
+    pub(crate) fn time_is_virtual(&self) -> bool {
         self.clock.is_virtual.get()
     }
 
@@ -348,10 +352,22 @@ impl Local {
     }
 
     /// Makes `rng` the source of this thread's random numbers, and its fibers' clock that of their
-    /// scheduler.
+    /// scheduler. Each operation of a fiber is then the last one of its budget: before it, the
+    /// scheduler chooses which fiber runs next.
     pub(crate) fn set_deterministic(&self, rng: Rng) {
         self.rng.set(Some(rng));
         self.clock.is_virtual.set(true);
+        self.allowance.set(1, Then::GiveWay);
+    }
+
+    /// Returns whether this worker chooses anew before operations that never wait, too.
+    #[inline(always)]
+    pub(crate) fn chooses(&self) -> bool {
+        self.clock.chooses.get()
+    }
+
+    pub(crate) fn set_chooses(&self, chooses: bool) {
+        self.clock.chooses.set(chooses);
     }
 
     /// Returns when this worker last read the clock (nanoseconds, as `base::clock` counts).

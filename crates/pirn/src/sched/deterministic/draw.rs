@@ -61,7 +61,11 @@ impl Worker {
                 continue;
             }
             let hold = &seeded.hold;
-            let Some(next) = self.next_timer().filter(|_| !self.holds_time(hold)) else {
+            let held = self.holds_time(hold);
+            let Some(next) = self.next_timer().filter(|_| !held) else {
+                if !held && seeded.end_run() {
+                    continue;
+                }
                 hold.rest();
                 return None;
             };

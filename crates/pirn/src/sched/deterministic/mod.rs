@@ -2,4 +2,6 @@
 
 pub(crate) mod draw;
 pub(super) mod hold;
+#[expect(unsafe_code, reason = "describes fibers that the worker holds")]
+pub(crate) mod run;
 pub(super) mod seeded;

@@ -13,12 +13,17 @@ use crate::fiber::FiberPtr;
 use crate::fiber::current::Local;
 use crate::sched::config::SeedConfig;
 use crate::sched::deterministic::hold::Hold;
+use crate::sched::deterministic::run::{Ended, Run};
 
 /// The part of a worker on a deterministic runtime.
 pub(in crate::sched) struct Seeded {
     rng: RefCell<Rng>,
     /// Fibers that may run, in no meaningful order.
     ready: RefCell<Vec<FiberPtr>>,
+    /// Runs of a strategy, in place of `ready` and `rng`.
+    pub(super) runs: RefCell<Option<Run>>,
+    /// Choices since time last passed.
+    choices: Cell<u32>,
     /// When virtual time began: nanoseconds of the real clock.
     began: u64,
     /// Microseconds of virtual time since.
@@ -31,6 +36,8 @@ impl Seeded {
         Seeded {
             rng: RefCell::new(Rng::new(config.seed)),
             ready: RefCell::new(Vec::new()),
+            runs: RefCell::new(None),
+            choices: Cell::new(0),
             began: clock::now(),
             passed: Cell::new(0),
             hold: Hold::new(config.outside),
@@ -67,16 +74,25 @@ impl Seeded {
 
     /// Lets time pass until `to`, as the wheel counts it.
     pub(super) fn jump(&self, to: u64) {
+        self.choices.set(0);
         self.passed.set(self.passed.get().max(to >> WHEEL_BITS));
     }
 
     /// Adds fibers to the list.
     pub(super) fn extend(&self, fibers: impl IntoIterator<Item = FiberPtr>) {
-        self.ready.borrow_mut().extend(fibers);
+        match &mut *self.runs.borrow_mut() {
+            None => self.ready.borrow_mut().extend(fibers),
+            Some(run) => fibers.into_iter().for_each(|fiber| run.add(fiber)),
+        }
     }
 
-    /// Takes one fiber of the list, each with equal probability.
+    /// Takes one fiber of the list: the one that the strategy chooses or, without one, each with
+    /// equal probability.
     pub(super) fn pick(&self) -> Option<FiberPtr> {
+        self.pass();
+        if let Some(run) = &mut *self.runs.borrow_mut() {
+            return run.pick();
+        }
         let mut ready = self.ready.borrow_mut();
         if ready.is_empty() {
             return None;
@@ -84,7 +100,28 @@ impl Seeded {
         let chosen = self.rng.borrow_mut().below(ready.len());
         Some(ready.swap_remove(chosen))
     }
+
+    /// Ends the run of a strategy, if there is one: nothing can happen in it any more.
+    pub(super) fn end_run(&self) -> bool {
+        let mut runs = self.runs.borrow_mut();
+        runs.as_mut().is_some_and(|run| run.end(Ended::Quiet))
+    }
+
+    /// Lets time pass although fibers are ready, if they have been for very long: a loop that
+    /// yields until a moment has come ends.
+    fn pass(&self) {
+        let choices = self.choices.get() + 1;
+        if choices > STANDSTILL {
+            self.passed.set(self.passed.get() + 1);
+        } else {
+            self.choices.set(choices);
+        }
+    }
 }
+
+/// Choices without a jump of time after which each one takes a microsecond. Arbitrary: many more
+/// than tests have that compare times.
+const STANDSTILL: u32 = 100_000;
 
 const MICRO: u64 = 1_000;
 

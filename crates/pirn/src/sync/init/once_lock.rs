@@ -13,6 +13,7 @@ use std::mem;
 use std::sync;
 
 use super::once::Once;
+use crate::wait::point;
 
 /// A cell that is written once. Readers that need the value wait while it is being initialized,
 /// which parks a fiber and blocks a plain thread.
@@ -123,6 +124,7 @@ impl<T> OnceLock<T> {
     /// ```
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
+        point();
         let mut value = Some(value);
         self.get_or_init(|| value.take().expect("not yet written"));
         match value {

@@ -15,7 +15,7 @@ use crate::sync::guarded::{Exclusive, Guarded, Shared};
 use crate::sync::shared_turns::SharedTurns;
 use crate::sync::turns::Turns;
 use crate::wait::yielding::consume_budget_here;
-use crate::wait::{Reason, Spec};
+use crate::wait::{Reason, Spec, point};
 
 /// Read access to the value of an [`RwLock`](super::RwLock), with the right to upgrade to write
 /// access; dropping it ends both.
@@ -112,6 +112,7 @@ impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
     /// assert_eq!(lock.into_inner(), 2);
     /// ```
     pub fn try_upgrade(guard: Self) -> Result<RwLockWriteGuard<'a, T>, Self> {
+        point();
         let RwLockUpgradableReadGuard { turn, slot, lock } = guard;
         match lock.try_upgrade(turn) {
             Ok(turn) => Ok(RwLockWriteGuard::of(turn)),

@@ -168,12 +168,35 @@ pub(crate) fn consume_budget_here() -> &'static Local {
 /// Yields if the budget is spent.
 #[cold]
 #[inline(never)]
-fn spent(local: &'static Local) -> &'static Local {
+pub(crate) fn spent(local: &'static Local) -> &'static Local {
     if !local.is_to_give_way() {
         return local;
     }
-    yield_now();
+    give_way(local);
     current::local()
+}
+
+/// Yields, since the budget is spent. Where each operation spends it, a fiber that unwinds waits
+/// with that: `std` would count its panic for the fibers that run meanwhile.
+#[cold]
+pub(in crate::wait) fn give_way(local: &Local) {
+    if local.time_is_virtual() && panicking() {
+        local.spend_with_next();
+    } else {
+        yield_on(local);
+    }
+}
+
+/// Lets a deterministic scheduler that [chooses](Local::chooses) decide which fiber runs next.
+/// Called before an operation that other fibers notice, and that does not count for the budget
+/// because it never waits. Inside a poll the choice is put off to the poll's end, and while the
+/// caller unwinds to its next operation.
+#[inline]
+pub(crate) fn point() {
+    let local = current::local();
+    if local.chooses() && local.fiber().is_some() {
+        give_way(local);
+    }
 }
 
 /// Yields if the fibers of this worker compute for long between two operations: fibers that the

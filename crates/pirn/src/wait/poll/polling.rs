@@ -93,7 +93,9 @@ pub(crate) fn call(waker: Waker) {
 /// polls it, and yields between polls. Counts one operation.
 pub(crate) fn is_spent() -> bool {
     let local = current::local();
+    // Where each operation spends the budget, the end of the poll is the choice.
     if local.polling() != Polling::Ours
+        || local.time_is_virtual()
         || !local.consume_budget()
         || !local.is_to_give_way()
     {

@@ -1,0 +1,355 @@
+//! Campaigns: many runs of a test, up to the first failure.
+
+use std::env;
+use std::panic::Location;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::failure::{Failure, Verdict};
+use crate::runner::{Body, Driver, Plan, Ran, Runner};
+use crate::shrink::shrink;
+use crate::strategy::{Exhaustive, Strategy};
+use crate::trace::{Also, Replay, Trace};
+
+/// Creates a campaign of 1,000 runs, or as many as fit in 10 s, with the seeds from a random one on.
+///
+/// The environment takes precedence over the methods of [`Campaign`]: `PIRN_SIM_SEED` is the seed of
+/// the first run, `PIRN_SIM_RUNS` their number, `PIRN_SIM_TIME` their limit in seconds.
+/// `PIRN_SIM_TRACE` replays one trace, once.
+///
+/// # Examples
+/// ```
+/// use pirn::channel;
+///
+/// pirn_sim::campaign().runs(100).check(|| {
+///     let (tx, rx) = channel::bounded(1);
+///     let sender = pirn::spawn(move || tx.send(7));
+///     assert_eq!(rx.recv(), Ok(7));
+///     sender.join().unwrap().unwrap();
+/// });
+/// ```
+#[track_caller]
+pub fn campaign() -> Campaign {
+    let thread = thread::current();
+    let name = thread.name().unwrap_or("unnamed");
+    Campaign {
+        test: format!("'{name}' ({})", Location::caller()),
+        runs: None,
+        time: None,
+        seed: None,
+        choices: CHOICES,
+        strategy: Strategy::default(),
+        replay: None,
+    }
+}
+
+/// Many runs of a test, each with another schedule: see [`campaign`].
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// let long = pirn_sim::campaign().runs(u64::MAX).for_real(Duration::from_millis(10));
+/// long.check(|| drop(pirn::spawn(|| ()).join()));
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "a campaign runs when `check` or `find` is called"]
+pub struct Campaign {
+    test: String,
+    runs: Option<u64>,
+    time: Option<Duration>,
+    seed: Option<u64>,
+    choices: u64,
+    strategy: Strategy,
+    replay: Option<Trace>,
+}
+
+impl Campaign {
+    /// Sets the maximum number of runs.
+    ///
+    /// # Examples
+    /// ```
+    /// pirn_sim::campaign().runs(10).check(|| ());
+    /// ```
+    pub fn runs(mut self, runs: u64) -> Campaign {
+        self.runs = Some(runs);
+        self
+    }
+
+    /// Sets for how long of real time runs begin.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// pirn_sim::campaign().for_real(Duration::from_millis(10)).check(|| ());
+    /// ```
+    pub fn for_real(mut self, time: Duration) -> Campaign {
+        self.time = Some(time);
+        self
+    }
+
+    /// Sets the seed of the first run; the next ones have the numbers after it.
+    ///
+    /// # Examples
+    /// ```
+    /// pirn_sim::campaign().seed(1).runs(10).check(|| ());
+    /// ```
+    pub fn seed(mut self, seed: u64) -> Campaign {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Sets the maximum number of choices in one run; by default a million. A run with more fails.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn_sim::Verdict;
+    ///
+    /// let failure = pirn_sim::campaign().choices(100).find(|| loop {
+    ///     pirn::yield_now();
+    /// });
+    /// assert_eq!(*failure.unwrap().verdict(), Verdict::Endless(100));
+    /// ```
+    pub fn choices(mut self, choices: u64) -> Campaign {
+        self.choices = choices;
+        self
+    }
+
+    /// Sets how schedules are chosen.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn_sim::Strategy;
+    ///
+    /// pirn_sim::campaign().strategy(Strategy::Pct { depth: 3 }).runs(10).check(|| ());
+    /// ```
+    pub fn strategy(mut self, strategy: Strategy) -> Campaign {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Makes one run, which follows `trace`.
+    ///
+    /// # Examples
+    /// ```
+    /// let trace = "1:0:".parse().unwrap();
+    /// pirn_sim::campaign().replay(trace).check(|| ());
+    /// ```
+    pub fn replay(mut self, trace: Trace) -> Campaign {
+        self.replay = Some(trace);
+        self
+    }
+
+    /// Runs `body` until a run fails, or the campaign ends.
+    ///
+    /// # Panics
+    /// With a report, if a run fails. If an environment variable has a wrong value, or the system
+    /// does not start a thread.
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Blocks the thread, and on a fiber its worker.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use pirn::sync::Mutex;
+    ///
+    /// pirn_sim::campaign().runs(100).check(|| {
+    ///     let count = Arc::new(Mutex::new(0));
+    ///     let other = Arc::clone(&count);
+    ///     let fiber = pirn::spawn(move || *other.lock() += 1);
+    ///     *count.lock() += 1;
+    ///     fiber.join().unwrap();
+    ///     assert_eq!(*count.lock(), 2);
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn check(self, body: impl Fn() + Send + Sync + 'static) {
+        if let Some(failure) = self.find(body) {
+            panic!("{failure}");
+        }
+    }
+
+    /// As [`check`](Campaign::check), but returns the failure.
+    ///
+    /// # Panics
+    /// If an environment variable has a wrong value, or the system does not start a thread.
+    ///
+    /// # Cancellation
+    /// As [`check`](Campaign::check).
+    ///
+    /// # Examples
+    /// ```
+    /// assert!(pirn_sim::campaign().runs(10).find(|| ()).is_none());
+    /// ```
+    #[must_use]
+    pub fn find(self, body: impl Fn() + Send + Sync + 'static) -> Option<Failure> {
+        let body: Body = Arc::new(body);
+        let replay = variable("PIRN_SIM_TRACE").or(self.replay.clone());
+        let seed = variable("PIRN_SIM_SEED").or(self.seed);
+        let seed = seed.unwrap_or_else(|| fastrand::u64(..));
+        let mut failed = match replay {
+            Some(trace) => self.follow(&body, &trace),
+            None => self.explore(&body, seed),
+        }?;
+        let verdict = failed.verdict.clone();
+        let like = |ran: &Ran| {
+            let found = ran.verdict.as_ref();
+            found.is_some_and(|found| found.is_like(&verdict))
+        };
+        let repeats =
+            (0..2).all(|_| like(&self.once(&body, &failed.trace, Also::Nothing)));
+        if repeats {
+            let canonical = Trace {
+                seed: failed.trace.seed,
+                ..Trace::default()
+            };
+            let possible = self.once(&body, &canonical, Also::Possible).possible;
+            failed.trace = shrink(failed.trace, &possible, |shorter| {
+                let ran = self.once(&body, shorter, Also::Nothing);
+                like(&ran).then_some(ran.trace)
+            });
+        }
+        let explained = self.once(&body, &failed.trace, Also::Remarks);
+        failed.repeats = repeats && like(&explained);
+        if failed.repeats {
+            failed.remarks = explained.remarks;
+            failed.verdict = explained.verdict.unwrap_or(failed.verdict);
+        }
+        Some(failed)
+    }
+
+    /// Makes runs with the seeds from `first` on.
+    fn explore(&self, body: &Body, first: u64) -> Option<Failure> {
+        let most = variable("PIRN_SIM_RUNS").or(self.runs).unwrap_or(RUNS);
+        let time = variable("PIRN_SIM_TIME").map(Duration::from_secs);
+        let time = time.or(self.time).unwrap_or(TIME);
+        let begun = Instant::now();
+        let search = match self.strategy {
+            Strategy::Exhaustive { preemptions } => Some(Exhaustive::new(preemptions)),
+            _ => None,
+        };
+        // The bounds on a search are its own.
+        let (most, time) = match search {
+            Some(_) => (
+                self.runs.unwrap_or(u64::MAX),
+                self.time.unwrap_or(Duration::MAX),
+            ),
+            None => (most, time),
+        };
+        Runner::new().drive(body, |driver| {
+            // The canonical schedule, for the number of choices. A number that depended on earlier
+            // runs would change what a seed means.
+            let canonical = Box::new(Replay::new(&Trace::default()));
+            let ran = driver.run(self.plan(canonical, first));
+            if let Some(verdict) = ran.verdict {
+                return Some(self.failure(1, first, verdict, ran.trace));
+            }
+            let expected = ran.choices;
+            let mut run = 0;
+            while run < most && begun.elapsed() < time {
+                let seed = first.wrapping_add(run);
+                run += 1;
+                let strategy = match &search {
+                    Some(search) => Box::new(search.clone()),
+                    None => self.strategy.make(seed, expected),
+                };
+                let ran = driver.run(self.plan(strategy, seed));
+                if let Some(verdict) = ran.verdict {
+                    return Some(self.failure(run, seed, verdict, ran.trace));
+                }
+                if search.is_none() && run.is_multiple_of(AUDITED) {
+                    let strategy = self.strategy.make(seed, expected);
+                    let again = driver.run(self.plan(strategy, seed));
+                    if again.hash != ran.hash {
+                        self.report_difference(run);
+                    }
+                    if let Some(verdict) = again.verdict {
+                        return Some(self.failure(run, seed, verdict, again.trace));
+                    }
+                }
+                if search.as_ref().is_some_and(|search| !search.advance()) {
+                    break;
+                }
+            }
+            None
+        })
+    }
+
+    /// Reports a run that chose otherwise when it was repeated: the schedule does not decide alone.
+    #[cold]
+    fn report_difference(&self, run: u64) {
+        eprintln!(
+            "pirn-sim: {}: run {run} took another way when it was repeated; the test depends on \
+             something else than the schedule, such as a static, a clock or the order of a \
+             HashMap, and its failures may not replay",
+            self.test
+        );
+    }
+
+    /// Makes the run of a trace.
+    fn follow(&self, body: &Body, trace: &Trace) -> Option<Failure> {
+        let ran = self.once(body, trace, Also::Nothing);
+        let verdict = ran.verdict?;
+        Some(self.failure(1, trace.seed, verdict, ran.trace))
+    }
+
+    /// Makes the run of a trace in a runtime of its own.
+    fn once(&self, body: &Body, trace: &Trace, also: Also) -> Ran {
+        Runner::new().drive(body, |driver: &mut Driver<'_>| {
+            let strategy = Box::new(Replay::new(trace));
+            driver.run(Plan {
+                also,
+                ..self.plan(strategy, trace.seed)
+            })
+        })
+    }
+
+    fn plan(&self, strategy: Box<dyn pirn::dev::sim::Choose>, seed: u64) -> Plan {
+        Plan {
+            strategy,
+            seed,
+            most: self.choices,
+            also: Also::Nothing,
+        }
+    }
+
+    fn failure(&self, run: u64, seed: u64, verdict: Verdict, trace: Trace) -> Failure {
+        Failure {
+            test: self.test.clone(),
+            run,
+            seed,
+            verdict,
+            trace,
+            remarks: Vec::new(),
+            repeats: false,
+        }
+    }
+}
+
+/// Returns the value of an environment variable, if it is set.
+///
+/// # Panics
+/// If the value cannot be used.
+fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
+    let value = env::var_os(name)?;
+    let parsed = value.to_str().and_then(|value| value.parse().ok());
+    Some(parsed.unwrap_or_else(|| {
+        panic!(
+            "{name}={}: cannot use this value; unset it, or see `pirn_sim::campaign`",
+            value.display()
+        )
+    }))
+}
+
+/// The default number of runs, their time, and the choices of a run. Arbitrary: a second or two for
+/// a small test.
+const RUNS: u64 = 1_000;
+const TIME: Duration = Duration::from_secs(10);
+const CHOICES: u64 = 1_000_000;
+
+/// One run of so many is repeated, and compared.
+const AUDITED: u64 = 64;

@@ -1,0 +1,169 @@
+//! The failure of a run, and its report.
+
+use std::fmt;
+
+use crate::trace::Trace;
+
+/// Why a run has failed.
+///
+/// # Examples
+/// ```
+/// use pirn_sim::Verdict;
+///
+/// let failure = pirn_sim::campaign().find(|| panic!("always")).unwrap();
+/// assert!(matches!(failure.verdict(), Verdict::Panic(message) if message.contains("always")));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// The body has panicked: the place and the message.
+    Panic(String),
+    /// No fiber can ever run again, but some have not ended: a paragraph for each of them.
+    Deadlock(Vec<String>),
+    /// The run had this many choices without an end.
+    Endless(u64),
+}
+
+impl Verdict {
+    /// Returns true if both have the same cause: the same panic, or any deadlock.
+    pub(crate) fn is_like(&self, other: &Verdict) -> bool {
+        match (self, other) {
+            (Verdict::Panic(one), Verdict::Panic(other)) => one == other,
+            (Verdict::Deadlock(_), Verdict::Deadlock(_)) => true,
+            (Verdict::Endless(_), Verdict::Endless(_)) => true,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Panic(message) => write!(f, "panicked: {message}"),
+            Verdict::Deadlock(fibers) => {
+                write!(f, "deadlock: {} fibers wait for ever", fibers.len())?;
+                fibers
+                    .iter()
+                    .try_for_each(|fiber| write!(f, "\n{}", fiber.trim_end_matches('\n')))
+            }
+            Verdict::Endless(choices) => {
+                write!(f, "no end after {choices} choices")
+            }
+        }
+    }
+}
+
+/// The first failure of a campaign, shrunk. `Display` writes a report.
+///
+/// # Examples
+/// ```
+/// let failure = pirn_sim::campaign().find(|| panic!("always")).unwrap();
+/// assert_eq!(failure.run(), 1);
+/// assert!(failure.to_string().contains("PIRN_SIM_TRACE="));
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Failure {
+    pub(crate) test: String,
+    pub(crate) run: u64,
+    pub(crate) seed: u64,
+    pub(crate) verdict: Verdict,
+    pub(crate) trace: Trace,
+    pub(crate) remarks: Vec<String>,
+    /// The same trace has failed in the same way twice.
+    pub(crate) repeats: bool,
+}
+
+impl Failure {
+    /// Returns why the run has failed.
+    ///
+    /// # Examples
+    /// ```
+    /// # use pirn_sim::Verdict;
+    /// let failure = pirn_sim::campaign().find(|| pirn::spawn::park()).unwrap();
+    /// assert!(matches!(failure.verdict(), Verdict::Deadlock(fibers) if fibers.len() == 1));
+    /// ```
+    #[must_use]
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// Returns the shrunk trace, which fails in the same way.
+    ///
+    /// # Examples
+    /// ```
+    /// let failure = pirn_sim::campaign().find(|| panic!("always")).unwrap();
+    /// // It fails in each schedule, so no choice matters.
+    /// assert!(failure.trace().is_canonical());
+    /// ```
+    #[must_use]
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Returns the number of the run that failed; the first one is 1.
+    ///
+    /// # Examples
+    /// ```
+    /// assert_eq!(pirn_sim::campaign().find(|| panic!("always")).unwrap().run(), 1);
+    /// ```
+    #[must_use]
+    pub fn run(&self) -> u64 {
+        self.run
+    }
+
+    /// Returns the seed of the run that failed.
+    ///
+    /// # Examples
+    /// ```
+    /// let failure = pirn_sim::campaign().seed(7).find(|| panic!("always")).unwrap();
+    /// assert_eq!(failure.seed(), 7);
+    /// ```
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure {
+            test, run, seed, ..
+        } = self;
+        writeln!(
+            f,
+            "pirn-sim: {test} failed in run {run} (PIRN_SIM_SEED={seed})"
+        )?;
+        writeln!(f, "  {}", self.verdict)?;
+        match self.remarks.len() {
+            0 if self.trace.is_canonical() => {
+                writeln!(f, "  in every schedule: each fiber ran until it waited")?;
+            }
+            _ => writeln!(f, "  each fiber ran until it waited, but:")?,
+        }
+        for remark in &self.remarks {
+            writeln!(f, "    {remark}")?;
+        }
+        if !self.repeats {
+            writeln!(
+                f,
+                "  the same schedule does not always fail: the test depends on something else than \
+                 the schedule, such as a static, a clock or the order of a HashMap"
+            )?;
+        }
+        write!(f, "  replay it: PIRN_SIM_TRACE='{}'", self.trace)
+    }
+}
+
+impl Trace {
+    /// Returns true if the trace is the canonical schedule: each fiber goes on until it waits.
+    ///
+    /// # Examples
+    /// ```
+    /// assert!(pirn_sim::Trace::default().is_canonical());
+    /// ```
+    #[must_use]
+    pub fn is_canonical(&self) -> bool {
+        self.deviations.is_empty()
+    }
+}

@@ -1,0 +1,101 @@
+//! Finds concurrency bugs of programs on pirn.
+//!
+//! A [`campaign`] runs a test many times, each time with another schedule. A *schedule* says at each
+//! *choice* which fiber runs next. There is a choice before every operation that other fibers
+//! notice: a lock, a send, a receive, a close, a notification, a wake. So a bug that needs another
+//! fiber to run between two operations is found, although neither of them waits.
+//!
+//! The first schedule that fails is [shrunk](Failure::trace) to the choices that matter, and
+//! reported with a trace. The trace replays the failure in the same test, also after most changes
+//! of the program.
+//!
+//! # Examples
+//! Two critical sections that should have been one:
+//! ```should_panic
+//! use std::sync::Arc;
+//!
+//! use pirn::sync::Mutex;
+//!
+//! pirn_sim::campaign().check(|| {
+//!     let balance = Arc::new(Mutex::new(0));
+//!     let deposit = |amount| {
+//!         let balance = Arc::clone(&balance);
+//!         pirn::spawn(move || {
+//!             let before = *balance.lock();
+//!             *balance.lock() = before + amount;
+//!         })
+//!     };
+//!     let deposits = [deposit(1), deposit(2)];
+//!     deposits.into_iter().for_each(|fiber| fiber.join().unwrap());
+//!     assert_eq!(*balance.lock(), 3);
+//! });
+//! ```
+//!
+//! # What a run fails for
+//! * A panic of the body.
+//! * A deadlock: no fiber can run and no timer is armed, but the body, or a fiber that it has
+//!   spawned, has not ended. This is known at once.
+//! * More choices than [`Campaign::choices`] allows: an endless loop.
+//!
+//! # Limits
+//! * Schedules are interleavings of operations, as on one processor: no weak memory orders. Plain
+//!   atomics are no choices; put [`point`] before them.
+//! * The body runs many times in one process. What it leaves in statics is there in the next run,
+//!   and the order of a `HashMap` differs between runs.
+//! * A lock of `std` held at a choice blocks the thread of all fibers. Use the locks of pirn.
+//! * Threads, sockets and files are not chosen by the schedule: they are used as they come.
+//! * The fibers of a deadlock never resume and are leaked, with everything on their stacks.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the limits of a campaign are of real time, and its search is shared by plain threads"
+)]
+
+mod campaign;
+mod failure;
+mod runner;
+mod shrink;
+mod strategy;
+mod trace;
+
+pub use campaign::{Campaign, campaign};
+pub use failure::{Failure, Verdict};
+pub use strategy::Strategy;
+pub use trace::{ParseTraceError, Trace};
+
+/// Lets the schedule choose which fiber runs next. No effect outside of a campaign.
+///
+/// For operations that this library does not know, such as on plain atomics: call it before each of
+/// them.
+///
+/// # Panics
+/// Never.
+///
+/// # Cancellation
+/// Not an interruption point. Parks a fiber in a campaign; no effect elsewhere.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// let failure = pirn_sim::campaign().find(|| {
+///     let count = Arc::new(AtomicUsize::new(0));
+///     let add = || {
+///         let count = Arc::clone(&count);
+///         pirn::spawn(move || {
+///             pirn_sim::point();
+///             let before = count.load(Ordering::SeqCst);
+///             pirn_sim::point();
+///             count.store(before + 1, Ordering::SeqCst);
+///         })
+///     };
+///     let both = [add(), add()];
+///     both.into_iter().for_each(|fiber| fiber.join().unwrap());
+///     assert_eq!(count.load(Ordering::SeqCst), 2);
+/// });
+/// assert!(failure.is_some());
+/// ```
+pub fn point() {
+    pirn::dev::sim::point();
+}

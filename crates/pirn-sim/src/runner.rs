@@ -1,0 +1,203 @@
+//! Runs of a body, one after the other, in one runtime.
+//!
+//! Owns: the runtime, the panic hook that keeps failed runs silent, and the verdict of a run. Does
+//! not own: how many runs there are, and with which strategy (`campaign`, `shrink`).
+//!
+//! All runs have the same driver, a fiber of the runtime. It spawns the body and waits until nothing
+//! can happen any more. A runtime for each run would cost a hundred times as much as a small run.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::mem::ManuallyDrop;
+use std::panic;
+use std::rc::Rc;
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use pirn::Runtime;
+use pirn::dev::sim::{self, Choose, Ended};
+use pirn::runtime::{Deadlock, Handle};
+use pirn::spawn::FiberId;
+
+use crate::failure::Verdict;
+use crate::trace::{Also, Deviation, Recorder, Recording, Trace};
+
+/// The test.
+pub(crate) type Body = Arc<dyn Fn() + Send + Sync>;
+
+/// The outcome of a run.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) trace: Trace,
+    pub(crate) remarks: Vec<String>,
+    pub(crate) possible: Vec<Deviation>,
+    pub(crate) choices: u64,
+    pub(crate) hash: u64,
+}
+
+/// A run that is to be made.
+pub(crate) struct Plan {
+    pub(crate) strategy: Box<dyn Choose>,
+    /// Seed of the choices that are not the strategy's.
+    pub(crate) seed: u64,
+    /// Maximum number of choices.
+    pub(crate) most: u64,
+    pub(crate) also: Also,
+}
+
+/// A runtime for runs.
+pub(crate) struct Runner {
+    runtime: Runtime,
+}
+
+/// The driver's record of a runtime.
+pub(crate) struct Driver<'a> {
+    handle: &'a Handle,
+    body: &'a Body,
+    /// The fibers that earlier runs have left.
+    left: HashSet<FiberId>,
+    /// Fibers that were ready have been lost.
+    is_spoiled: bool,
+}
+
+impl Runner {
+    /// # Panics
+    /// If the system does not start a thread.
+    pub(crate) fn new() -> Runner {
+        silence();
+        let builder = Runtime::builder()
+            .name("pirn-sim")
+            .deterministic(0)
+            .outside_limit(Duration::ZERO)
+            .deadlock(Deadlock::Off);
+        let runtime = builder.build();
+        let runtime =
+            runtime.unwrap_or_else(|error| panic!("pirn-sim: no runtime: {error}"));
+        Runner { runtime }
+    }
+
+    /// Calls `f` with a driver, on a fiber of the runtime.
+    pub(crate) fn drive<R: Send>(
+        self,
+        body: &Body,
+        f: impl FnOnce(&mut Driver<'_>) -> R + Send,
+    ) -> R {
+        let handle = self.runtime.handle();
+        let (result, is_clean) = self.runtime.run(|| {
+            let own = handle.fibers().into_iter().map(|fiber| fiber.id);
+            let mut driver = Driver {
+                handle: &handle,
+                body,
+                left: own.collect(),
+                is_spoiled: false,
+            };
+            let own = driver.left.len();
+            let result = f(&mut driver);
+            (result, driver.left.len() == own && !driver.is_spoiled)
+        });
+        // Fibers that never end keep their stacks.
+        let runtime = ManuallyDrop::new(self.runtime);
+        if is_clean {
+            drop(ManuallyDrop::into_inner(runtime));
+        }
+        result
+    }
+}
+
+impl Driver<'_> {
+    /// Makes a run.
+    pub(crate) fn run(&mut self, plan: Plan) -> Ran {
+        let recording = Rc::new(RefCell::new(Recording::default()));
+        let recorder = Recorder {
+            strategy: plan.strategy,
+            recording: Rc::clone(&recording),
+            also: plan.also,
+        };
+        IS_SILENT.set(true);
+        sim::begin(Box::new(recorder), plan.most, plan.seed);
+        let body = Arc::clone(self.body);
+        let fiber = pirn::spawn(move || body());
+        let ended = sim::settle();
+        drop(sim::finish());
+        let verdict = match ended {
+            Ended::Spent => {
+                self.is_spoiled = true;
+                Some(Verdict::Endless(plan.most))
+            }
+            Ended::Quiet if fiber.is_finished() => match fiber.join() {
+                Ok(()) => self.deadlock(),
+                Err(error) => Some(Verdict::Panic(message(error.try_into_panic().ok()))),
+            },
+            Ended::Quiet => self.deadlock(),
+        };
+        IS_SILENT.set(false);
+        let recording = recording.take();
+        Ran {
+            verdict,
+            trace: Trace {
+                seed: plan.seed,
+                deviations: recording.deviations,
+            },
+            remarks: recording.remarks,
+            possible: recording.possible,
+            choices: recording.choices,
+            hash: recording.hash,
+        }
+    }
+
+    /// Describes the fibers that the last run has left, if there are any.
+    fn deadlock(&mut self) -> Option<Verdict> {
+        if sim::live() == self.left.len() as u64 {
+            return None;
+        }
+        let mut fibers = self.handle.fibers();
+        fibers.retain(|fiber| self.left.insert(fiber.id));
+        let texts = fibers.iter().map(ToString::to_string);
+        Some(Verdict::Deadlock(texts.collect()))
+    }
+}
+
+thread_local! {
+    /// A run is in progress on this thread.
+    static IS_SILENT: Cell<bool> = const { Cell::new(false) };
+    /// The last panic of the present run: its place and its message.
+    static LAST: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Makes panics of runs silent: a report has the one that matters.
+fn silence() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_SILENT.get() {
+                return usual(info);
+            }
+            let at = info.location().map(ToString::to_string);
+            LAST.set(format!(
+                "{}: {}",
+                at.unwrap_or_default(),
+                text(info.payload())
+            ));
+        }));
+    });
+}
+
+/// Returns the place and the message of the panic that has ended the body.
+fn message(payload: Option<Box<dyn Any + Send>>) -> String {
+    let last = LAST.take();
+    let own = payload.map(|payload| text(payload.as_ref()).to_owned());
+    match own {
+        // The place is known if it was the last panic.
+        Some(own) if !last.ends_with(&own) => own,
+        _ => last,
+    }
+}
+
+fn text(payload: &(dyn Any + Send)) -> &str {
+    let string = payload.downcast_ref::<String>().map(String::as_str);
+    let text = string.or_else(|| payload.downcast_ref::<&str>().copied());
+    text.unwrap_or("a value that is no text")
+}

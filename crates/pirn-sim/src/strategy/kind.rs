@@ -1,0 +1,88 @@
+//! The public choice of a strategy, and how one is made for a run.
+
+use fastrand::Rng;
+use pirn::dev::sim::Choose;
+
+use super::delays::Delays;
+use super::pct::Pct;
+use super::random::{Random, Sticky};
+
+/// How a [campaign](crate::campaign) chooses schedules.
+///
+/// # Examples
+/// ```
+/// use pirn_sim::Strategy;
+///
+/// // All schedules of two fibers with at most one preemption.
+/// let small = pirn_sim::campaign().strategy(Strategy::Exhaustive { preemptions: 1 });
+/// small.check(|| drop(pirn::spawn(|| ()).join()));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Strategy {
+    /// Another strategy for each run, drawn from the seed of the run: those below, but for
+    /// `Exhaustive`.
+    #[default]
+    Portfolio,
+    /// Each ready fiber with equal probability.
+    Random,
+    /// Priorities that are drawn once, and change at `depth - 1` choices; finds each bug that
+    /// `depth` orders of operations cause with a known probability.
+    ///
+    /// Source: Burckhardt, Kothari, Musuvathi, Nagarakatte: A Randomized Scheduler with
+    /// Probabilistic Guarantees of Finding Bugs, ASPLOS 2010.
+    Pct {
+        /// The number of orders; at least 1.
+        depth: u32,
+    },
+    /// The fiber that runs goes on until it waits, but for at most `most` choices.
+    ///
+    /// Source: Emmi, Qadeer, Rakamarić: Delay-Bounded Scheduling, POPL 2011.
+    Delays {
+        /// The number of such choices.
+        most: u32,
+    },
+    /// All schedules in which a fiber that could go on is preempted at most `preemptions` times. The
+    /// campaign ends when all of them have run.
+    ///
+    /// Source: Musuvathi, Qadeer: Iterative Context Bounding for Systematic Testing of
+    /// Multithreaded Programs, PLDI 2007.
+    Exhaustive {
+        /// The number of preemptions.
+        preemptions: u32,
+    },
+}
+
+impl Strategy {
+    /// Returns the strategy of a run; `expected` is about the number of
+    /// choices in it.
+    ///
+    /// `Exhaustive` is not made from a seed (see `Exhaustive`).
+    pub(crate) fn make(self, seed: u64, expected: u64) -> Box<dyn Choose> {
+        let mut rng = Rng::with_seed(seed);
+        match self {
+            Strategy::Portfolio => {
+                let drawn = match rng.u32(..8) {
+                    0..2 => Strategy::Random,
+                    2 => return Box::new(Sticky::new(rng)),
+                    3..6 => Strategy::Pct {
+                        depth: rng.u32(1..=5),
+                    },
+                    _ => Strategy::Delays {
+                        most: rng.u32(1..=3),
+                    },
+                };
+                drawn.make(rng.u64(..), expected)
+            }
+            Strategy::Random | Strategy::Exhaustive { .. } => Box::new(Random::new(rng)),
+            Strategy::Pct { depth } => Box::new(Pct::new(rng, depth, expected)),
+            Strategy::Delays { most } => Box::new(Delays::new(rng, most, expected)),
+        }
+    }
+}
+
+/// Returns the index of the fiber that the canonical schedule runs: the one that ran last, if it can
+/// go on, or else the one that has been ready for longest.
+pub(crate) fn canonical(ready: &[u32], last: Option<u32>) -> usize {
+    ready.iter().position(|it| Some(*it) == last).unwrap_or(0)
+}

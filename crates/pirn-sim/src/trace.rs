@@ -1,0 +1,246 @@
+//! A trace: the choices of a run that differ from the canonical schedule.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::env;
+use std::fmt::{self, Write as _};
+use std::rc::Rc;
+use std::str::FromStr;
+
+use pirn::dev::sim::{Choose, Fibers};
+
+use crate::strategy::canonical;
+
+/// A schedule, as its differences from the canonical one, in which each fiber goes on until it
+/// waits.
+///
+/// Its text has one part without spaces. Parse it to replay the run:
+/// [`Campaign::replay`](crate::Campaign::replay), or the environment variable `PIRN_SIM_TRACE`.
+///
+/// # Examples
+/// ```
+/// use pirn_sim::Trace;
+///
+/// let trace: Trace = "1:2a:0.3>1,1.7>0".parse().unwrap();
+/// assert_eq!(trace.to_string(), "1:2a:0.3>1,1.7>0");
+/// assert!("1:2a:0.3".parse::<Trace>().is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Trace {
+    /// Seed of the choices that are not the strategy's.
+    pub(crate) seed: u64,
+    pub(crate) deviations: Vec<Deviation>,
+}
+
+/// One choice that differs from the canonical one. It is named by the fiber that ran last, and by
+/// how many choices have come after that fiber ran. So a change of another fiber's code does not
+/// shift it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Deviation {
+    /// The number of the fiber that ran last.
+    pub(crate) after: u32,
+    /// Which of the choices after that fiber; the first one is 1.
+    pub(crate) nth: u32,
+    /// The number of the fiber that runs.
+    pub(crate) runs: u32,
+}
+
+/// The text is no trace.
+///
+/// # Examples
+/// ```
+/// let error = "x".parse::<pirn_sim::Trace>().unwrap_err();
+/// assert_eq!(error.to_string(), "no trace: 'x'; expected 1:SEED:FIBER.N>FIBER,...");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseTraceError(String);
+
+impl fmt::Display for ParseTraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "no trace: '{}'; expected 1:SEED:FIBER.N>FIBER,...",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for ParseTraceError {}
+
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{VERSION}:{:x}:", self.seed)?;
+        for (index, it) in self.deviations.iter().enumerate() {
+            if index > 0 {
+                f.write_char(',')?;
+            }
+            write!(f, "{}.{}>{}", it.after, it.nth, it.runs)?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Trace {
+    type Err = ParseTraceError;
+
+    fn from_str(text: &str) -> Result<Trace, ParseTraceError> {
+        let parsed = || {
+            let mut parts = text.trim().split(':');
+            if parts.next()? != VERSION {
+                return None;
+            }
+            let seed = u64::from_str_radix(parts.next()?, 16).ok()?;
+            let listed = parts.next()?;
+            let deviations = listed.split(',').filter(|it| !it.is_empty());
+            let deviations = deviations.map(deviation).collect::<Option<_>>()?;
+            parts.next().is_none().then_some(Trace { seed, deviations })
+        };
+        parsed().ok_or_else(|| ParseTraceError(text.to_owned()))
+    }
+}
+
+fn deviation(text: &str) -> Option<Deviation> {
+    let (place, runs) = text.split_once('>')?;
+    let (after, nth) = place.split_once('.')?;
+    Some(Deviation {
+        after: after.parse().ok()?,
+        nth: nth.parse().ok()?,
+        runs: runs.parse().ok()?,
+    })
+}
+
+/// The version of the text.
+const VERSION: &str = "1";
+
+/// The choices of one run so far.
+#[derive(Debug, Default)]
+pub(crate) struct Recording {
+    pub(crate) deviations: Vec<Deviation>,
+    /// What a report says of each deviation, if that is asked for.
+    pub(crate) remarks: Vec<String>,
+    /// All deviations that were possible, if that is asked for.
+    pub(crate) possible: Vec<Deviation>,
+    pub(crate) choices: u64,
+    /// Of all choices, the canonical ones included.
+    pub(crate) hash: u64,
+    /// Choices after each fiber.
+    counts: Vec<u32>,
+}
+
+impl Recording {
+    /// Counts a choice; returns its name.
+    fn count(&mut self, last: Option<u32>) -> (u32, u32) {
+        let after = last.unwrap_or(0);
+        let index = after as usize;
+        if self.counts.len() <= index {
+            self.counts.resize(index + 1, 0);
+        }
+        self.counts[index] += 1;
+        self.choices += 1;
+        (after, self.counts[index])
+    }
+}
+
+/// A strategy that records what another one chooses.
+pub(crate) struct Recorder {
+    pub(crate) strategy: Box<dyn Choose>,
+    pub(crate) recording: Rc<RefCell<Recording>>,
+    pub(crate) also: Also,
+}
+
+/// What is recorded besides the deviations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Also {
+    Nothing,
+    /// A description of each deviation. It takes milliseconds.
+    Remarks,
+    /// All deviations that were possible.
+    Possible,
+}
+
+impl Choose for Recorder {
+    fn choose(&mut self, ready: &[u32], last: Option<u32>, fibers: &dyn Fibers) -> usize {
+        let chosen = self.strategy.choose(ready, last, fibers);
+        let recording = &mut *self.recording.borrow_mut();
+        let (after, nth) = recording.count(last);
+        let runs = ready[chosen];
+        recording.hash = (recording.hash ^ u64::from(runs))
+            .wrapping_mul(MIX)
+            .rotate_left(23);
+        let usual = canonical(ready, last);
+        if self.also == Also::Possible {
+            let others = ready.iter().filter(|it| **it != ready[usual]);
+            let deviations = others.map(|runs| Deviation {
+                after,
+                nth,
+                runs: *runs,
+            });
+            recording.possible.extend(deviations);
+        }
+        if chosen != usual {
+            recording.deviations.push(Deviation { after, nth, runs });
+            if self.also == Also::Remarks {
+                recording.remarks.push(remark(ready, usual, chosen, fibers));
+            }
+        }
+        chosen
+    }
+}
+
+/// Describes a deviation: which fiber runs in place of which, and where both are.
+fn remark(ready: &[u32], usual: usize, chosen: usize, fibers: &dyn Fibers) -> String {
+    let place = |index: usize| {
+        let frames = fibers.frames(index);
+        let number = ready[index];
+        match users(&frames) {
+            Some(frame) => format!("fiber {number} at {frame}"),
+            None => {
+                let spawned = fibers.spawned_at(index);
+                format!("fiber {number}, spawned at {spawned}, begins")
+            }
+        }
+    };
+    format!("before {}\n      comes {}", place(usual), place(chosen))
+}
+
+/// Returns the innermost frame that is not one of this library, with a path from the present
+/// directory on.
+fn users(frames: &[String]) -> Option<String> {
+    let is_ours = |frame: &&String| {
+        let name = frame.trim_start_matches('<');
+        ["pirn::", "pirn_sim::", "core::", "std::", "alloc::"]
+            .iter()
+            .any(|own| name.starts_with(own))
+    };
+    let frame = frames.iter().find(|frame| !is_ours(frame))?;
+    let directory = env::current_dir().unwrap_or_default();
+    Some(frame.replace(&format!("{}/", directory.display()), ""))
+}
+
+/// An odd number with about half of its bits set.
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A strategy that follows a trace. A deviation to a fiber that is not ready is skipped.
+pub(crate) struct Replay {
+    deviations: HashMap<(u32, u32), u32>,
+    counting: Recording,
+}
+
+impl Replay {
+    pub(crate) fn new(trace: &Trace) -> Replay {
+        let named = trace.deviations.iter();
+        Replay {
+            deviations: named.map(|it| ((it.after, it.nth), it.runs)).collect(),
+            counting: Recording::default(),
+        }
+    }
+}
+
+impl Choose for Replay {
+    fn choose(&mut self, ready: &[u32], last: Option<u32>, _: &dyn Fibers) -> usize {
+        let name = self.counting.count(last);
+        let wanted = self.deviations.get(&name);
+        let found = wanted.and_then(|runs| ready.iter().position(|it| it == runs));
+        found.unwrap_or_else(|| canonical(ready, last))
+    }
+}

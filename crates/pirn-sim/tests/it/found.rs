@@ -1,0 +1,232 @@
+//! Planted bugs, each found within its number of schedules.
+
+use std::sync::Arc;
+
+use pirn::channel;
+use pirn::sync::{Condvar, Mutex, Semaphore};
+use pirn_sim::{Failure, Strategy, Verdict, campaign};
+
+/// Returns the failures of ten campaigns of `most` runs each; at most one of them has none.
+fn find(most: u64, body: impl Fn() + Send + Sync + 'static) -> Vec<Failure> {
+    let body = Arc::new(body);
+    let found: Vec<_> = (0..10)
+        .filter_map(|at| {
+            let body = Arc::clone(&body);
+            let campaign = campaign().runs(most).seed(at << 32);
+            campaign.find(move || body())
+        })
+        .collect();
+    assert!(found.len() >= 9, "{} of 10 campaigns found it", found.len());
+    found
+}
+
+/// Returns the number of choices in the trace that differ from the canonical schedule.
+fn length(failure: &Failure) -> usize {
+    failure.trace().to_string().matches('>').count()
+}
+
+fn is_deadlock(failure: &Failure, fibers: usize) -> bool {
+    matches!(failure.verdict(), Verdict::Deadlock(stuck) if stuck.len() == fibers)
+}
+
+// Proves: U1, U6.
+#[test]
+fn a_lost_update_over_two_critical_sections() {
+    let found = find(50, || {
+        let value = Arc::new(Mutex::new(0));
+        let add = || {
+            let value = Arc::clone(&value);
+            pirn::spawn(move || {
+                let before = *value.lock();
+                *value.lock() = before + 1;
+            })
+        };
+        let fibers = [add(), add()];
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+        assert_eq!(*value.lock(), 2);
+    });
+    // One switch between the two sections suffices.
+    let lengths: Vec<_> = found.iter().map(length).collect();
+    assert!(lengths.iter().all(|it| *it == 1), "{lengths:?}");
+}
+
+// Proves: U1, U6.
+#[test]
+fn two_locks_in_two_orders() {
+    let found = find(50, || {
+        let locks = Arc::new((Mutex::new(()), Mutex::new(())));
+        let other = Arc::clone(&locks);
+        let fiber = pirn::spawn(move || {
+            let _first = other.1.lock();
+            let _second = other.0.lock();
+        });
+        {
+            let _first = locks.0.lock();
+            let _second = locks.1.lock();
+        }
+        fiber.join().unwrap();
+    });
+    assert!(found.iter().all(|it| is_deadlock(it, 2)), "{found:#?}");
+}
+
+// Proves: U1, U6.
+#[test]
+fn five_philosophers() {
+    let found = find(1_000, || {
+        let forks: Arc<[Mutex<()>; 5]> = Arc::default();
+        let philosopher = |at: usize| {
+            let forks = Arc::clone(&forks);
+            pirn::spawn(move || {
+                let _left = forks[at].lock();
+                let _right = forks[(at + 1) % 5].lock();
+            })
+        };
+        let all: Vec<_> = (0..5).map(philosopher).collect();
+        all.into_iter().for_each(|fiber| fiber.join().unwrap());
+    });
+    // The body waits too.
+    assert!(found.iter().all(|it| is_deadlock(it, 6)), "{found:#?}");
+}
+
+// Proves: U1, U6.
+#[test]
+fn a_lock_held_over_a_send() {
+    let found = find(100, || {
+        let (tx, rx) = channel::bounded(0);
+        let lock = Arc::new(Mutex::new(()));
+        let other = Arc::clone(&lock);
+        let receiver = pirn::spawn(move || {
+            drop(other.lock());
+            rx.recv().unwrap();
+        });
+        {
+            let _held = lock.lock();
+            tx.send(()).unwrap();
+        }
+        receiver.join().unwrap();
+    });
+    assert!(found.iter().all(|it| is_deadlock(it, 2)), "{found:#?}");
+}
+
+// Proves: U1, U6.
+#[test]
+fn a_notification_before_the_wait() {
+    let found = find(100, || {
+        let shared = Arc::new((Mutex::new(false), Condvar::new()));
+        let other = Arc::clone(&shared);
+        let waker = pirn::spawn(move || {
+            *other.0.lock() = true;
+            other.1.notify_one();
+        });
+        let is_set = *shared.0.lock();
+        if !is_set {
+            // The flag is not checked again.
+            drop(shared.1.wait(shared.0.lock()));
+        }
+        waker.join().unwrap();
+    });
+    assert!(found.iter().all(|it| is_deadlock(it, 1)), "{found:#?}");
+}
+
+// Proves: U1, U6.
+#[test]
+fn an_attempt_that_may_fail() {
+    let found = find(100, || {
+        let lock = Arc::new(Mutex::new(0));
+        let other = Arc::clone(&lock);
+        let fiber = pirn::spawn(move || *other.lock() += 1);
+        // Nothing else is done while the lock is held.
+        assert!(lock.try_lock().is_some(), "it is free");
+        fiber.join().unwrap();
+    });
+    let message = |it: &Failure| matches!(it.verdict(), Verdict::Panic(text) if text.contains("it is free"));
+    assert!(found.iter().all(message), "{found:#?}");
+}
+
+// Proves: U1, U6.
+#[test]
+fn a_semaphore_that_is_asked_twice() {
+    let found = find(100, || {
+        let permits = Arc::new(Semaphore::new(2));
+        let take = || {
+            let permits = Arc::clone(&permits);
+            pirn::spawn(move || {
+                let _one = permits.acquire(1).unwrap();
+                let _other = permits.acquire(1).unwrap();
+            })
+        };
+        let fibers = [take(), take()];
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+    });
+    assert!(found.iter().all(|it| is_deadlock(it, 3)), "{found:#?}");
+}
+
+/// A window of one operation among 150. Random walks do not find it in thousands of runs.
+// Proves: U3.
+#[test]
+fn a_needle() {
+    let found = find(3_000, || {
+        let step = Arc::new(Mutex::new(0));
+        let other = Arc::clone(&step);
+        let walker = pirn::spawn(move || {
+            for at in 0..150 {
+                *other.lock() = at;
+            }
+        });
+        let (tx, rx) = channel::bounded::<()>(1);
+        let third = pirn::spawn(move || tx.send(()).unwrap_or_default());
+        rx.recv().unwrap();
+        let at = *step.lock();
+        assert_ne!(at, 77, "the needle");
+        walker.join().unwrap();
+        third.join().unwrap();
+    });
+    assert!(!found.is_empty());
+}
+
+// Proves: U3.
+#[test]
+fn a_search_of_all_schedules_finds_what_one_preemption_causes() {
+    let race = || {
+        let value = Arc::new(Mutex::new(0));
+        let other = Arc::clone(&value);
+        let fiber = pirn::spawn(move || {
+            let before = *other.lock();
+            *other.lock() = before + 1;
+        });
+        let before = *value.lock();
+        *value.lock() = before + 1;
+        fiber.join().unwrap();
+        assert_eq!(*value.lock(), 2);
+    };
+    let search = |preemptions| {
+        let strategy = Strategy::Exhaustive { preemptions };
+        campaign().strategy(strategy).find(race)
+    };
+    assert!(search(0).is_none(), "the canonical schedule is correct");
+    assert!(search(1).is_some());
+}
+
+// Proves: U6.
+#[test]
+fn a_run_without_an_end() {
+    let failure = campaign().choices(1_000).find(|| {
+        loop {
+            pirn::yield_now();
+        }
+    });
+    assert_eq!(*failure.unwrap().verdict(), Verdict::Endless(1_000));
+}
+
+/// A fiber that the body leaves behind counts too; one that ends does not.
+// Proves: U6.
+#[test]
+fn fibers_that_are_left_behind() {
+    let failure = campaign().find(|| drop(pirn::spawn(pirn::spawn::park)));
+    assert!(is_deadlock(&failure.unwrap(), 1));
+    let late = || {
+        let hour = std::time::Duration::from_secs(3_600);
+        drop(pirn::spawn(move || pirn::sleep(hour)));
+    };
+    assert!(campaign().runs(100).find(late).is_none());
+}

@@ -1,0 +1,9 @@
+//! Known bugs are found, correct programs pass, failures replay.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests of the campaign itself, on plain threads"
+)]
+
+mod found;
+mod passes;
+mod replays;

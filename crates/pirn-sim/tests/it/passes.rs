@@ -1,0 +1,111 @@
+//! Correct programs pass in all schedules.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use pirn::channel;
+use pirn::sync::{Condvar, Mutex, RwLock};
+use pirn_sim::{Strategy, campaign};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+// Proves: U2.
+#[test]
+fn a_queue_with_a_condition() {
+    campaign().runs(3_000).check(|| {
+        let queue = Arc::new((Mutex::new(Vec::new()), Condvar::new()));
+        let other = Arc::clone(&queue);
+        let receiver = pirn::spawn(move || {
+            let mut all = Vec::new();
+            while all.len() < 3 {
+                let guard = other.0.lock();
+                let mut guard = other.1.wait_while(guard, |queue| queue.is_empty());
+                all.append(&mut guard);
+            }
+            all.sort_unstable();
+            assert_eq!(all, [0, 1, 2]);
+        });
+        let send = |value| {
+            let queue = Arc::clone(&queue);
+            pirn::spawn(move || {
+                queue.0.lock().push(value);
+                queue.1.notify_one();
+            })
+        };
+        let senders: Vec<_> = (0..3).map(send).collect();
+        senders.into_iter().for_each(|fiber| fiber.join().unwrap());
+        receiver.join().unwrap();
+    });
+}
+
+// Proves: U2.
+#[test]
+fn channels_selects_and_limits() {
+    campaign().runs(3_000).check(|| {
+        let (tx, rx) = channel::bounded(1);
+        let (done, is_done) = channel::bounded::<()>(0);
+        let sum = pirn::scope(|s| {
+            for value in 1..=3 {
+                let tx = tx.clone();
+                s.spawn(move || tx.send(value).unwrap());
+            }
+            drop(tx);
+            let adder = s.spawn(|| {
+                let mut sum = 0;
+                loop {
+                    pirn::select! {
+                        recv(rx) -> value => match value {
+                            Ok(value) => sum += value,
+                            Err(_) => break,
+                        },
+                        recv(is_done) -> _ => unreachable!("it is never done"),
+                    }
+                }
+                sum
+            });
+            adder.join().unwrap()
+        });
+        drop(done);
+        assert_eq!(sum, 6);
+        let lock = RwLock::new(0);
+        let limited = pirn::timeout(SECOND, || {
+            *lock.write() += 1;
+            pirn::sleep(2 * SECOND)
+        });
+        assert!(limited.is_err(), "time passes");
+        assert_eq!(*lock.read(), 1);
+    });
+}
+
+/// The number of runs of a search is the number of schedules: of two fibers with `a` and `b`
+/// operations each, `a + b` over `a`.
+// Proves: U3.
+#[test]
+fn a_search_has_all_schedules() {
+    let runs = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&runs);
+    let seen = Arc::new(std::sync::Mutex::new(std::collections::HashSet::new()));
+    let all = Arc::clone(&seen);
+    let search = campaign().strategy(Strategy::Exhaustive { preemptions: 9 });
+    search.check(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let fiber = |name: char| {
+            let order = Arc::clone(&order);
+            pirn::spawn(move || {
+                for _ in 0..2 {
+                    pirn_sim::point();
+                    order.lock().unwrap().push(name);
+                }
+            })
+        };
+        let fibers = [fiber('a'), fiber('b')];
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+        let order: String = order.lock().unwrap().iter().collect();
+        all.lock().unwrap().insert(order);
+    });
+    // "aabb", "abab", "abba", "baab", "baba", "bbaa".
+    assert_eq!(seen.lock().unwrap().len(), 6, "{seen:?}");
+    assert!(runs.load(Ordering::Relaxed) >= 6);
+}

@@ -1,0 +1,46 @@
+//! Runs of a strategy on a deterministic runtime, for the crate `pirn-sim`.
+
+use crate::sched::deterministic::run;
+
+pub use crate::base::choice::{Choose, Fibers};
+pub use crate::sched::deterministic::run::Ended;
+
+/// Begins a run with `most` choices at most. The calling fiber is its driver: fibers that it spawns
+/// from now on belong to the run. `seed` is for the choices of `select`.
+///
+/// # Panics
+/// If the caller is not a fiber of a deterministic runtime, or has begun a run before.
+pub fn begin(strategy: Box<dyn Choose>, most: u64, seed: u64) {
+    run::begin(strategy, most, seed);
+}
+
+/// Lets the strategy choose which fiber runs next. No effect outside of a run.
+pub fn point() {
+    crate::wait::point();
+}
+
+/// Waits until nothing can happen any more in the run, or its choices are spent.
+///
+/// # Panics
+/// If the caller is not the driver of a run.
+#[must_use]
+pub fn settle() -> Ended {
+    run::settle()
+}
+
+/// Finishes the run, and returns its strategy. Fibers that are still ready never run again.
+///
+/// # Panics
+/// If there is no run.
+pub fn finish() -> Box<dyn Choose> {
+    run::finish()
+}
+
+/// Returns the number of fibers of the caller's runtime that have not ended, the caller included.
+///
+/// # Panics
+/// If the caller is not a fiber.
+#[must_use]
+pub fn live() -> u64 {
+    run::live()
+}

@@ -1,0 +1,201 @@
+//! A run of a strategy on a deterministic worker.
+//!
+//! Owns: the ready fibers of the run by number, how many choices are left, and the driver, which is
+//! the fiber that waits for the end of the run. Does not own: the strategy (`base::choice`), when
+//! nothing can happen any more (`draw`), or virtual time (`seeded`).
+//!
+//! | state | next |
+//! |---|---|
+//! | no run | `begin`, on the driver: a run without an end |
+//! | a run | `settle`, on the driver: it parks; the worker ends the run when no fiber is ready and no timer is armed, or when the last choice is spent, and wakes the driver |
+//! | an ended run | the driver alone is chosen; `finish`, on the driver: no run |
+//!
+//! All of it happens on the worker's thread, so no wake is lost: the driver's ticket is stored
+//! before it parks, and claimed by the worker, which runs no fiber at that time.
+//!
+//! Fibers that are ready when the last choice is spent are never resumed. They stay in this record
+//! until the run is finished, and are leaked then, with everything on their stacks.
+
+use std::collections::HashMap;
+use std::panic::Location;
+
+use crate::base::choice::{Choose, Fibers};
+use crate::base::rng::Rng;
+use crate::fiber::current;
+use crate::fiber::state::Code;
+use crate::fiber::state_names::State;
+use crate::fiber::{FiberPtr, Ticket};
+use crate::report::fiber_info::FiberInfo;
+use crate::sched::worker::run::Worker;
+use crate::wait::reason::Reason;
+use crate::wait::{Spec, park};
+
+/// How a run has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// No fiber is ready, and no timer is armed.
+    Quiet,
+    /// All choices are spent.
+    Spent,
+}
+
+/// One run.
+pub(super) struct Run {
+    strategy: Box<dyn Choose>,
+    /// The numbers of the fibers by identity, in the order in which they became ready first.
+    numbers: HashMap<u64, u32>,
+    /// Ready fibers in the order in which they became ready, and their numbers.
+    fibers: Vec<FiberPtr>,
+    ready: Vec<u32>,
+    /// The fiber that ran last.
+    last: Option<u32>,
+    /// The choices that are left.
+    left: u64,
+    driver: FiberPtr,
+    driver_is_ready: bool,
+    /// Where the driver waits.
+    ticket: Option<Ticket>,
+    ended: Option<Ended>,
+}
+
+impl Run {
+    fn new(strategy: Box<dyn Choose>, most: u64, driver: FiberPtr) -> Run {
+        Run {
+            strategy,
+            numbers: HashMap::new(),
+            fibers: Vec::new(),
+            ready: Vec::new(),
+            last: None,
+            left: most,
+            driver,
+            driver_is_ready: false,
+            ticket: None,
+            ended: None,
+        }
+    }
+
+    /// Adds a fiber that is ready.
+    pub(super) fn add(&mut self, fiber: FiberPtr) {
+        if fiber == self.driver {
+            self.driver_is_ready = true;
+            return;
+        }
+        let next = u32::try_from(self.numbers.len()).expect("fewer than 2^32 fibers");
+        let number = *self.numbers.entry(fiber.header().id()).or_insert(next);
+        self.fibers.push(fiber);
+        self.ready.push(number);
+    }
+
+    /// Takes the fiber that runs next, if one is ready.
+    pub(super) fn pick(&mut self) -> Option<FiberPtr> {
+        if std::mem::take(&mut self.driver_is_ready) {
+            return Some(self.driver);
+        }
+        if self.fibers.is_empty() || self.ended.is_some() {
+            return None;
+        }
+        if self.left == 0 {
+            self.end(Ended::Spent);
+            return None;
+        }
+        self.left -= 1;
+        let fibers = Described(&self.fibers);
+        let chosen = self.strategy.choose(&self.ready, self.last, &fibers);
+        self.last = Some(self.ready.remove(chosen));
+        Some(self.fibers.remove(chosen))
+    }
+
+    /// Ends the run and wakes the driver, if it waits for that. Returns true if so.
+    pub(super) fn end(&mut self, ended: Ended) -> bool {
+        let Some(ticket) = self.ticket.take() else {
+            return false;
+        };
+        self.ended = Some(ended);
+        let wake = ticket.claim(Code::case(0));
+        wake.expect("only the end of the run wakes the driver")
+            .enqueue();
+        true
+    }
+}
+
+/// The ready fibers of a run, at a choice.
+struct Described<'a>(&'a [FiberPtr]);
+
+impl Fibers for Described<'_> {
+    fn spawned_at(&self, index: usize) -> &'static Location<'static> {
+        self.0[index].header().location()
+    }
+
+    fn frames(&self, index: usize) -> Vec<String> {
+        let fiber = self.0[index];
+        if fiber.header().is_fresh() {
+            return Vec::new();
+        }
+        // SAFETY: the fiber is ready, on the only worker of its runtime, which is choosing here and
+        // runs no fiber meanwhile.
+        let sighting = unsafe { FiberInfo::sight(0, fiber, State::Runnable, true, true) };
+        sighting.info.frames()
+    }
+}
+
+/// Runs `f` on the record of the caller's runs.
+///
+/// # Panics
+/// If the caller is not a fiber of a deterministic runtime.
+fn with_runs<R>(f: impl FnOnce(&mut Option<Run>) -> R) -> R {
+    let worker = Worker::of(current::local());
+    let seeded = worker.and_then(|worker| worker.seeded.as_ref());
+    let seeded = seeded.expect("the caller is no fiber of a deterministic runtime");
+    f(&mut seeded.runs.borrow_mut())
+}
+
+/// Begins a run with `most` choices at most, with the caller as its driver. Each operation that
+/// other fibers notice is a choice then. `seed` is for the choices that are not the strategy's: the
+/// ready cases of a select.
+///
+/// # Panics
+/// If the caller is not a fiber of a deterministic runtime, or there is a run.
+pub(crate) fn begin(strategy: Box<dyn Choose>, most: u64, seed: u64) {
+    let local = current::local();
+    let driver = local.fiber().expect("the caller is no fiber");
+    with_runs(|runs| {
+        assert!(runs.is_none(), "a run within a run");
+        *runs = Some(Run::new(strategy, most, driver));
+    });
+    local.set_deterministic(Rng::new(seed));
+    local.set_chooses(true);
+}
+
+/// Waits until the run has ended.
+///
+/// # Panics
+/// If the caller is not the driver of a run.
+pub(crate) fn settle() -> Ended {
+    let ticket = park::ticket();
+    with_runs(|runs| {
+        let run = runs.as_mut().expect("there is no run");
+        assert!(run.driver == ticket.fiber(), "the caller is not the driver");
+        run.ticket = Some(ticket);
+    });
+    let _ = park::park(ticket, &Spec::of(Reason::Run));
+    let ended = with_runs(|runs| runs.as_ref().and_then(|run| run.ended));
+    ended.expect("only the end of the run wakes the driver")
+}
+
+/// Finishes the run; returns its strategy. Fibers that are still ready never run again.
+///
+/// # Panics
+/// If there is no run.
+pub(crate) fn finish() -> Box<dyn Choose> {
+    let run = with_runs(Option::take).expect("there is no run");
+    current::local().set_chooses(false);
+    run.strategy
+}
+
+/// Returns the number of fibers of the caller's runtime that have not ended, the caller included.
+///
+/// # Panics
+/// If the caller is not on a worker.
+pub(crate) fn live() -> u64 {
+    Worker::here(current::local()).pool.live()
+}
