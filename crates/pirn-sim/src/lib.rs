@@ -42,6 +42,8 @@
 //!   atomics are no choices; put [`point`] before them.
 //! * The body runs many times in one process. What it leaves in statics is there in the next run,
 //!   and the order of a `HashMap` differs between runs.
+//! * No other fiber runs between the last operation under a lock and the end of the lock. For a
+//!   `try_lock` that is to find it held, put a [`point`] there.
 //! * A lock of `std` held at a choice blocks the thread of all fibers. Use the locks of pirn.
 //! * Threads, sockets and files are not chosen by the schedule: they are used as they come.
 //! * The fibers of a deadlock never resume and are leaked, with everything on their stacks.

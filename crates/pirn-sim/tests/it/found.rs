@@ -134,8 +134,11 @@ fn an_attempt_that_may_fail() {
     let found = find(100, || {
         let lock = Arc::new(Mutex::new(0));
         let other = Arc::clone(&lock);
-        let fiber = pirn::spawn(move || *other.lock() += 1);
-        // Nothing else is done while the lock is held.
+        let fiber = pirn::spawn(move || {
+            let mut value = other.lock();
+            pirn_sim::point();
+            *value += 1;
+        });
         assert!(lock.try_lock().is_some(), "it is free");
         fiber.join().unwrap();
     });

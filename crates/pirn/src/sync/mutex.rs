@@ -11,9 +11,8 @@ use super::guarded::{self, Exclusive, Guarded};
 use super::mapped::MappedMutexGuard;
 use super::shared_turns::Kind;
 use super::turns::Turns;
-use crate::fiber::current::{self, Local};
 use crate::wait::object::Nameable;
-use crate::wait::yielding::{consume_budget_here, spent};
+use crate::wait::yielding::consume_budget_here;
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, point};
 
 /// A mutual exclusion lock; waiting for it parks a fiber and blocks a plain thread.
@@ -124,32 +123,11 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        let local = current::local();
-        match local.consume_budget() {
-            true => self.lock_and_give_way(local),
-            false => self.lock_on(local),
-        }
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    fn lock_on(&self, local: &Local) -> MutexGuard<'_, T> {
+        let local = consume_budget_here();
         locked(
             self.guarded
                 .exclusive(local, const { &Spec::of(Reason::Mutex) }),
         )
-    }
-
-    /// Continues `lock` where the budget may be spent. Under a deterministic scheduler others may
-    /// run while the mutex is locked, though the caller does nothing that they notice before it
-    /// unlocks it.
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn lock_and_give_way(&self, local: &'static Local) -> MutexGuard<'_, T> {
-        let guard = self.lock_on(spent(local));
-        point();
-        guard
     }
 
     /// Acquires the lock if it is free; returns `None` if not.

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use super::guard::{RwLockReadGuard, RwLockWriteGuard};
 use super::upgradable::RwLockUpgradableReadGuard;
-use crate::fiber::current::{self, Local};
+use crate::fiber::current::Local;
 use crate::shim::Lock;
 use crate::sync::guarded::Guarded;
 use crate::sync::shared_turns::{Kind, SharedTurns};
 use crate::sync::turns::Turns;
 use crate::wait::object::Nameable;
-use crate::wait::yielding::{consume_budget_here, spent};
+use crate::wait::yielding::consume_budget_here;
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, point};
 
 /// A lock that many readers share or one writer holds; waiting for it parks a fiber and blocks a
@@ -103,30 +103,11 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
-        let local = current::local();
-        match local.consume_budget() {
-            true => self.read_and_give_way(local),
-            false => self.read_on(local),
-        }
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    fn read_on(&self, local: &Local) -> RwLockReadGuard<'_, T> {
+        let local = consume_budget_here();
         match self.guarded.shared(local, &Spec::of(Reason::RwLock)) {
             Ok(turn) => RwLockReadGuard::of(turn),
             Err(how) => unexpected(how),
         }
-    }
-
-    /// Continues `read` where the budget may be spent, as `Mutex::lock` does.
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn read_and_give_way(&self, local: &'static Local) -> RwLockReadGuard<'_, T> {
-        let guard = self.read_on(spent(local));
-        point();
-        guard
     }
 
     /// Locks for writing, waiting for present holders and for earlier waiters.
@@ -148,30 +129,11 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
-        let local = current::local();
-        match local.consume_budget() {
-            true => self.write_and_give_way(local),
-            false => self.write_on(local),
-        }
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    fn write_on(&self, local: &Local) -> RwLockWriteGuard<'_, T> {
+        let local = consume_budget_here();
         match self.guarded.exclusive(local, &Spec::of(Reason::RwLock)) {
             Ok(turn) => RwLockWriteGuard::of(turn),
             Err(how) => unexpected(how),
         }
-    }
-
-    /// Continues `write` where the budget may be spent, as `Mutex::lock` does.
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn write_and_give_way(&self, local: &'static Local) -> RwLockWriteGuard<'_, T> {
-        let guard = self.write_on(spent(local));
-        point();
-        guard
     }
 
     /// Locks for reading with the right to [upgrade](RwLockUpgradableReadGuard::upgrade). First

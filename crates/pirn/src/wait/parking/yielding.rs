@@ -168,7 +168,7 @@ pub(crate) fn consume_budget_here() -> &'static Local {
 /// Yields if the budget is spent.
 #[cold]
 #[inline(never)]
-pub(crate) fn spent(local: &'static Local) -> &'static Local {
+fn spent(local: &'static Local) -> &'static Local {
     if !local.is_to_give_way() {
         return local;
     }
