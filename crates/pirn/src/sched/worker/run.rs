@@ -73,7 +73,7 @@ pub(crate) struct Worker {
     pub(in crate::sched) role: Role,
     pub(in crate::sched) trace: Trace,
     /// The state of a deterministic runtime's one worker.
-    pub(in crate::sched) seeded: Option<Seeded>,
+    pub(in crate::sched) seeded: Option<Box<Seeded>>,
 }
 
 /// The body of a worker's thread.
@@ -142,7 +142,7 @@ pub(in crate::sched) fn call(hook: &Option<Hook>) {
 impl Worker {
     pub(in crate::sched) fn new(pool: Arc<Pool>, index: usize) -> Worker {
         let now = clock::now();
-        let seeded = pool.config.seed.map(Seeded::new);
+        let seeded = pool.config.seed.map(|seed| Box::new(Seeded::new(seed)));
         Worker {
             index,
             remote: NonNull::from(&pool.remotes[index]),
@@ -152,7 +152,7 @@ impl Worker {
             pinned: Cell::new(0),
             stacks: UnsafeCell::new(StackCache::new(STACKS)),
             wheel: UnsafeCell::new(Wheel::new(
-                seeded.as_ref().map_or(now, Seeded::wheel_time),
+                seeded.as_ref().map_or(now, |seeded| seeded.wheel_time()),
             )),
             io: Io::new(pool.config.io_uring),
             maintenance: Maintenance::new(now),
