@@ -1,9 +1,12 @@
 //! The operation on which all others of this module are built.
 //!
-//! Owns: [`join`]. Does not own: how the halves are run (`fork`); joins that carry their
-//! job list along (`scope`).
+//! Owns: [`join`], and [`join_context`], which also says where each half runs. Does not
+//! own: how the halves are run (`fork`); joins that carry their job list along (`scope`).
+
+use std::ptr;
 
 use super::fork::join_here;
+use crate::fiber::current;
 
 /// Runs `a` and `b`, in parallel if another worker is idle, and returns both results.
 ///
@@ -73,4 +76,109 @@ where
     RB: Send,
 {
     join_here(a, b)
+}
+
+/// Runs `a` and `b` as [`join`] does, and passes to each whether it runs on another
+/// thread than this call: [`FnContext::migrated`].
+///
+/// It is for code that does something else for work that has moved, for instance divides
+/// it further, or does not use the caller's caches. The loops of this module divide by
+/// requests of idle workers and need no such rule.
+///
+/// # Complexity
+/// As [`join`], and three calls that look up the thread.
+///
+/// # Panics
+/// As [`join`].
+///
+/// # Cancellation
+/// As [`join`].
+///
+/// # Blocking
+/// As [`join`].
+///
+/// # Examples
+/// ```
+/// use pirn::par::join_context;
+///
+/// /// Divides `cuts` times, and once more where another worker has taken a half.
+/// fn sum(numbers: &[u64], cuts: u32) -> u64 {
+///     if cuts == 0 || numbers.len() < 2 {
+///         return numbers.iter().sum();
+///     }
+///     let (left, right) = numbers.split_at(numbers.len() / 2);
+///     let (a, b) = join_context(
+///         |_| sum(left, cuts - 1),
+///         |context| sum(right, if context.migrated() { cuts } else { cuts - 1 }),
+///     );
+///     a + b
+/// }
+///
+/// let numbers: Vec<u64> = (1..=1_000).collect();
+/// assert_eq!(sum(&numbers, 5), 500_500);
+/// ```
+#[inline]
+#[track_caller]
+pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let caller = thread();
+    join_here(
+        move || a(FnContext::of(caller)),
+        move || b(FnContext::of(caller)),
+    )
+}
+
+/// Where a half of [`join_context`] runs.
+///
+/// # Examples
+/// ```
+/// use pirn::par::{FnContext, join_context};
+///
+/// let place = |context: FnContext| if context.migrated() { "elsewhere" } else { "here" };
+/// let runtime = pirn::Runtime::builder().workers(1).build()?;
+/// assert_eq!(runtime.run(|| join_context(place, place)), ("here", "here"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct FnContext {
+    migrated: bool,
+}
+
+impl FnContext {
+    /// Returns the context of a half that begins now, of a join called on the thread
+    /// `caller`.
+    #[inline]
+    fn of(caller: usize) -> FnContext {
+        FnContext {
+            migrated: thread() != caller,
+        }
+    }
+
+    /// Returns true if this half began on another thread than that of the call of
+    /// [`join_context`]. So it is true for both halves of a call on a plain thread. It is
+    /// false for a second half that became a fiber and was not taken by another worker.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::join_context;
+    ///
+    /// // From a plain thread, both halves run on a worker.
+    /// let moved = join_context(|a| a.migrated(), |b| b.migrated());
+    /// assert_eq!(moved, (true, true));
+    /// ```
+    #[must_use]
+    pub fn migrated(self) -> bool {
+        self.migrated
+    }
+}
+
+/// Returns a number of the calling thread that no other living thread has.
+#[inline]
+fn thread() -> usize {
+    ptr::from_ref(current::local()).addr()
 }

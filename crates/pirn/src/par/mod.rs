@@ -61,7 +61,7 @@ mod try_state;
 
 pub use each::{for_each, try_for_each};
 pub use find::find_any;
-pub use join::join;
+pub use join::{FnContext, join, join_context};
 pub use map::{map, try_map};
 pub use reduce::{map_reduce, reduce, sum};
 pub use scan::scan;

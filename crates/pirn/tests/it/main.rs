@@ -183,6 +183,8 @@ mod macros;
 mod once;
 /// Reader-writer locks and semaphores compared with the simplest equivalent.
 mod oracles;
+/// Halves that know whether they have moved to another thread.
+mod par_context;
 /// Joins, loops and sorts on a runtime that ends.
 mod par_ends;
 /// Lengths of parallel work, and work that takes a while or panics.
