@@ -69,4 +69,7 @@ pub use scope::{Scope, scope};
 pub use sorting::{
     sort, sort_by, sort_by_key, sort_unstable, sort_unstable_by, sort_unstable_by_key,
 };
-pub use splits::{Chunks, ChunksMut, Grain, Split, chunks, chunks_mut};
+pub use splits::{
+    Chunks, ChunksExact, ChunksExactMut, ChunksMut, Grain, RChunks, RChunksMut, Split,
+    chunks, chunks_exact, chunks_exact_mut, chunks_mut, rchunks, rchunks_mut,
+};

@@ -183,6 +183,8 @@ mod macros;
 mod once;
 /// Reader-writer locks and semaphores compared with the simplest equivalent.
 mod oracles;
+/// Chunks of the same length, and chunks from the end.
+mod par_chunks;
 /// Halves that know whether they have moved to another thread.
 mod par_context;
 /// Joins, loops and sorts on a runtime that ends.

@@ -9,7 +9,7 @@ use pirn::par::{self, Split};
 use pirn::{Interrupt, Runtime};
 
 use crate::executor_kind::runtime;
-use crate::par_fixture::{compute, lengths};
+use crate::par_fixture::{check_cuts, compute, lengths};
 use crate::util::{Dice, on_every_shape};
 
 /// Every operation on runs of every length, on every shape of runtime, compared with a loop.
@@ -90,57 +90,37 @@ fn compare(numbers: &[u64]) {
 // Proves: O9.
 #[test]
 fn every_run_is_cut_anywhere() {
-    fn check<S: Split>(make: impl Fn() -> S, expected: &[S::Item])
-    where
-        S::Item: PartialEq + std::fmt::Debug,
-    {
-        assert_eq!(make().len(), expected.len());
-        assert_eq!(make().is_empty(), expected.is_empty());
-        for at in 0..=expected.len() {
-            let (left, right) = make().split_at(at);
-            assert_eq!((left.len(), right.len()), (at, expected.len() - at));
-            let (mut some, mut others) = (Vec::new(), Vec::new());
-            left.each(|item| some.push(item));
-            others.extend(right.items());
-            assert_eq!((&some[..], &others[..]), expected.split_at(at));
-        }
-        let parts: Vec<_> = make().parts().items().collect();
-        assert_eq!(parts, expected);
-        let (left, right) = make().parts().split_at(expected.len() / 2);
-        let parts: Vec<_> = left.items().chain(right.items()).collect();
-        assert_eq!(parts, expected);
-    }
     fn all<T>(items: impl IntoIterator<Item = T>) -> Vec<T> {
         items.into_iter().collect()
     }
 
     let items = [5, 6, 7, 8, 9];
-    check(|| &items[..], &all(&items));
-    check(|| items.to_vec(), &items);
-    check(|| items.to_vec().grain(2), &items);
-    check(Vec::<u8>::new, &[]);
-    check(|| vec![(); 3], &[(); 3]);
-    check(|| par::chunks(&items, 2), &all(items.chunks(2)));
-    check(|| par::chunks(&items, 9), &all(items.chunks(9)));
-    check(|| par::chunks(&items[..0], 2), &[]);
-    check(
+    check_cuts(|| &items[..], &all(&items));
+    check_cuts(|| items.to_vec(), &items);
+    check_cuts(|| items.to_vec().grain(2), &items);
+    check_cuts(Vec::<u8>::new, &[]);
+    check_cuts(|| vec![(); 3], &[(); 3]);
+    check_cuts(|| par::chunks(&items, 2), &all(items.chunks(2)));
+    check_cuts(|| par::chunks(&items, 9), &all(items.chunks(9)));
+    check_cuts(|| par::chunks(&items[..0], 2), &[]);
+    check_cuts(
         || (0..4, par::chunks(&items, 2)),
         &all((0..4).zip(items.chunks(2))),
     );
-    check(|| (items.to_vec(), 1..9), &all(items.into_iter().zip(1..9)));
-    check(|| -3..4_i8, &all(-3..4));
-    check(|| i8::MIN..i8::MAX, &all(i8::MIN..i8::MAX));
-    check(|| i8::MIN..=i8::MAX, &all(i8::MIN..=i8::MAX));
-    check(|| u8::MIN..=u8::MAX, &all(u8::MIN..=u8::MAX));
-    check(|| i64::MAX - 3..i64::MAX, &all(i64::MAX - 3..i64::MAX));
-    check(
+    check_cuts(|| (items.to_vec(), 1..9), &all(items.into_iter().zip(1..9)));
+    check_cuts(|| -3..4_i8, &all(-3..4));
+    check_cuts(|| i8::MIN..i8::MAX, &all(i8::MIN..i8::MAX));
+    check_cuts(|| i8::MIN..=i8::MAX, &all(i8::MIN..=i8::MAX));
+    check_cuts(|| u8::MIN..=u8::MAX, &all(u8::MIN..=u8::MAX));
+    check_cuts(|| i64::MAX - 3..i64::MAX, &all(i64::MAX - 3..i64::MAX));
+    check_cuts(
         || u128::MAX - 3..=u128::MAX,
         &all(u128::MAX - 3..=u128::MAX),
     );
     #[expect(clippy::reversed_empty_ranges, reason = "is one")]
-    check(|| 4..2, &[]);
+    check_cuts(|| 4..2, &[]);
     #[expect(clippy::reversed_empty_ranges, reason = "is one")]
-    check(|| 4..=2, &[]);
+    check_cuts(|| 4..=2, &[]);
 
     let mut left = items;
     let (first, _) = (&mut left[..]).split_at(2);

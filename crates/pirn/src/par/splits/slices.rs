@@ -1,7 +1,8 @@
 //! Slices as runs: item by item, or in chunks.
 //!
 //! Owns: [`Split`] for slices, [`Chunks`] and [`ChunksMut`]. They use `std`'s functions
-//! for cutting and `std`'s iterators.
+//! for cutting and `std`'s iterators. Does not own: chunks of the same length (`exact`),
+//! or from the end (`reverse`).
 
 use crate::par::Split;
 

@@ -2,7 +2,7 @@
 //!
 //! Owns: the trait [`Split`] and the combinator [`Grain`]. Does not own: where and when
 //! runs are cut (`divide`), or the runs of the standard library's types (`slices`,
-//! `ranges`, `pairs`, `owned`).
+//! `exact`, `reverse`, `ranges`, `pairs`, `owned`).
 //!
 //! `each` takes a closure of any type and not a `dyn FnMut`. An indirect call for each
 //! item costs as much as the sum of an item, and the optimizer cannot see through it.
@@ -10,10 +10,11 @@
 /// A run of items that can be cut in two repeatedly: the input of the functions of
 /// [`par`](crate::par).
 ///
-/// Implemented for `&[T]` and `&mut [T]`; `Vec<T>`, by value; ranges of integers;
-/// [`Chunks`](crate::par::Chunks) and [`ChunksMut`](crate::par::ChunksMut); and pairs of
-/// runs, which are processed in lockstep and are as long as the shorter. Pass a vector
-/// `v` that is only read as `&v[..]`.
+/// Implemented for `&[T]` and `&mut [T]`; `Vec<T>`, by value; ranges of integers; the
+/// chunks of a slice ([`chunks`](crate::par::chunks),
+/// [`chunks_exact`](crate::par::chunks_exact), [`rchunks`](crate::par::rchunks), and the
+/// same with `_mut`); and pairs of runs, which are processed in lockstep and are as long
+/// as the shorter. Pass a vector `v` that is only read as `&v[..]`.
 ///
 /// Implementors provide three methods. If [`len`](Self::len) is wrong, results are
 /// unspecified, but safe: [`map`](crate::par::map()) panics if there are fewer items, and
