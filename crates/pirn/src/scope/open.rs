@@ -31,6 +31,12 @@ use crate::wait::{Reason, Spec, deadline};
 /// caller cancels them. A panic of `f`, or of a fiber that can no longer be joined, cancels that
 /// token, so that the others end early. The token no longer applies to the caller after the scope.
 ///
+/// `f` runs in the caller, on its thread. The order in which the fibers start is not guaranteed.
+/// Usually a worker starts the newest of those that it has spawned, and then the oldest ones first;
+/// if more than 256 wait, newer ones may come earlier. To give fibers their turns in the order of
+/// their spawns, use [`Scope::spawn_on`] with a
+/// [limited](crate::dispatcher::Dispatcher::limited) dispatcher.
+///
 /// # Panics
 /// * With the payload of the first child that panicked and was not joined; else with the panic of
 ///   `f`.
@@ -53,6 +59,8 @@ use crate::wait::{Reason, Spec, deadline};
 /// assert_eq!(parts, [10, 20, 30, 40]);
 /// ```
 #[doc(alias = "WaitGroup")]
+#[doc(alias = "in_place_scope")]
+#[doc(alias = "scope_fifo")]
 #[track_caller]
 pub fn scope<'env, F, T>(f: F) -> T
 where
@@ -187,6 +195,7 @@ impl Handle {
     /// });
     /// assert_eq!(parts, [10, 20, 30]);
     /// ```
+    #[doc(alias = "in_place_scope")]
     #[track_caller]
     pub fn scope<'env, F, T>(&self, f: F) -> T
     where

@@ -17,6 +17,9 @@ impl<'scope> Scope<'scope, '_> {
     /// not apply to the fiber if the dispatcher uses another clock than the scope's runtime (a
     /// deterministic one).
     ///
+    /// On a [limited](Dispatcher::limited) dispatcher, fibers get their turns in the order of their
+    /// spawns.
+    ///
     /// # Panics
     /// As [`Dispatcher::spawn`]. With the panic of the `clone` of an inherited fiber-local value
     /// ([`fiber_local!`](crate::fiber_local!)); `f` is dropped then.
@@ -34,6 +37,7 @@ impl<'scope> Scope<'scope, '_> {
     ///     assert!(handle.join().unwrap().unwrap().is_dir());
     /// });
     /// ```
+    #[doc(alias = "spawn_fifo")]
     #[track_caller]
     pub fn spawn_on<F, T>(
         &'scope self,

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::dispatcher::Dispatcher;
 use pirn::spawn::{Builder, JoinError, Rejected};
 use pirn::time::now;
 use pirn::{Interrupt, channel};
@@ -52,6 +53,44 @@ fn a_scope_on_a_plain_thread() {
             assert_eq!(name.join().unwrap().as_deref(), Some("own-0"));
         });
     });
+}
+
+/// A worker starts the newest of its children, and then the oldest ones first. A limited dispatcher
+/// gives them their turns in order, however many wait.
+// Where fibers may migrate, fresh ones are started in advance.
+#[cfg(not(pirn_free))]
+#[test]
+fn children_start_in_the_usual_order() {
+    let builder = pirn::Runtime::builder().workers(1).max_threads(1);
+    let runtime = builder.build().unwrap();
+    let started = Mutex::new(Vec::new());
+    let start = |n| started.lock().unwrap().push(n);
+    runtime.run(|| {
+        pirn::scope(|s| {
+            for n in 0..200 {
+                s.spawn(move || start(n));
+            }
+        });
+    });
+    let usual: Vec<_> = std::iter::once(199).chain(0..199).collect();
+    assert_eq!(std::mem::take(&mut *started.lock().unwrap()), usual);
+    for most in [1, 4] {
+        runtime.run(|| {
+            let limited = Dispatcher::default().limited(most);
+            pirn::scope(|s| {
+                for n in 0..2_000 {
+                    s.spawn_on(&limited, move || start(n));
+                }
+            });
+        });
+        let started = std::mem::take(&mut *started.lock().unwrap());
+        let early = started
+            .iter()
+            .enumerate()
+            .filter(|&(at, &n)| n >= at + most);
+        assert_eq!(early.collect::<Vec<_>>(), [], "of {most} at a time");
+        assert_eq!(started.len(), 2_000);
+    }
 }
 
 /// A scope waits for children of children, whatever fiber spawned them last.
