@@ -212,7 +212,7 @@ fn the_text_has_all_of_them() {
     assert!(text.lines().any(|line| line == spawned), "{text}");
 }
 
-/// The same for Prometheus: each line is a type or a sample, and the samples of a counter
+/// The same for Prometheus: each line is a help, a type or a sample, and the samples of a counter
 /// add up to the total.
 // Proves: P1.
 #[test]
@@ -223,12 +223,10 @@ fn prometheus_can_read_them() {
     let runtime = builder.build().unwrap();
     work(&runtime);
     let metrics = runtime.metrics();
-    let mut out = Vec::new();
-    metrics.prometheus(&mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
+    let text = prometheus(&metrics);
     let mut typed = std::collections::HashMap::new();
-    let mut sums = std::collections::HashMap::<_, u64>::new();
-    for line in text.lines() {
+    let mut sums = std::collections::HashMap::<_, f64>::new();
+    for line in text.lines().filter(|line| !line.starts_with("# HELP ")) {
         if let Some(of) = line.strip_prefix("# TYPE ") {
             let (name, kind) = of.split_once(' ').expect("a name and a type");
             let kinds = ["counter", "gauge", "histogram"];
@@ -237,22 +235,87 @@ fn prometheus_can_read_them() {
         } else {
             let (series, value) = line.rsplit_once(' ').expect("a sample");
             let name = series.split('{').next().expect("a name");
+            let value: f64 = value.parse().expect("a number");
             let parts = ["_bucket", "_sum", "_count"];
             let whole = parts.iter().find_map(|part| name.strip_suffix(part));
             if whole.is_some_and(|whole| typed.get(whole) == Some(&"histogram")) {
-                value.parse::<f64>().expect("a number");
                 continue;
             }
             assert!(typed.contains_key(name), "{line} has no type");
-            *sums.entry(name).or_default() += value.parse::<u64>().expect("a number");
+            *sums.entry(name).or_default() += value;
         }
     }
-    assert_eq!(sums["pirn_spawned_total"], metrics.total.spawned);
-    assert_eq!(sums["pirn_completed_total"], metrics.total.completed);
-    assert_eq!(sums["pirn_workers"], 2);
+    let total = &metrics.total;
+    assert_eq!(sums["pirn_spawned_total"], total.spawned as f64);
+    assert_eq!(sums["pirn_completed_total"], total.completed as f64);
+    assert_eq!(sums["pirn_workers"], 2.0);
+    let seconds = Duration::from_nanos(total.run_nanos).as_secs_f64();
+    let difference = sums["pirn_run_seconds_total"] - seconds;
+    assert!(difference.abs() < 1e-9, "{difference} s too many");
     assert_eq!(typed["pirn_stall_seconds"], "histogram");
     assert!(
         text.contains("pirn_stall_seconds_bucket{le=\"+Inf\"} 0"),
         "{text}"
     );
+}
+
+/// Every series has a line of help before its type, and a name that ends in its unit.
+// Proves: P1.
+#[test]
+#[cfg(feature = "prometheus")]
+fn prometheus_knows_what_they_are() {
+    /// Numbers of things that go up and down.
+    const NUMBERS: [&str; 2] = ["pirn_workers", "pirn_waiting_for_stack"];
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    work(&runtime);
+    let metrics = runtime.metrics();
+    let text = prometheus(&metrics);
+    let lines: Vec<&str> = text.lines().collect();
+    let is_sample = |line: &&&str| !line.starts_with('#');
+    let helps = lines.iter().filter(|it| it.starts_with("# HELP "));
+    let types = lines.iter().filter(|it| it.starts_with("# TYPE "));
+    assert_eq!(helps.count(), types.count());
+    let mut series = 0;
+    for (at, line) in lines.iter().enumerate() {
+        let Some((name, kind)) = line
+            .strip_prefix("# TYPE ")
+            .and_then(|of| of.split_once(' '))
+        else {
+            continue;
+        };
+        series += 1;
+        let help = lines[at - 1].strip_prefix("# HELP ");
+        let help = help.and_then(|of| of.split_once(' '));
+        let (of, help) = help.unwrap_or_else(|| panic!("{name} has no help"));
+        assert_eq!(of, name);
+        assert!(help.ends_with('.') && !help.contains('\\'), "{help}");
+        let first = lines.get(at + 1).filter(is_sample);
+        assert!(first.is_some_and(|it| it.starts_with(name)), "of {name}");
+
+        let is_time = help.contains("seconds");
+        let ends = match (kind, is_time) {
+            ("counter", true) => name.ends_with("_seconds_total"),
+            ("counter", false) => {
+                name.ends_with("_total") && !name.ends_with("_seconds_total")
+            }
+            ("gauge", false) if help.contains("bytes") => name.ends_with("_bytes"),
+            ("gauge", false) => NUMBERS.contains(&name),
+            _ => name.ends_with("_seconds"),
+        };
+        assert!(ends, "{name} is a {kind}: {help}");
+        for part in name.split('_') {
+            let units = ["nanos", "micros", "millis", "ms", "ns", "kib"];
+            assert!(!units.contains(&part), "{name} has another unit");
+        }
+    }
+    // Five of them belong to the runtime as a whole.
+    let counters = metrics.total.to_string().lines().count();
+    assert_eq!(series, counters + 5, "{text}");
+}
+
+#[cfg(feature = "prometheus")]
+fn prometheus(metrics: &pirn::diag::Metrics) -> String {
+    let mut text = Vec::new();
+    metrics.prometheus(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
 }

@@ -108,8 +108,8 @@ impl Gauge {
 
 macro_rules! counters {
     (
-        sums { $($(#[$doc:meta])* $name:ident: $kind:ty,)* }
-        peaks { $($(#[$peak_doc:meta])* $peak:ident,)* }
+        sums { $($(#[doc = $doc:literal])* $name:ident: $kind:ty,)* }
+        peaks { $($(#[doc = $peak_doc:literal])* $peak:ident,)* }
     ) => {
         /// The live counters of one worker.
         #[derive(Debug, Default)]
@@ -154,8 +154,8 @@ macro_rules! counters {
         #[derive(Debug, Clone, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counters {
-            $($(#[$doc])* pub $name: u64,)*
-            $($(#[$peak_doc])* pub $peak: u64,)*
+            $($(#[doc = $doc])* pub $name: u64,)*
+            $($(#[doc = $peak_doc])* pub $peak: u64,)*
         }
 
         impl WorkerCounters {
@@ -181,6 +181,13 @@ macro_rules! counters {
                 $(f(stringify!($name), true, self.$name);)*
                 $(f(stringify!($peak), false, self.$peak);)*
             }
+
+            /// The documentation of the counters, in the order of [`each`](Counters::each).
+            #[cfg(feature = "prometheus")]
+            pub(crate) const HELP: &[&str] = &[
+                $(concat!($($doc),*),)*
+                $(concat!($($peak_doc),*),)*
+            ];
         }
     };
 }
@@ -197,7 +204,7 @@ counters! {
         dispatched: Counter,
         /// Fibers run for the first time, and so settled here.
         started: Counter,
-        /// Those of `fiber_wakes` that other threads made.
+        /// Times another thread ended the wait of a parked fiber; a part of `fiber_wakes`.
         remote_wakes: Tally,
         /// Times the wait of a parked fiber was ended, as its worker has noticed.
         fiber_wakes: Tally,
@@ -209,23 +216,23 @@ counters! {
         steals: Tally,
         /// Sweeps over the other workers in search of work.
         steal_attempts: Tally,
-        /// Fibers taken in those sweeps, `next` slots included.
+        /// Fibers taken in sweeps over the other workers, `next` slots included.
         stolen: Tally,
         /// Batches fetched from the injector.
         injector_batches: Tally,
         /// Times half of a full ring was moved to the injector.
         overflows: Tally,
-        /// Fibers handed to the injector because this worker had more than its share.
+        /// Fibers handed to the injector because the worker had more than its share.
         placed_elsewhere: Tally,
         /// Times the queue here was worth another worker's wake-up when it was looked at.
         surplus_found: Tally,
-        /// Times it was not.
+        /// Times the queue here was not worth another worker's wake-up when it was looked at.
         surplus_missed: Tally,
         /// Times the worker went to sleep.
         parks: Tally,
-        /// Times it came back because it had been woken for work that others could take.
+        /// Times the worker came back because it had been woken for work that others could take.
         unparks: Tally,
-        /// Sleeping workers that this one woke for work that others could take.
+        /// Sleeping workers that the worker woke for work that others could take.
         wakes: Tally,
         /// Fibers that had to wait for a stack.
         stack_waits: Tally,
