@@ -147,7 +147,7 @@
 //! | `PIRN_STACK_SIZE` | bytes, or with K, M, G | `stack_size` |
 //! | `PIRN_DEADLOCK` | `report`, `abort` or `off` | `deadlock` |
 //! | `PIRN_SEED` | the seed of [`runtime::test`] | `deterministic` |
-//! | `PIRN_STATS` | 1: the counters on standard error at the end | `stats_at_exit` |
+//! | `PIRN_STATS` | 1: the counters and the use of stacks on standard error at the end | `stats_at_exit` |
 //! | `PIRN_VERBOSE` | 1: the settings at the start and a summary at the end | `verbose` |
 //! | `PIRN_TRACE` | path of the trace file | `trace` |
 //! | `PIRN_INSPECT` | path of a Unix socket for `pirn-top` | `inspect` |

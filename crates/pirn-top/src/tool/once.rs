@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use super::args::Args;
 use crate::model::{App, Column};
-use crate::view::words::{cell, count, time};
+use crate::view::words::{cell, count, stack_use, time};
 use crate::wire::{Failure, Fiber, Worker, ask_fiber, ask_snapshot};
 
 /// Sends one request, and prints the answer.
@@ -54,6 +54,9 @@ pub fn print(out: &mut dyn Write, app: &App) -> io::Result<()> {
         ];
         for (name, number) in numbers {
             writeln!(out, "  {name:<20}{number:>12}")?;
+        }
+        if let Some(stacks) = stack_use(runtime) {
+            writeln!(out, "{stacks}")?;
         }
         if !runtime.stall_delays_ms.is_empty() {
             writeln!(out, "stalls, {} together", time(runtime.stalled_ns))?;

@@ -6,7 +6,7 @@ use ratatui::style::Stylize;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
-use super::words::{stack, time};
+use super::words::{bytes, stack, time};
 use crate::model::Detail;
 use crate::wire::{Fiber, FiberState, Text};
 
@@ -57,7 +57,9 @@ pub fn describe(fiber: &Fiber) -> Vec<String> {
     field("waits at", or_none(&fiber.waits_at));
     field("spawned at", fiber.spawned_at.to_string());
     field("worker", fiber.worker.to_string());
-    field("stack", stack(fiber));
+    let touched = fiber.stack_touched.map(bytes);
+    let touched = touched.map_or(String::new(), |it| format!(", {it} touched"));
+    field("stack", stack(fiber) + &touched);
     if fiber.frames.is_empty() {
         field("frames", "none: see `FiberInfo::backtrace`".to_owned());
     } else {

@@ -6,7 +6,7 @@ use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::Line;
 use ratatui::widgets::{Cell, Row, Table, TableState};
 
-use super::words::{cell, count, tail};
+use super::words::{cell, count, stack_use, tail};
 use crate::model::{App, Column};
 use crate::wire::{Fiber, FiberState};
 
@@ -38,7 +38,7 @@ fn window(app: &App, rows: usize) -> (usize, Option<usize>) {
     (first, cursor.map(|cursor| cursor - first))
 }
 
-/// The title: number of fibers, filter and order.
+/// The title: number of fibers, filter, and use of stacks.
 fn summary(app: &App) -> Line<'static> {
     let listed = app.last.as_ref().map_or(0, |last| last.fibers.len());
     let counted = app.last.as_ref().map_or(0, |last| last.counted());
@@ -54,6 +54,10 @@ fn summary(app: &App) -> Line<'static> {
     }
     if !app.filter.text().is_empty() && app.typing.is_none() {
         text.push_str(&format!(", filter '{}'", app.filter.text()));
+    }
+    let runtime = app.last.as_ref().and_then(|last| last.runtime.as_ref());
+    if let Some(stacks) = runtime.and_then(stack_use) {
+        text.push_str(&format!(", {stacks}"));
     }
     Line::from(text).bold()
 }

@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::model::Column;
-use crate::wire::{Fiber, FiberState, Text};
+use crate::wire::{Fiber, FiberState, Runtime, Text};
 
 /// Formats a time, with two or three digits: `812ns`, `4.2ms`, `59s`, `3m05s`, `2h07m`, `4d03h`.
 #[must_use]
@@ -111,6 +111,20 @@ pub fn stack(fiber: &Fiber) -> String {
         (Some(used), Some(size)) => format!("{}/{}", bytes(used), bytes(size)),
         _ => String::new(),
     }
+}
+
+/// Returns the deepest use of a stack of the runtime, if known, with the advice on `stack_size`.
+#[must_use]
+pub fn stack_use(runtime: &Runtime) -> Option<String> {
+    let touched = runtime.stack_touched.filter(|touched| *touched > 0)?;
+    let size = runtime.stack_size?;
+    let advice = match runtime.stack_size_suggested {
+        None => String::new(),
+        Some(more) if more > size => format!(": raise to {}", bytes(more)),
+        Some(less) => format!(": {} would do", bytes(less)),
+    };
+    let (touched, size) = (bytes(touched), bytes(size));
+    Some(format!("deepest stack {touched}/{size}{advice}"))
 }
 
 #[cfg(test)]

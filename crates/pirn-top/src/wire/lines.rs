@@ -36,6 +36,9 @@ pub struct Runtime {
     pub workers: u64,
     pub injected: u64,
     pub waiting_for_stack: u64,
+    pub stack_size: Option<u64>,
+    pub stack_touched: Option<u64>,
+    pub stack_size_suggested: Option<u64>,
     pub pressure: u64,
     #[serde(default)]
     pub aged_wakes: u64,
@@ -118,6 +121,7 @@ pub struct Fiber {
     pub worker: u64,
     pub stack_used: Option<u64>,
     pub stack_size: Option<u64>,
+    pub stack_touched: Option<u64>,
     #[serde(default)]
     pub frames: Vec<Text>,
 }

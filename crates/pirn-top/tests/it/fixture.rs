@@ -7,7 +7,7 @@ use pirn_top::wire::{Fiber, Snapshot, read};
 fn answer(more: u64) -> String {
     let uptime = 65_000_000_000_u64 + more * 1_000_000_000;
     let mut text = format!(
-        r#"{{"kind":"runtime","version":1,"name":"shop","pid":4242,"uptime_ns":{uptime},"workers":2,"injected":7,"waiting_for_stack":3,"pressure":12,"aged_wakes":0,"slow_fibers":1,"counters":{{"completed":{},"dispatched":{},"spawned":{},"steals":5}}}}
+        r#"{{"kind":"runtime","version":1,"name":"shop","pid":4242,"uptime_ns":{uptime},"workers":2,"injected":7,"waiting_for_stack":3,"stacks":1520,"stack_size":262144,"stack_touched":225280,"stack_size_suggested":524288,"pressure":12,"aged_wakes":0,"slow_fibers":1,"counters":{{"completed":{},"dispatched":{},"spawned":{},"steals":5}}}}
 {{"kind":"worker","worker":0,"state":"awake","member":true,"answered":false,"started":4,"ready":0,"fresh":5,"running":"4294967296","running_spawned_at":"src/bin/server/accept.rs:101:20","counters":{{"spawned":12,"stolen":3}}}}
 {{"kind":"worker","worker":1,"state":"asleep","member":true,"answered":true,"started":1500,"ready":2,"fresh":0,"counters":{{"spawned":1500,"stolen":1234567}}}}
 {{"kind":"worker","worker":2,"state":"gone","member":false,"answered":false,"started":0,"ready":0,"fresh":0}}
@@ -28,7 +28,7 @@ fn answer(more: u64) -> String {
     text.push_str(concat!(
         r#"{"kind":"fiber","id":"4294967296","name":"acceptor","state":"running","waited_ns":0,"limited":false,"spawned_at":"src/bin/server/accept.rs:101:20","worker":0}"#,
         "\n",
-        r#"{"kind":"fiber","id":"4294967297","name":"clerk \u001b[31m\u0007\nred","state":"parked","reason":"Recv","object":"channel 'orders' at 0x7f12: 0 of 8 values, 0 send, 1490 receive","waited_ns":4200000000,"limited":false,"spawned_at":"src/bin/server/main.rs:12:9","waits_at":"src/bin/server/orders.rs:33:17","worker":1,"stack_used":1312,"stack_size":262144}"#,
+        r#"{"kind":"fiber","id":"4294967297","name":"clerk \u001b[31m\u0007\nred","state":"parked","reason":"Recv","object":"channel 'orders' at 0x7f12: 0 of 8 values, 0 send, 1490 receive","waited_ns":4200000000,"limited":false,"spawned_at":"src/bin/server/main.rs:12:9","waits_at":"src/bin/server/orders.rs:33:17","worker":1,"stack_used":1312,"stack_size":262144,"stack_touched":45056}"#,
         "\n",
         r#"{"kind":"fiber","id":"8589934594","name":"纤程纤程纤程纤程纤程","state":"parked","reason":"Sleep","waited_ns":65000000,"limited":true,"spawned_at":"src/timer.rs:7:1","waits_at":"src/timer.rs:9:5","worker":1,"stack_used":70000,"stack_size":262144}"#,
         "\n",

@@ -126,6 +126,8 @@ fn what_is_asked_for_is_printed() {
         sleepers.starts_with("runtime 'shop' of process "),
         "{sleepers}"
     );
+    let is_stacks = |line: &str| line.starts_with("deepest stack ");
+    assert!(sleepers.lines().any(is_stacks), "{sleepers}");
     let one = ask(&["--filter", "name:crowd-77", "--sort", "name", "--reverse"]);
     let names: Vec<_> = section(&one, "fibers")[1..]
         .iter()

@@ -69,7 +69,7 @@ pub(crate) use pointer::stack_pointer;
 pub(crate) use sanitizer::order_no_switches;
 pub(crate) use sanitizer::{INHERITS, hand_on, take_over};
 pub(crate) use stacks::{
-    OutOfStacks, Stack, StackCache, StackConfig, StackPool, stack_at,
+    HighWater, OutOfStacks, Stack, StackCache, StackConfig, StackPool, stack_at,
 };
 pub(crate) use switch::{Context, DIRECT, exit, switch};
 pub(crate) use visit::{Stand, visit, visit_copy};

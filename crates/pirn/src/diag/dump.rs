@@ -85,6 +85,7 @@ impl Handle {
             pool.injected(),
             pool.stack_waiters(),
         )?;
+        writeln!(w, "  stacks: {}", self.stack_use())?;
         snapshot
             .workers
             .iter()

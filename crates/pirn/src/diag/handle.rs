@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::observe::{self, Metrics};
+use crate::observe::{self, Metrics, StackUse};
 use crate::runtime::Handle;
 use crate::sched::placement::lines::SpawnLine;
 
@@ -23,6 +23,39 @@ impl Handle {
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         Metrics::of(self.pool())
+    }
+
+    /// Returns how deep the stacks of this runtime have been used, of the size set by
+    /// [`Builder::stack_size`](crate::runtime::Builder::stack_size), with advice on that size.
+    ///
+    /// It asks the system which pages of the stacks are in memory. Nothing is counted before that.
+    /// Stacks that wait for their next fiber are included. When one of them loses its memory
+    /// ([`stack_cache`](crate::runtime::Builder::stack_cache)), its mark is lost too. Pages that the
+    /// system has swapped out count as untouched, and only 4,096 stacks are looked at. So the result
+    /// is a lower bound. Fibers with a stack size of their own are not included.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Blocking
+    /// Blocks the calling thread for some hundred nanoseconds for each stack.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(1).build()?;
+    /// runtime.run(|| {
+    ///     let bytes = [1_u8; 100 << 10];
+    ///     std::hint::black_box(&bytes);
+    /// });
+    /// let stacks = runtime.stack_use();
+    /// assert_eq!(stacks.size, 256 << 10);
+    /// assert!(stacks.touched >= 100 << 10);
+    /// println!("stacks: {stacks}");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn stack_use(&self) -> StackUse {
+        StackUse::of(self.pool())
     }
 
     /// Returns the history of the lines of code that spawn fibers, which decides where the next

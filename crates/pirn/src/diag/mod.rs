@@ -29,7 +29,7 @@ pub use crate::events::{LogMask, UnknownCategory};
 #[cfg(feature = "tracing")]
 pub use crate::fiber::in_span;
 pub use crate::fiber::state_names::State;
-pub use crate::observe::{Metrics, WorkerMetrics};
+pub use crate::observe::{Metrics, StackUse, WorkerMetrics};
 pub use crate::report::fiber_info::FiberInfo;
 pub use crate::sched::placement::lines::{LineClass, SpawnLine};
 pub use crate::sched::pool::counters::Counters;

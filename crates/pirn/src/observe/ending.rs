@@ -11,6 +11,7 @@ use std::sync::{Arc, Weak};
 
 use super::inspect::Inspector;
 use super::metrics::Metrics;
+use super::stack_use::StackUse;
 use super::trace_file::TraceFile;
 use crate::sched::pool::shared::{AtEnd, Pool};
 use crate::shim::StaticLock;
@@ -45,6 +46,8 @@ impl Ending {
         let name = pool.name();
         if self.stats {
             let _ = write!(io::stderr(), "pirn: counters of '{name}':\n{metrics}");
+            let stacks = StackUse::of(pool);
+            let _ = writeln!(io::stderr(), "pirn: stacks of '{name}': {stacks}");
         }
         if self.verbose {
             let total = &metrics.total;

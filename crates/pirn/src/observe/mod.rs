@@ -14,6 +14,7 @@ mod observers;
 #[cfg(feature = "prometheus")]
 mod prometheus;
 pub(crate) mod report;
+mod stack_use;
 mod stall;
 mod trace;
 mod trace_file;
@@ -24,5 +25,6 @@ pub(crate) use ending::{Ending, at_process_exit};
 pub(crate) use inspect::Inspector;
 pub use metrics::{Metrics, WorkerMetrics};
 pub(crate) use observers::observers;
+pub use stack_use::StackUse;
 pub(crate) use trace::write_trace;
 pub(crate) use trace_file::TraceFile;

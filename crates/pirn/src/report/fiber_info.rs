@@ -67,6 +67,10 @@ pub struct FiberInfo {
     pub deadline: Option<Instant>,
     /// Bytes of its stack in use; 0 if unknown.
     pub stack_used: usize,
+    /// Bytes of its stack that have been touched: its deepest use so far, in whole pages. A stack is
+    /// used again for other fibers, and an earlier one may have been deeper. Only for the fibers of
+    /// which [`backtrace`](Self::backtrace)s are taken; 0 if unknown.
+    pub stack_touched: usize,
     /// Size of its stack in bytes.
     pub stack_size: usize,
     /// The number of its worker.
@@ -110,6 +114,9 @@ impl FiberInfo {
         {
             let range = stack.range();
             info.stack_size = stack.size();
+            if frames {
+                info.stack_touched = stack.touched();
+            }
             // SAFETY: H2, as above; suspended unless it runs.
             let frame = || unsafe { &*header.context() }.frame();
             let sp = if running {
@@ -196,6 +203,7 @@ impl FiberInfo {
             waits_for: None,
             deadline: None,
             stack_used: 0,
+            stack_touched: 0,
             stack_size: 0,
             worker,
             backtrace: None,

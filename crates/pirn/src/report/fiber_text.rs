@@ -27,6 +27,9 @@ impl fmt::Display for FiberInfo {
         if self.stack_size > 0 {
             let (used, size) = (self.stack_used, self.stack_size);
             write!(f, ", {used} of {size} bytes of stack")?;
+            if self.stack_touched > 0 {
+                write!(f, " ({} touched)", self.stack_touched)?;
+            }
         }
         writeln!(f)?;
         if let Some(object) = &self.waits_for {

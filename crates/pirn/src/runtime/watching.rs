@@ -8,9 +8,9 @@ use super::builder::Builder;
 use crate::events::LogMask;
 
 impl Builder {
-    /// Sets whether the runtime's [counters](crate::diag::Metrics) are written to standard error
-    /// when it ends, or when the process exits before that. Overrides `PIRN_STATS`, which is 0 or
-    /// 1.
+    /// Sets whether the runtime's [counters](crate::diag::Metrics), and the
+    /// [use of its stacks](crate::diag::StackUse), are written to standard error when it ends, or
+    /// when the process exits before that. Overrides `PIRN_STATS`, which is 0 or 1.
     ///
     /// # Examples
     /// ```

@@ -59,15 +59,21 @@ fn a_dump_has_its_shape() {
         let head = "runtime 'pirn': 1 of 1 workers started, 2 fibers started, 0 in the \
                     injector, 0 without a stack";
         assert_eq!(lines[0], head);
-        assert_eq!(lines[1], "  worker 0: 2 fibers, 0 ready, 0 fresh");
-        assert!(lines[2].contains("'unnamed' runs, spawned at"), "{text}");
+        assert!(lines[1].starts_with("  stacks: "), "{text}");
+        assert!(
+            lines[1].contains(" bytes touched in the deepest of "),
+            "{text}"
+        );
+        assert_eq!(lines[2], "  worker 0: 2 fibers, 0 ready, 0 fresh");
+        assert!(lines[3].contains("'unnamed' runs, spawned at"), "{text}");
         let reader = lines
             .iter()
             .position(|line| line.contains("'reader' waits for"));
         let reader = reader.expect("the reader");
         assert!(lines[reader].contains("(Recv) at "), "{text}");
         assert!(lines[reader].contains("dumps.rs"), "{text}");
-        assert!(lines[reader].ends_with("bytes of stack"), "{text}");
+        assert!(lines[reader].contains(" bytes of stack ("), "{text}");
+        assert!(lines[reader].ends_with(" touched)"), "{text}");
         let object = lines[reader + 1];
         assert!(
             object.starts_with("      for channel 'letters' at 0x"),

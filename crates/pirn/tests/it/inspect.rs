@@ -207,6 +207,12 @@ fn a_snapshot_has_what_a_report_has() {
         assert_eq!(head["counters"]["spawned"], FIBERS);
         assert_eq!(head["counters"]["started"], FIBERS);
         assert_eq!(head["pressure"], 0);
+        let stacks = runtime.stack_use();
+        assert_eq!(head["stack_size"], stacks.size);
+        assert!(head["stacks"].as_u64().unwrap() >= FIBERS as u64);
+        // Later ones may be deeper.
+        let touched = head["stack_touched"].as_u64().unwrap() as usize;
+        assert!((1..=stacks.touched).contains(&touched), "{stacks:?}");
 
         let told = of_kind(&lines, "worker");
         assert!(told.len() >= workers);
@@ -302,6 +308,8 @@ fn one_fiber_is_described() {
     assert_eq!(lines[0]["kind"], "fiber");
     assert_eq!(text(&lines[0]["id"]), Some(id.to_string()));
     assert_eq!(lines[0]["reason"], "Park");
+    let touched = lines[0]["stack_touched"].as_u64().expect("a number");
+    assert!(touched >= lines[0]["stack_used"].as_u64().expect("a number"));
     let frames = lines[0]["frames"].as_array().expect("a list");
     let mut reports = Vec::new();
     eventually("its worker answers", || {

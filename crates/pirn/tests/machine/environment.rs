@@ -162,7 +162,13 @@ fn each_variable_has_an_effect() {
         (
             "PIRN_STATS",
             "1",
-            &["counters of 'pirn'", "counters of 'other'", "spawned  "],
+            &[
+                "counters of 'pirn'",
+                "counters of 'other'",
+                "spawned  ",
+                "stacks of 'other': ",
+                " bytes touched in the deepest of ",
+            ],
         ),
         ("PIRN_STATS", "0", &[]),
         (

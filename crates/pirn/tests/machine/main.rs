@@ -74,6 +74,8 @@ mod spans;
 mod spawn;
 /// Captures and results of fibers arrive intact, and are dropped once.
 mod spawn_values;
+/// The deepest use of stacks, and advice on their size.
+mod stack_use;
 /// Stacks: large enough, guarded, reused, bounded without harm.
 mod stacks;
 /// Waits during a panic: no fiber is starved, and none taken for another.

@@ -73,28 +73,33 @@ pub(super) unsafe fn discard(start: NonNull<u8>, len: usize) {
     unsafe { libc::madvise(start.as_ptr().cast(), len, libc::MADV_DONTNEED) };
 }
 
-/// Returns the start of the lowest page in `range` that is in memory; `None` if none is, or
-/// if the system does not say.
+/// Returns the start of the lowest page in `range` that is in memory, found from the end of the
+/// range: pages below a gap of 128 pages are not seen, so that a large range costs no more than its
+/// used part. `None` if none is in memory, or if the system does not say.
 pub(in crate::context) fn lowest_resident(range: Range<usize>) -> Option<usize> {
     /// Pages of one call: two default stacks; bounds an array on the stack. Arbitrary.
     const PAGES: usize = 128;
     let page = page_size();
     let mut resident = [0; PAGES];
     let start = range.start / page * page;
-    for run in (start..range.end).step_by(PAGES * page) {
-        let len = (range.end - run).min(PAGES * page);
+    let mut end = range.end.next_multiple_of(page);
+    let mut lowest = None;
+    while start < end {
+        let run = start.max(end.saturating_sub(PAGES * page));
         let address = ptr::without_provenance_mut(run);
+        let flags = resident.as_mut_ptr().cast();
         // SAFETY: only asks about the pages; the vector has room for a byte for each.
-        let result = unsafe { libc::mincore(address, len, resident.as_mut_ptr().cast()) };
-        if result != 0 {
+        if unsafe { libc::mincore(address, end - run, flags) } != 0 {
             return None;
         }
-        let pages = &resident[..len.div_ceil(page)];
-        if let Some(first) = pages.iter().position(|&flags: &u8| flags & 1 != 0) {
-            return Some(run + first * page);
-        }
+        let pages = &resident[..(end - run) / page];
+        let Some(first) = pages.iter().position(|&flags: &u8| flags & 1 != 0) else {
+            break;
+        };
+        lowest = Some(run + first * page);
+        end = run;
     }
-    None
+    lowest
 }
 
 /// # Safety

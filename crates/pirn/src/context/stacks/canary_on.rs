@@ -4,12 +4,18 @@
 //! It touches the lowest page of each stack, which then costs one page more.
 
 use super::stack::Stack;
+use crate::context::os;
 
 /// The value of the words, before the index of each is mixed in.
 const PATTERN: u64 = 0x5f1b_e12a_11d0_c0de;
 
 /// The number of words: a cache line.
 const WORDS: usize = 8;
+
+/// Returns the number of bytes at the low end that are touched though no frame has reached them.
+pub(super) fn touched_without_frames() -> usize {
+    os::page_size()
+}
 
 impl Stack {
     /// Writes the pattern. For a stack on which nothing runs yet.

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::extent::{Extent, ReservedSlot, Run, Slot};
+use super::extent::{Extent, Made, ReservedSlot, Run, Slot};
 use super::layout::Layout;
 use super::stack::Stack;
 
@@ -87,6 +87,11 @@ impl Class {
     /// Returns whether there is a stack of this class, in use or not.
     pub(super) fn has_stacks(&self) -> bool {
         self.extents.iter().any(Extent::has_stacks)
+    }
+
+    /// Returns the slots that have been claimed so far, of each reservation.
+    pub(super) fn made(&self) -> impl Iterator<Item = Made> {
+        self.extents.iter().map(Extent::made)
     }
 
     /// Claims a stack: the warmest, else a cold one, else a new one.

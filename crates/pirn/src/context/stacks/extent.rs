@@ -56,6 +56,14 @@ pub(super) struct Extent {
 // SAFETY: EX1: the pointer points to a mapping that belongs to the process, not to a thread.
 unsafe impl Send for Extent {}
 
+/// The slots of a reservation that have been claimed at least once: the lowest ones.
+#[derive(Debug)]
+pub(super) struct Made {
+    /// The address of the first one.
+    pub(super) base: usize,
+    pub(super) slots: usize,
+}
+
 /// A slot that is claimed and open, without a handle.
 #[derive(Debug)]
 pub(super) struct Slot {
@@ -133,6 +141,14 @@ impl Extent {
     /// Returns whether a slot has been opened for a stack so far.
     pub(super) fn has_stacks(&self) -> bool {
         self.made > self.unopened.len()
+    }
+
+    /// Returns the slots that have been claimed so far.
+    pub(super) fn made(&self) -> Made {
+        Made {
+            base: self.base.addr().get(),
+            slots: self.made,
+        }
     }
 
     /// Claims the lowest cold slot.

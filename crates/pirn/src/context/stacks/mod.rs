@@ -14,6 +14,7 @@ mod class;
     reason = "opens, guards and gives back the memory of slots"
 )]
 mod extent;
+mod high_water;
 pub(super) mod layout;
 mod out_of_stacks;
 #[expect(unsafe_code, reason = "unmaps the reservations when no stack is out")]
@@ -24,6 +25,7 @@ pub(super) mod region;
 mod stack;
 
 pub(crate) use cache::StackCache;
+pub(crate) use high_water::HighWater;
 pub(crate) use out_of_stacks::OutOfStacks;
 pub(crate) use pool::{StackConfig, StackPool};
 pub(crate) use region::stack_at;

@@ -28,7 +28,8 @@
 use std::io;
 
 use super::class::{COOLED_AT_ONCE, Claim, Class, Growth};
-use super::extent::{Extent, ReservedSlot, Slot};
+use super::extent::{Extent, Made, ReservedSlot, Slot};
+use super::high_water::HighWater;
 use super::layout::Layout;
 use super::out_of_stacks::OutOfStacks;
 use super::stack::Stack;
@@ -143,6 +144,22 @@ impl StackPool {
     #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn in_use(&self) -> usize {
         self.state.lock().out
+    }
+
+    /// Returns the high-water mark of the stacks of the default size. Makes a system call for each.
+    pub(crate) fn high_water(&self) -> HighWater {
+        let (layout, made) = {
+            let state = self.state.lock();
+            let layout = state.classes[0].layout();
+            let same = state
+                .classes
+                .iter()
+                .filter(|class| class.layout() == layout);
+            let made: Vec<Made> = same.flat_map(Class::made).collect();
+            (layout, made)
+        };
+        // SP2: mapped while the pool exists.
+        HighWater::of(layout, &made)
     }
 
     /// Returns the number of stacks beyond the bound that are out.

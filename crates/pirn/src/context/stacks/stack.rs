@@ -16,6 +16,7 @@ use std::ptr::{self, NonNull};
 // Not from `shim`: a signal handler reads the word, which a model must never drive.
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use super::canary;
 use crate::context::os;
 
 /// The record at the top of each stack. One cache line.
@@ -103,14 +104,15 @@ impl Stack {
 
     /// Returns the number of bytes above the lowest page that has been touched since the pages were
     /// last discarded. Asks the system: for diagnostics.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn touched(&self) -> usize {
-        let range = self.range();
-        match os::lowest_resident(range.clone()) {
-            Some(lowest) => range.end - lowest.max(range.start),
-            None => 0,
-        }
+        touched(self.range())
     }
+}
+
+/// Returns the number of bytes above the lowest touched page of a stack with this usable range.
+pub(super) fn touched(range: Range<usize>) -> usize {
+    let limit = range.start + canary::touched_without_frames();
+    os::lowest_resident(limit..range.end).map_or(0, |low| range.end - low.max(limit))
 }
 
 impl fmt::Debug for Stack {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::super::json::Line;
 use super::super::metrics::Metrics;
 use super::super::report::{self, LeftOut, Question, ThreadState, Walked, WorkerGlance};
+use super::super::stack_use::StackUse;
 use super::request::Request;
 use crate::fiber::state_names::State;
 use crate::report::fiber_info::FiberInfo;
@@ -64,7 +65,8 @@ fn snapshot(
     let glances = report::glance(pool);
     let metrics = Metrics::of(pool);
     let uptime = shim::now().saturating_duration_since(began);
-    Line::of("runtime")
+    let stacks = StackUse::of(pool);
+    let mut first = Line::of("runtime")
         .raw("version", VERSION)
         .text("name", pool.name())
         .raw("pid", std::process::id())
@@ -77,8 +79,14 @@ fn snapshot(
         .raw("slow_fibers", metrics.slow_fibers)
         .raw("stalled_ns", metrics.stalled.as_nanos())
         .raw("stall_delays_ms", delays(&metrics.stall_delays))
-        .numbers("counters", named(&metrics.total))
-        .end(out)?;
+        .raw("stacks", stacks.stacks)
+        .raw("stack_size", stacks.size)
+        .raw("stack_touched", stacks.touched)
+        .numbers("counters", named(&metrics.total));
+    if let Some(size) = stacks.suggested_size() {
+        first = first.raw("stack_size_suggested", size);
+    }
+    first.end(out)?;
     // The client sees at once that it is served, before the rest is ready.
     out.flush()?;
     let mut flushed = shim::now();
@@ -228,6 +236,9 @@ fn describe(fiber: &FiberInfo) -> Line {
         line = line
             .raw("stack_used", fiber.stack_used)
             .raw("stack_size", fiber.stack_size);
+    }
+    if fiber.stack_touched > 0 {
+        line = line.raw("stack_touched", fiber.stack_touched);
     }
     line
 }

@@ -5,6 +5,7 @@
 //! order of a list ([`Remote::rotate_started`]).
 
 use crate::base::diagnostics_enabled::KEEPS_REPORT_DATA;
+use crate::context::HighWater;
 use crate::events::Watch;
 use crate::fiber::FiberPtr;
 use crate::sched::pool::remote::{ASLEEP, Remote, TIMED};
@@ -41,6 +42,11 @@ impl Pool {
     /// Returns the worker with this number.
     pub(crate) fn remote(&self, worker: usize) -> &Remote {
         &self.remotes[worker]
+    }
+
+    /// Returns the high-water mark of the stacks of the default size. Makes a system call for each.
+    pub(crate) fn stack_high_water(&self) -> HighWater {
+        self.stacks.high_water()
     }
 }
 
