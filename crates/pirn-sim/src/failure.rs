@@ -16,7 +16,7 @@ use crate::trace::Trace;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The body has panicked: the place and the message.
+    /// The body has panicked, or a fiber that no party has joined: the place and the message.
     Panic(String),
     /// No fiber can ever run again, but some have not ended: a paragraph for each of them.
     Deadlock(Vec<String>),
@@ -137,12 +137,23 @@ impl fmt::Display for Failure {
         writeln!(f, "  {}", self.verdict)?;
         match self.remarks.len() {
             0 if self.trace.is_canonical() => {
-                writeln!(f, "  in every schedule: each fiber ran until it waited")?;
+                writeln!(
+                    f,
+                    "  in the canonical schedule: each fiber ran until it waited"
+                )?;
             }
             _ => writeln!(f, "  each fiber ran until it waited, but:")?,
         }
         for remark in &self.remarks {
             writeln!(f, "    {remark}")?;
+        }
+        let rest = self
+            .trace
+            .deviations
+            .len()
+            .saturating_sub(self.remarks.len());
+        if rest > 0 && self.repeats {
+            writeln!(f, "    and {rest} more")?;
         }
         if !self.repeats {
             writeln!(

@@ -32,7 +32,7 @@
 //! ```
 //!
 //! # What a run fails for
-//! * A panic of the body.
+//! * A panic of the body, or of a fiber that no party has joined.
 //! * A deadlock: no fiber can run and no timer is armed, but the body, or a fiber that it has
 //!   spawned, has not ended. This is known at once.
 //! * More choices than [`Campaign::choices`] allows: an endless loop.
@@ -45,6 +45,8 @@
 //! * No other fiber runs between the last operation under a lock and the end of the lock. For a
 //!   `try_lock` that is to find it held, put a [`point`] there.
 //! * A lock of `std` held at a choice blocks the thread of all fibers. Use the locks of pirn.
+//! * Time passes when no fiber is ready. So a time limit never ends before a ready fiber has run.
+//! * A loop without an operation of the library never ends: nothing interrupts it.
 //! * Threads, sockets and files are not chosen by the schedule: they are used as they come.
 //! * The fibers of a deadlock never resume and are leaked, with everything on their stacks.
 

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::mem::ManuallyDrop;
 use std::panic;
 use std::rc::Rc;
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use pirn::Runtime;
@@ -50,12 +50,17 @@ pub(crate) struct Plan {
 /// A runtime for runs.
 pub(crate) struct Runner {
     runtime: Runtime,
+    /// The first panic that was lost: no party has joined its fiber.
+    lost: Lost,
 }
+
+type Lost = Arc<Mutex<Option<String>>>;
 
 /// The driver's record of a runtime.
 pub(crate) struct Driver<'a> {
     handle: &'a Handle,
     body: &'a Body,
+    lost: &'a Lost,
     /// The fibers that earlier runs have left.
     left: HashSet<FiberId>,
     /// Fibers that were ready have been lost.
@@ -67,15 +72,27 @@ impl Runner {
     /// If the system does not start a thread.
     pub(crate) fn new() -> Runner {
         silence();
+        let lost = Lost::default();
+        let seen = Arc::clone(&lost);
         let builder = Runtime::builder()
             .name("pirn-sim")
             .deterministic(0)
             .outside_limit(Duration::ZERO)
-            .deadlock(Deadlock::Off);
+            .deadlock(Deadlock::Off)
+            .on_panic(move |panic| {
+                let text = format!(
+                    "a fiber spawned at {}: {}",
+                    panic.spawned_at(),
+                    panic.message().unwrap_or("a value that is no text")
+                );
+                seen.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get_or_insert(text);
+            });
         let runtime = builder.build();
         let runtime =
             runtime.unwrap_or_else(|error| panic!("pirn-sim: no runtime: {error}"));
-        Runner { runtime }
+        Runner { runtime, lost }
     }
 
     /// Calls `f` with a driver, on a fiber of the runtime.
@@ -90,6 +107,7 @@ impl Runner {
             let mut driver = Driver {
                 handle: &handle,
                 body,
+                lost: &self.lost,
                 left: own.collect(),
                 is_spoiled: false,
             };
@@ -127,7 +145,7 @@ impl Driver<'_> {
                 Some(Verdict::Endless(plan.most))
             }
             Ended::Quiet if fiber.is_finished() => match fiber.join() {
-                Ok(()) => self.deadlock(),
+                Ok(()) => self.lost_panic().or_else(|| self.deadlock()),
                 Err(error) => Some(Verdict::Panic(message(error.try_into_panic().ok()))),
             },
             Ended::Quiet => self.deadlock(),
@@ -145,6 +163,16 @@ impl Driver<'_> {
             choices: recording.choices,
             hash: recording.hash,
         }
+    }
+
+    /// Returns a panic that no party has joined, if there was one.
+    fn lost_panic(&mut self) -> Option<Verdict> {
+        let lost = self
+            .lost
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        lost.map(Verdict::Panic)
     }
 
     /// Describes the fibers that the last run has left, if there are any.

@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 use std::rc::Rc;
 use std::str::FromStr;
 
-use pirn::dev::sim::{Choose, Fibers};
+use pirn::dev::sim::{Choice, Choose};
 
 use crate::strategy::canonical;
 
@@ -159,17 +159,17 @@ pub(crate) enum Also {
 }
 
 impl Choose for Recorder {
-    fn choose(&mut self, ready: &[u32], last: Option<u32>, fibers: &dyn Fibers) -> usize {
-        let chosen = self.strategy.choose(ready, last, fibers);
+    fn choose(&mut self, choice: &Choice<'_>) -> usize {
+        let chosen = self.strategy.choose(choice);
         let recording = &mut *self.recording.borrow_mut();
-        let (after, nth) = recording.count(last);
-        let runs = ready[chosen];
+        let (after, nth) = recording.count(choice.last);
+        let runs = choice.ready[chosen];
         recording.hash = (recording.hash ^ u64::from(runs))
             .wrapping_mul(MIX)
             .rotate_left(23);
-        let usual = canonical(ready, last);
+        let usual = canonical(choice);
         if self.also == Also::Possible {
-            let others = ready.iter().filter(|it| **it != ready[usual]);
+            let others = choice.ready.iter().filter(|it| **it != choice.ready[usual]);
             let deviations = others.map(|runs| Deviation {
                 after,
                 nth,
@@ -179,19 +179,23 @@ impl Choose for Recorder {
         }
         if chosen != usual {
             recording.deviations.push(Deviation { after, nth, runs });
-            if self.also == Also::Remarks {
-                recording.remarks.push(remark(ready, usual, chosen, fibers));
+            if self.also == Also::Remarks && recording.remarks.len() < REMARKS {
+                recording.remarks.push(remark(choice, usual, chosen));
             }
         }
         chosen
     }
 }
 
+/// Maximum number of described deviations. Arbitrary: a reader follows no more.
+const REMARKS: usize = 8;
+
 /// Describes a deviation: which fiber runs in place of which, and where both are.
-fn remark(ready: &[u32], usual: usize, chosen: usize, fibers: &dyn Fibers) -> String {
+fn remark(choice: &Choice<'_>, usual: usize, chosen: usize) -> String {
+    let fibers = choice.fibers;
     let place = |index: usize| {
         let frames = fibers.frames(index);
-        let number = ready[index];
+        let number = choice.ready[index];
         match users(&frames) {
             Some(frame) => format!("fiber {number} at {frame}"),
             None => {
@@ -237,10 +241,10 @@ impl Replay {
 }
 
 impl Choose for Replay {
-    fn choose(&mut self, ready: &[u32], last: Option<u32>, _: &dyn Fibers) -> usize {
-        let name = self.counting.count(last);
+    fn choose(&mut self, choice: &Choice<'_>) -> usize {
+        let name = self.counting.count(choice.last);
         let wanted = self.deviations.get(&name);
-        let found = wanted.and_then(|runs| ready.iter().position(|it| it == runs));
-        found.unwrap_or_else(|| canonical(ready, last))
+        let place = |runs| choice.ready.iter().position(|it| it == runs);
+        wanted.and_then(place).unwrap_or_else(|| canonical(choice))
     }
 }

@@ -1,14 +1,13 @@
 //! Delay-bounded schedules.
 
 use fastrand::Rng;
-use pirn::dev::sim::{Choose, Fibers};
+use pirn::dev::sim::{Choice, Choose};
 
 use super::kind::canonical;
+use super::patience::Patience;
 
 /// The canonical schedule, but at a few choices, drawn among the expected ones, the canonical fiber
 /// is delayed: another ready one runs.
-///
-/// A fiber that is chosen [`PATIENCE`] times in a row while others are ready is delayed too.
 #[derive(Debug)]
 pub(super) struct Delays {
     rng: Rng,
@@ -16,7 +15,7 @@ pub(super) struct Delays {
     delays: Vec<u64>,
     /// Choices so far.
     choice: u64,
-    in_a_row: u32,
+    patience: Patience,
 }
 
 impl Delays {
@@ -27,32 +26,28 @@ impl Delays {
             rng,
             delays,
             choice: 0,
-            in_a_row: 0,
+            patience: Patience::default(),
         }
     }
 }
 
 impl Choose for Delays {
-    fn choose(&mut self, ready: &[u32], last: Option<u32>, _: &dyn Fibers) -> usize {
+    fn choose(&mut self, choice: &Choice<'_>) -> usize {
         let mut delayed = false;
         while self.delays.last() == Some(&self.choice) {
             self.delays.pop();
             delayed = true;
         }
         self.choice += 1;
-        let usual = canonical(ready, last);
-        self.in_a_row = match Some(ready[usual]) == last && ready.len() > 1 {
-            true => self.in_a_row + 1,
-            false => 0,
-        };
-        if (delayed || self.in_a_row > PATIENCE) && ready.len() > 1 {
-            self.in_a_row = 0;
-            let other = self.rng.usize(..ready.len() - 1);
-            return other + usize::from(other >= usual);
+        if self.patience.is_over(choice) {
+            return 0;
         }
-        usual
+        let usual = canonical(choice);
+        let others = choice.ready.len() - 1;
+        if !delayed || others == 0 {
+            return usual;
+        }
+        let other = self.rng.usize(..others);
+        other + usize::from(other >= usual)
     }
 }
-
-/// As for `Pct`.
-const PATIENCE: u32 = 500;

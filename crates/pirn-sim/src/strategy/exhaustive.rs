@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pirn::dev::sim::{Choose, Fibers};
+use pirn::dev::sim::{self as dev, Choose};
 
 use super::kind::canonical;
 
@@ -71,18 +71,18 @@ impl Search {
 }
 
 impl Choose for Exhaustive {
-    fn choose(&mut self, ready: &[u32], last: Option<u32>, _: &dyn Fibers) -> usize {
+    fn choose(&mut self, choice: &dev::Choice<'_>) -> usize {
         let search = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = canonical(ready, last);
+        let (first, options) = (canonical(choice), choice.ready.len());
         if search.depth == search.path.len() {
             search.path.push(Choice {
                 taken: 0,
-                options: ready.len(),
-                costs: Some(ready[first]) == last,
+                options,
+                costs: choice.goes_on,
             });
         }
         // A program that is not deterministic may have fewer options than before.
-        let taken = search.path[search.depth].taken.min(ready.len() - 1);
+        let taken = search.path[search.depth].taken.min(options - 1);
         search.depth += 1;
         match taken {
             0 => first,

@@ -1,7 +1,7 @@
 //! The public choice of a strategy, and how one is made for a run.
 
 use fastrand::Rng;
-use pirn::dev::sim::Choose;
+use pirn::dev::sim::{Choice, Choose};
 
 use super::delays::Delays;
 use super::pct::Pct;
@@ -81,8 +81,10 @@ impl Strategy {
     }
 }
 
-/// Returns the index of the fiber that the canonical schedule runs: the one that ran last, if it can
-/// go on, or else the one that has been ready for longest.
-pub(crate) fn canonical(ready: &[u32], last: Option<u32>) -> usize {
-    ready.iter().position(|it| Some(*it) == last).unwrap_or(0)
+/// Returns the index of the fiber that the canonical schedule runs: the one that ran last, if it
+/// could go on, or else the one that has been ready for longest.
+pub(crate) fn canonical(choice: &Choice<'_>) -> usize {
+    let last = choice.last.filter(|_| choice.goes_on);
+    let place = last.and_then(|last| choice.ready.iter().position(|it| *it == last));
+    place.unwrap_or(0)
 }

@@ -6,6 +6,7 @@
 mod delays;
 mod exhaustive;
 mod kind;
+mod patience;
 mod pct;
 mod random;
 

@@ -1,14 +1,13 @@
 //! Probabilistic concurrency testing.
 
 use fastrand::Rng;
-use pirn::dev::sim::{Choose, Fibers};
+use pirn::dev::sim::{Choice, Choose};
+
+use super::patience::Patience;
 
 /// The ready fiber with the highest priority runs. Priorities are drawn when a fiber is first
 /// ready. At each of a few choices, drawn among the expected ones, the fiber that ran last gets a
-/// priority below all drawn ones.
-///
-/// A fiber that is chosen [`PATIENCE`] times in a row while others are ready gets the lowest one: it
-/// may be waiting in a loop for one of them.
+/// priority below all others. So does a fiber that asks for others to run.
 #[derive(Debug)]
 pub(super) struct Pct {
     rng: Rng,
@@ -20,7 +19,7 @@ pub(super) struct Pct {
     choice: u64,
     /// The next lower priority than all others.
     lowest: i64,
-    in_a_row: u32,
+    patience: Patience,
 }
 
 impl Pct {
@@ -35,43 +34,37 @@ impl Pct {
             changes,
             choice: 0,
             lowest: 0,
-            in_a_row: 0,
+            patience: Patience::default(),
         }
     }
 
     fn demote(&mut self, number: u32) {
         self.lowest -= 1;
         self.priorities[number as usize] = self.lowest;
-        self.in_a_row = 0;
     }
 }
 
 impl Choose for Pct {
-    fn choose(&mut self, ready: &[u32], last: Option<u32>, _: &dyn Fibers) -> usize {
+    fn choose(&mut self, choice: &Choice<'_>) -> usize {
+        let ready = choice.ready;
         let known = ready.iter().max().map_or(0, |most| *most as usize + 1);
         while self.priorities.len() < known {
             self.priorities.push(self.rng.i64(1..));
         }
+        let mut is_due = false;
         while self.changes.last() == Some(&self.choice) {
             self.changes.pop();
-            if let Some(last) = last {
-                self.demote(last);
-            }
-        }
-        if let Some(last) = last.filter(|_| self.in_a_row >= PATIENCE) {
-            self.demote(last);
+            is_due = true;
         }
         self.choice += 1;
-        let highest = |index: &usize| self.priorities[ready[*index] as usize];
-        let chosen = (0..ready.len()).max_by_key(highest).unwrap_or(0);
-        match Some(ready[chosen]) == last && ready.len() > 1 {
-            true => self.in_a_row += 1,
-            false => self.in_a_row = 0,
+        let asks = |last: &u32| !choice.goes_on && ready.contains(last);
+        if let Some(last) = choice.last.filter(|last| is_due || asks(last)) {
+            self.demote(last);
         }
-        chosen
+        if self.patience.is_over(choice) {
+            return 0;
+        }
+        let highest = |index: &usize| self.priorities[ready[*index] as usize];
+        (0..ready.len()).max_by_key(highest).unwrap_or(0)
     }
 }
-
-/// Choices in a row after which a fiber counts as waiting in a loop. Arbitrary: tests rarely have a
-/// fiber that completes more operations while others are ready.
-const PATIENCE: u32 = 500;

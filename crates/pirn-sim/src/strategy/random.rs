@@ -1,7 +1,7 @@
 //! Random walks.
 
 use fastrand::Rng;
-use pirn::dev::sim::{Choose, Fibers};
+use pirn::dev::sim::{Choice, Choose};
 
 use super::kind::canonical;
 
@@ -16,8 +16,8 @@ impl Random {
 }
 
 impl Choose for Random {
-    fn choose(&mut self, ready: &[u32], _: Option<u32>, _: &dyn Fibers) -> usize {
-        self.0.usize(..ready.len())
+    fn choose(&mut self, choice: &Choice<'_>) -> usize {
+        self.0.usize(..choice.ready.len())
     }
 }
 
@@ -38,10 +38,10 @@ impl Sticky {
 }
 
 impl Choose for Sticky {
-    fn choose(&mut self, ready: &[u32], last: Option<u32>, _: &dyn Fibers) -> usize {
+    fn choose(&mut self, choice: &Choice<'_>) -> usize {
         match self.rng.f64() < self.leaves {
-            true => self.rng.usize(..ready.len()),
-            false => canonical(ready, last),
+            true => self.rng.usize(..choice.ready.len()),
+            false => canonical(choice),
         }
     }
 }

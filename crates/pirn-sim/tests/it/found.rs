@@ -233,3 +233,41 @@ fn fibers_that_are_left_behind() {
     };
     assert!(campaign().runs(100).find(late).is_none());
 }
+
+// Proves: U1.
+#[test]
+fn cases_that_do_not_wait() {
+    let found = find(100, || {
+        let (tx, rx) = channel::bounded(1);
+        drop(pirn::spawn(move || tx.send(7)));
+        pirn::select! {
+            recv(rx) -> value => panic!("it came early: {value:?}"),
+            default => {}
+        }
+    });
+    let early = |it: &Failure| it.verdict().to_string().contains("it came early: Ok(7)");
+    assert!(found.iter().all(early), "{found:#?}");
+}
+
+// Proves: U1.
+#[test]
+fn a_token_that_is_looked_at() {
+    find(100, || {
+        let token = pirn::cancel::Token::new();
+        let other = token.clone();
+        let fiber = pirn::spawn(move || other.cancel());
+        assert!(!token.is_cancelled());
+        fiber.join().unwrap();
+    });
+}
+
+// Proves: U6.
+#[test]
+fn a_panic_that_is_lost() {
+    let failure = campaign().find(|| drop(pirn::spawn(|| panic!("of a fiber"))));
+    let failure = failure.unwrap();
+    let is_named = |text: &str| text.contains("found.rs") && text.contains("of a fiber");
+    assert!(matches!(failure.verdict(), Verdict::Panic(text) if is_named(text)));
+    let joined = || drop(pirn::spawn(|| panic!("of a fiber")).join());
+    assert!(campaign().runs(100).find(joined).is_none());
+}

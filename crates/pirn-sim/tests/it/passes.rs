@@ -78,6 +78,53 @@ fn channels_selects_and_limits() {
     });
 }
 
+/// Loops that wait for another fiber end in each strategy.
+// Proves: U2.
+#[test]
+fn loops_that_wait() {
+    let all = [
+        Strategy::Portfolio,
+        Strategy::Random,
+        Strategy::Pct { depth: 3 },
+        Strategy::Delays { most: 2 },
+    ];
+    for strategy in all {
+        campaign()
+            .strategy(strategy)
+            .runs(300)
+            .choices(20_000)
+            .check(|| {
+                let (tx, rx) = channel::bounded(1);
+                let sender = pirn::spawn(move || tx.send(7).unwrap());
+                while rx.is_empty() {
+                    pirn::yield_now();
+                }
+                sender.join().unwrap();
+                assert_eq!(rx.recv(), Ok(7));
+
+                // Two that hand over to each other do not starve a third one.
+                let (to, from) = (channel::bounded(0), channel::bounded(0));
+                let (done, is_done) = channel::bounded::<()>(1);
+                let (other_in, other_out) = (to.1, from.0);
+                let other = pirn::spawn(move || {
+                    while other_in.recv().is_ok_and(|()| other_out.send(()).is_ok()) {}
+                });
+                let third = pirn::spawn(move || done.send(()).unwrap());
+                loop {
+                    pirn::select! {
+                        recv(is_done) -> _ => break,
+                        default => {}
+                    }
+                    to.0.send(()).unwrap();
+                    from.1.recv().unwrap();
+                }
+                drop((to.0, from.1));
+                other.join().unwrap();
+                third.join().unwrap();
+            });
+    }
+}
+
 /// The number of runs of a search is the number of schedules: of two fibers with `a` and `b`
 /// operations each, `a + b` over `a`.
 // Proves: U3.

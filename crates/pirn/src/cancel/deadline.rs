@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::wait::{Interrupt, deadline, interrupted};
+use crate::wait::{Interrupt, deadline, interrupted, point};
 
 /// Returns an error if the caller is interrupted. For code that computes between waits.
 ///
@@ -28,6 +28,7 @@ use crate::wait::{Interrupt, deadline, interrupted};
 #[doc(alias = "Err")]
 #[inline]
 pub fn check() -> Result<(), Interrupt> {
+    point();
     interrupted().map_or(Ok(()), Err)
 }
 

@@ -178,6 +178,7 @@ impl Token {
     /// ```
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
+        point();
         self.0.is_cancelled()
     }
 

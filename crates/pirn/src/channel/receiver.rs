@@ -333,6 +333,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.recv(), Ok(7));
     /// ```
     pub fn is_closed(&self) -> bool {
+        point();
         self.channel.is_closed()
     }
 
@@ -351,6 +352,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.len(), 1);
     /// ```
     pub fn len(&self) -> usize {
+        point();
         self.channel.len()
     }
 
@@ -364,6 +366,7 @@ impl<T> Receiver<T> {
     /// assert!(!rx.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
+        point();
         self.channel.len() == 0
     }
 

@@ -399,6 +399,7 @@ impl<T> Sender<T> {
     /// assert!(tx.is_closed());
     /// ```
     pub fn is_closed(&self) -> bool {
+        point();
         self.channel.is_closed()
     }
 
@@ -415,6 +416,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.len(), 2);
     /// ```
     pub fn len(&self) -> usize {
+        point();
         self.channel.len()
     }
 
@@ -430,6 +432,7 @@ impl<T> Sender<T> {
     /// assert!(tx.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
+        point();
         self.channel.len() == 0
     }
 

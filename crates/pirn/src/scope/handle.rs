@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::children::Children;
 use crate::join::{Fiber, JoinCase, JoinError, Joined};
-use crate::wait::Interrupt;
+use crate::wait::{Interrupt, point};
 
 /// An owned permission to join a fiber of a scope.
 ///
@@ -132,6 +132,7 @@ impl<'scope, T> ScopedJoinHandle<'scope, T> {
     /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
+        point();
         self.joined.is_finished()
     }
 

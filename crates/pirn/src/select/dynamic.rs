@@ -4,9 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use super::Case;
-use crate::wait::Interrupt;
 use crate::wait::choice::{self, Choice, MOST, Order};
-use crate::wait::deadline_in;
+use crate::wait::{Interrupt, deadline_in, point};
 
 /// A select over cases that are collected at run time. [`wait`](Select::wait) blocks until one of
 /// them is ready, and completes that one.
@@ -168,6 +167,7 @@ impl<'a> Select<'a> {
     /// ```
     #[doc(alias = "try_select")]
     pub fn try_wait(&mut self) -> Option<usize> {
+        point();
         choice::choose_now(&self.cases, self.order)
     }
 

@@ -3,8 +3,8 @@
 
 use std::ptr;
 
-use crate::wait::Interrupt;
 use crate::wait::choice::{self, Choice, Order};
+use crate::wait::{Interrupt, point};
 
 /// The result of a select.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub fn choose(cases: &[&dyn choice::Case], biased: bool) -> Result<usize, Interr
 
 /// Completes a case if one is ready now.
 pub fn choose_now(cases: &[&dyn choice::Case], biased: bool) -> Option<usize> {
+    point();
     choice::choose_now(cases, order(biased))
 }
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use crate::join::{AwaitedEnd, Fiber, JoinCase, JoinError, Joined};
-use crate::wait::Interrupt;
+use crate::wait::{Interrupt, point};
 
 /// An owned permission to join a fiber: to wait for it and take its result.
 ///
@@ -154,6 +154,7 @@ impl<T> JoinHandle<T> {
     /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
+        point();
         self.joined.is_finished()
     }
 

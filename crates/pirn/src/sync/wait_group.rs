@@ -130,6 +130,7 @@ impl WaitGroup {
     /// });
     /// ```
     pub fn add(&self, n: usize) {
+        point();
         let mut group = self.group.lock();
         let announced = group.announced.checked_add(n);
         let announced = announced.filter(|&announced| announced <= MOST);

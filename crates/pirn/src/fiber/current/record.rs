@@ -76,6 +76,8 @@ struct Clock {
     /// This thread is a worker that chooses anew before each operation that fibers notice, also
     /// before those that never wait.
     chooses: Cell<bool>,
+    /// The fiber that ran last has yielded at a choice, and could go on.
+    at_choice: Cell<bool>,
     /// The last time at which this worker read the clock, in nanoseconds.
     moment: Cell<u64>,
 }
@@ -125,6 +127,7 @@ impl Local {
             clock: Clock {
                 is_virtual: Cell::new(false),
                 chooses: Cell::new(false),
+                at_choice: Cell::new(false),
                 moment: Cell::new(0),
             },
             rng: Cell::new(None),
@@ -368,6 +371,16 @@ impl Local {
 
     pub(crate) fn set_chooses(&self, chooses: bool) {
         self.clock.chooses.set(chooses);
+    }
+
+    /// Records that the running fiber yields at a choice, and could go on.
+    pub(crate) fn set_at_choice(&self) {
+        self.clock.at_choice.set(true);
+    }
+
+    /// Returns whether the fiber that ran last has yielded at a choice, and forgets it.
+    pub(crate) fn take_at_choice(&self) -> bool {
+        self.clock.at_choice.take()
     }
 
     /// Returns when this worker last read the clock (nanoseconds, as `base::clock` counts).

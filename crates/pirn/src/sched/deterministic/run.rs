@@ -19,7 +19,7 @@
 use std::collections::HashMap;
 use std::panic::Location;
 
-use crate::base::choice::{Choose, Fibers};
+use crate::base::choice::{Choice, Choose, Fibers};
 use crate::base::rng::Rng;
 use crate::fiber::current;
 use crate::fiber::state::Code;
@@ -99,8 +99,12 @@ impl Run {
             return None;
         }
         self.left -= 1;
-        let fibers = Described(&self.fibers);
-        let chosen = self.strategy.choose(&self.ready, self.last, &fibers);
+        let chosen = self.strategy.choose(&Choice {
+            ready: &self.ready,
+            last: self.last,
+            goes_on: current::local().take_at_choice(),
+            fibers: &Described(&self.fibers),
+        });
         self.last = Some(self.ready.remove(chosen));
         Some(self.fibers.remove(chosen))
     }

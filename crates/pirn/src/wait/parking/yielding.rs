@@ -183,6 +183,7 @@ pub(in crate::wait) fn give_way(local: &Local) {
     if local.time_is_virtual() && panicking() {
         local.spend_with_next();
     } else {
+        local.set_at_choice();
         yield_on(local);
     }
 }
