@@ -11,6 +11,7 @@ use std::time::Duration;
 use pirn_sim::{Campaign, Verdict};
 
 mod cockroach;
+mod etcd;
 mod go;
 
 /// Checks that campaigns find the deadlock of `bug`, and that `fixed` passes.
