@@ -13,6 +13,7 @@ use pirn_sim::{Campaign, Verdict};
 mod cockroach;
 mod etcd;
 mod go;
+mod hugo;
 
 /// Checks that campaigns find the deadlock of `bug`, and that `fixed` passes.
 ///
