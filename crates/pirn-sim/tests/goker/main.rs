@@ -14,6 +14,7 @@ mod cockroach;
 mod etcd;
 mod go;
 mod hugo;
+mod istio;
 
 /// Checks that campaigns find the deadlock of `bug`, and that `fixed` passes.
 ///
