@@ -15,6 +15,7 @@ mod etcd;
 mod go;
 mod hugo;
 mod istio;
+mod serving;
 
 /// Checks that campaigns find the deadlock of `bug`, and that `fixed` passes.
 ///
