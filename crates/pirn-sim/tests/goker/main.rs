@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use pirn_sim::{Campaign, Verdict};
 
+mod body;
 mod cockroach;
 mod etcd;
 mod go;
+mod grpc;
 mod hugo;
 mod istio;
 mod serving;
@@ -34,7 +36,6 @@ pub(crate) fn kernel(
 ///
 /// # Panics
 /// If a bug is not found, or `fixed` fails.
-#[expect(dead_code, reason = "the kernels so far end in deadlocks")]
 pub(crate) fn kernel_that_panics(
     bug: impl Fn() + Send + Sync + 'static,
     fixed: impl Fn() + Send + Sync + 'static,
