@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pirn::channel;
 
+use crate::go::Chan;
 use crate::kernel;
 
 /// Checks a kernel that is fixed if its argument is true: see [`kernel`].
@@ -23,6 +24,12 @@ pub(crate) fn coin() -> bool {
         recv(both) -> _ => true,
         recv(both) -> _ => false,
     }
+}
+
+/// Returns true if the channel, to which nothing is sent, is closed.
+pub(crate) fn is_closed(chan: &Chan<()>) -> bool {
+    pirn_sim::point();
+    chan.rx.is_closed()
 }
 
 /// The turns of a loop that polls.

@@ -17,6 +17,7 @@ mod go;
 mod grpc;
 mod hugo;
 mod istio;
+mod kubernetes;
 mod serving;
 
 /// Checks that campaigns find the deadlock of `bug`, and that `fixed` passes.
