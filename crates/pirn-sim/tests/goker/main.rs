@@ -18,6 +18,7 @@ mod grpc;
 mod hugo;
 mod istio;
 mod kubernetes;
+mod moby;
 mod serving;
 
 /// Checks that campaigns find the deadlock of `bug`, and that `fixed` passes.
