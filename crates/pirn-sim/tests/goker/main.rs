@@ -20,6 +20,7 @@ mod istio;
 mod kubernetes;
 mod moby;
 mod serving;
+mod syncthing;
 
 /// Checks that campaigns find the deadlock of `bug`, and that `fixed` passes.
 ///
