@@ -113,6 +113,7 @@ fn etcd_6857() {
 
 /// A balancer sends, with its lock held, to the watcher that waits for this lock.
 #[test]
+#[ignore = "not found within 1,000 runs: two fibers have to wait while four others take 15 steps"]
 fn etcd_7443() {
     kernel(|| balancer::body(false), || balancer::body(true));
 }
