@@ -55,7 +55,7 @@ pub(crate) fn names(step: &str) -> &'static str {
     match step {
         "portable" => {
             "context::|parker| sockets::| socket_faults::| socket_waits::|readiness::| park::\
-             | spawn| panics::| stacks::"
+             | spawn| panics::| stack"
         }
         "free" => {
             " cancel::| channel_storm::| deadline::| deadlock | elastic::| futures| idle | join::\
@@ -63,7 +63,7 @@ pub(crate) fn names(step: &str) -> &'static str {
              | socket_faults::| socket_waits::| structure::| timers::"
         }
         "checked" => {
-            " checks::| spans::| environment::| frames::| panics::| spawn| stacks::| unwinding::"
+            " checks::| spans::| environment::| frames::| panics::| spawn| stack| unwinding::"
         }
         _ => "",
     }
