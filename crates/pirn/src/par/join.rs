@@ -139,7 +139,7 @@ where
 /// ```
 /// use pirn::par::{FnContext, join_context};
 ///
-/// let place = |context: FnContext| if context.migrated() { "elsewhere" } else { "here" };
+/// let place = |it: FnContext| if it.migrated() { "elsewhere" } else { "here" };
 /// let runtime = pirn::Runtime::builder().workers(1).build()?;
 /// assert_eq!(runtime.run(|| join_context(place, place)), ("here", "here"));
 /// # Ok::<(), std::io::Error>(())
