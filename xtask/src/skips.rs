@@ -2,7 +2,7 @@
 //! reasons, at the end of the output.
 //!
 //! There are two kinds. A test is *skipped* if this machine lacks a tool for its measurement: it
-//! reports that itself (`crates/pirn/tests/it/unmeasured.rs`), and its promise is open. Where
+//! reports that itself (`crates/pirn/src/base/tests/unmeasured.rs`), and its promise is open. Where
 //! `PIRN_TOOLS` is `required`, as in `.ci/run`, such a test fails. A bound on time that only a
 //! disturbed machine has missed is skipped too, everywhere. A test is *left out* if another step
 //! runs it, or it is a part of another test.

@@ -2,5 +2,5 @@
 
 mod cases;
 mod servers;
-#[path = "../../../crates/pirn/tests/it/unmeasured.rs"]
+#[path = "../../../crates/pirn/src/base/tests/unmeasured.rs"]
 mod unmeasured;

@@ -6,7 +6,7 @@
     reason = "starts strace, where it is there"
 )]
 
-#[path = "it/unmeasured.rs"]
+#[path = "../src/base/tests/unmeasured.rs"]
 mod unmeasured;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -20,7 +20,7 @@ use std::{env, fs, thread};
 use rustix::pipe::fcntl_getpipe_size;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-#[path = "../../../crates/pirn/tests/it/unmeasured.rs"]
+#[path = "../../../crates/pirn/src/base/tests/unmeasured.rs"]
 mod unmeasured;
 
 pub(crate) use unmeasured::unmeasured;

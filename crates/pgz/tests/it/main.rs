@@ -35,5 +35,5 @@ mod terminal;
 mod trace;
 #[path = "../../../pirn/tests/it/trace_format.rs"]
 mod trace_format;
-#[path = "../../../pirn/tests/it/unmeasured.rs"]
+#[path = "../../../pirn/src/base/tests/unmeasured.rs"]
 mod unmeasured;

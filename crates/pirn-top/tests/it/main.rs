@@ -21,5 +21,5 @@ mod pictures;
 mod sandbox;
 mod silence;
 mod terminal;
-#[path = "../../../pirn/tests/it/unmeasured.rs"]
+#[path = "../../../pirn/src/base/tests/unmeasured.rs"]
 mod unmeasured;

@@ -305,6 +305,7 @@ mod trials;
 /// Reader-writer locks, semaphores, cells, events and keys under load.
 mod turns_storm;
 /// Tests that cannot measure on this machine.
+#[path = "../../src/base/tests/unmeasured.rs"]
 mod unmeasured;
 /// An unobserved panic is reported.
 mod unseen_panics;

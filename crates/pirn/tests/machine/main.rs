@@ -15,7 +15,7 @@
 #[allow(dead_code, reason = "`it` uses the rest")]
 mod executor_kind;
 #[cfg(all(target_os = "linux", not(pirn_tsan)))]
-#[path = "../it/holds.rs"]
+#[path = "../../src/sys/tests/holds.rs"]
 #[expect(unsafe_code, reason = "signals to threads")]
 #[allow(dead_code, reason = "tests in the library use the rest")]
 mod holds;
@@ -26,7 +26,7 @@ mod report_util;
 #[path = "../it/sockets_util.rs"]
 #[allow(dead_code, reason = "`it` uses the rest")]
 mod sockets_util;
-#[path = "../it/unmeasured.rs"]
+#[path = "../../src/base/tests/unmeasured.rs"]
 #[allow(dead_code, reason = "called in some builds only")]
 mod unmeasured;
 #[path = "../it/util.rs"]

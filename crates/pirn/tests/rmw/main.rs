@@ -22,7 +22,7 @@ mod child;
 mod decode;
 #[expect(unsafe_code, reason = "ptrace is a C function")]
 mod tracer;
-#[path = "../it/unmeasured.rs"]
+#[path = "../../src/base/tests/unmeasured.rs"]
 mod unmeasured;
 
 use pirn::channel::bounded;

@@ -19,6 +19,5 @@ mod bits;
 mod list;
 #[cfg(not(any(loom, shuttle)))]
 mod numbers;
-#[path = "../../../tests/it/unmeasured.rs"]
 #[allow(dead_code, reason = "models measure nothing")]
 pub(crate) mod unmeasured;

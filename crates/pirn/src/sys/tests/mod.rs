@@ -14,7 +14,6 @@ mod thread_end;
 #[expect(clippy::disallowed_methods, reason = "plain threads")]
 mod held;
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_tsan))))]
-#[path = "../../../tests/it/holds.rs"]
 #[expect(unsafe_code, reason = "signals to threads")]
 #[expect(clippy::disallowed_methods, reason = "plain threads")]
 mod holds;
