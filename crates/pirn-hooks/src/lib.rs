@@ -121,6 +121,11 @@
 
 #![cfg(target_os = "linux")]
 
+// The code of the package's first page is compiled and run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod blocks;
 #[expect(unsafe_code, reason = "the symbols of libc")]
 mod closing;

@@ -180,9 +180,11 @@
 //! * A second kind of function.
 //! * Hardware shadow stacks: building a runtime fails if they are enabled for the process.
 
-// The code of the repository's first page is compiled and run with the doc tests.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+// The code of the package's first page is compiled and run with the doc tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
 
 mod shim;

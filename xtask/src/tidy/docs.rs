@@ -1,10 +1,13 @@
-//! Documents match the tree: every example is in README.md, every chapter of docs/design in its
-//! index, every seeded bug in docs/models.md, and docs/features.md is what its sources say.
+//! Documents match the tree: every example is in README.md, the code of README.md is in the page that
+//! the doc tests run, every chapter of docs/design in its index, every seeded bug in docs/models.md,
+//! and docs/features.md is what its sources say.
 
 use super::tree::{Finding, Tree};
 use crate::{features, model};
 
 const README: &str = "README.md";
+/// The first page of the package, with code that the doc tests run.
+const TESTED: &str = "crates/pirn/README.md";
 const CHAPTERS: &str = "docs/design/";
 const INDEX: &str = "docs/design/README.md";
 
@@ -20,6 +23,13 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             let said = format!("example `{name}` ({path}) is not listed");
             findings.push(Finding::new(README, 0, said));
         }
+    }
+    let blocks = tree.text(README).split("```rust\n").skip(1);
+    let blocks = blocks.filter_map(|rest| rest.split("```").next());
+    for block in blocks.filter(|block| !tree.text(TESTED).contains(block)) {
+        let first = block.lines().next().unwrap_or_default();
+        let said = format!("no test runs the code from `{first}`: {TESTED} lacks it");
+        findings.push(Finding::new(README, 0, said));
     }
     for chapter in chapters(tree) {
         if !tree.text(INDEX).contains(&format!("({chapter})")) {
@@ -63,6 +73,9 @@ mod tests {
         let example = ("crates/pirn/examples/hello.rs", "//! D.\n");
         assert_eq!(found(&[example]).len(), 1);
         assert!(found(&[example, (README, "run `hello`")]).is_empty());
+        let code = "```rust\nlet a = 1;\n```\n";
+        assert_eq!(found(&[(README, code)]).len(), 1);
+        assert!(found(&[(README, code), (TESTED, code)]).is_empty());
         assert_eq!(found(&[("docs/design/01-a.md", "x")]).len(), 1);
         let index = (INDEX, "[a](01-a.md)");
         assert!(found(&[("docs/design/01-a.md", "x"), index]).is_empty());
