@@ -22,6 +22,7 @@ mod markdown;
 mod model;
 mod on_time;
 mod options;
+mod packages;
 mod parallel;
 mod prebuild;
 mod processor;
@@ -63,6 +64,7 @@ const COMMANDS: &[(&str, Run)] = &[
     ("programs", programs::programs),
     ("crates", programs::crates),
     ("targets", targets::targets),
+    ("packages", packages::packages),
     ("bench", bench::bench),
 ];
 
