@@ -9,8 +9,8 @@ use std::time::Instant;
 use crate::options::Options;
 use crate::tally::{Tally, seconds};
 use crate::{
-    bench, command, examples, model, packages, prebuild, processor, programs, promises,
-    sanitize, skips, stress, suite, targets, tidy,
+    bench, command, examples, matrix, model, packages, prebuild, processor, programs,
+    promises, sanitize, skips, stress, suite, targets, tidy,
 };
 
 /// A step: its name, its function, and the flag that it gets.
@@ -47,6 +47,7 @@ const STEPS: &[Step] = &[
     ("guard", bench::guard_step, ""),
     ("cost", bench::cost_step, ""),
     ("targets", targets::targets, ""),
+    ("matrix", matrix::matrix, ""),
     ("packages", packages::packages, ""),
     ("timing", suite::timing, ""),
     ("stress", stress::stress, ""),

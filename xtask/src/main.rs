@@ -19,6 +19,7 @@ mod harness;
 mod hung;
 mod jobs;
 mod markdown;
+mod matrix;
 mod model;
 mod on_time;
 mod options;
@@ -64,6 +65,7 @@ const COMMANDS: &[(&str, Run)] = &[
     ("programs", programs::programs),
     ("crates", programs::crates),
     ("targets", targets::targets),
+    ("matrix", matrix::matrix),
     ("packages", packages::packages),
     ("bench", bench::bench),
 ];

@@ -1,0 +1,72 @@
+//! The step `matrix`: the library with each of its features alone, with none and with all, and its
+//! documentation as users of all features see it.
+//!
+//! Tests cannot show that a feature is enough for the code behind it: they turn most features on.
+
+use crate::options::Options;
+use crate::packages::published;
+use crate::parallel::parallel;
+use crate::tally::Tally;
+use crate::{command, repo};
+
+/// The package with features.
+const LIBRARY: &str = "pirn";
+
+/// Lints the library for every set of features, or for those with a word in their names, and builds
+/// the documentation of the published crates.
+///
+/// # Errors
+/// When cargo cannot list the features, or no set is chosen.
+pub(crate) fn matrix(options: &Options) -> Result<Tally, String> {
+    let published = published()?;
+    let library = published.iter().find(|p| p["name"] == LIBRARY);
+    let features = library.and_then(|p| p["features"].as_object());
+    let features = features.ok_or("cargo lists no features")?;
+    let mut checks = Vec::new();
+    let others = features.keys().filter(|feature| *feature != "default");
+    let alone = others.map(|feature| (feature.as_str(), format!("--features {feature}")));
+    let sets = [
+        ("none", String::new()),
+        ("all", "--all-features".to_owned()),
+    ];
+    for (name, set) in sets.into_iter().chain(alone) {
+        let args = format!("clippy --quiet --package {LIBRARY} --lib");
+        let args = format!("{args} --no-default-features {set} -- -Dwarnings");
+        checks.push((name, args, ""));
+    }
+    let names = published.iter().filter_map(|p| p["name"].as_str());
+    let names: String = names.map(|name| format!(" --package {name}")).collect();
+    let args = format!("doc --quiet --no-deps --all-features{names}");
+    // With the features that items need, as the host of documentation shows them.
+    checks.push(("docs, with features of items", args.clone(), "--cfg docsrs"));
+    checks.push(("docs", args, ""));
+    checks.retain(|(name, ..)| options.picks(name));
+    // Each check is one compiler for most of its time.
+    let halves: Vec<_> = checks.chunks(checks.len().div_ceil(2).max(1)).collect();
+    let halves: Vec<_> = halves.into_iter().enumerate().collect();
+    let tallies = parallel(&halves, 2, |(at, checks)| {
+        let mut tally = Tally::default();
+        for (name, args, flags) in *checks {
+            tally += Tally::printed(passes(args, flags, *at), name);
+        }
+        tally
+    });
+    let mut tally = Tally::default();
+    tallies.into_iter().for_each(|half| tally += half);
+    tally.nonzero("sets of features")
+}
+
+/// Returns true if cargo succeeds, in one of two target directories.
+fn passes(args: &str, doc_flags: &str, at: usize) -> bool {
+    let mut cargo = command::cargo(args);
+    cargo.env(
+        "CARGO_TARGET_DIR",
+        repo::target(Some("matrix")).join(at.to_string()),
+    );
+    cargo.env("RUSTDOCFLAGS", format!("-Dwarnings {doc_flags}"));
+    if !doc_flags.is_empty() {
+        // The flag turns on what is not stable.
+        cargo.env("RUSTC_BOOTSTRAP", "1");
+    }
+    command::run(&mut cargo).is_ok()
+}
