@@ -187,6 +187,9 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(not(unix))]
+compile_error!("pirn needs Unix: other systems are not supported");
+
 mod shim;
 
 mod base;
