@@ -130,3 +130,27 @@ fn deny(_: &Options) -> Result<Tally, String> {
     }
     cargo("deny check bans licenses sources")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo;
+
+    /// The words after `start`, up to the end of the line.
+    fn after<'a>(text: &'a str, start: &str) -> impl Iterator<Item = &'a str> {
+        let ends = text.split(start).skip(1);
+        ends.flat_map(|rest| rest.lines().next().unwrap_or_default().split(' '))
+    }
+
+    #[test]
+    fn what_is_run_elsewhere_are_steps() {
+        let gate = repo::read(".ci/run").unwrap();
+        let jobs = repo::read(".github/workflows/ci.yml").unwrap();
+        let named = after(&gate, "set -- ").chain(after(&jobs, "cargo xtask ci "));
+        let named: Vec<_> = named.collect();
+        assert!(named.len() > 20);
+        for name in named {
+            assert!(STEPS.iter().any(|(step, ..)| *step == name), "{name}");
+        }
+    }
+}
