@@ -3,7 +3,7 @@
 
 mod peers;
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::iter;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread;
@@ -168,9 +168,20 @@ fn a_slow_reader_is_cut_off() {
     }
     assert!(server.memory() < 100 << 20, "{} bytes", server.memory());
     let mut heard = 0;
-    while let Ok(message) = slow.read() {
-        heard += usize::from(message.len() == text.len());
-    }
+    let ended = loop {
+        match slow.read() {
+            Ok(message) => heard += usize::from(message.len() == text.len()),
+            Err(ended) => break ended,
+        }
+        assert!(start.elapsed() < LIMIT, "it may stay");
+    };
+    let waits = |error: &std::io::Error| {
+        matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+    };
+    assert!(
+        !matches!(&ended, Error::Io(error) if waits(error)),
+        "it may stay"
+    );
     assert!(heard < said, "it heard all {heard}");
     say(&mut fast, "without it");
     assert_eq!(hear(&mut fast), "without it");

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use peers::{LIMIT, Program, connect, directory};
+use peers::{LIMIT, Program, await_refusal, connect, directory, listening};
 
 fn drain(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_drain"));
@@ -162,6 +162,39 @@ fn a_signal_under_load_loses_nothing_that_was_accepted() {
     assert!(server.end().status.success());
     assert_eq!(ended.load(Ordering::Relaxed), accepted);
     assert_eq!(fs::read_to_string(trace).unwrap().lines().count(), accepted);
+}
+
+/// A client that is cut off at the end gets no more answers; its accepted lines are run all the
+/// same: one runs, one is queued, and one waits for the queue.
+// Proves: N7-X-drain.
+#[test]
+fn what_was_accepted_from_a_client_that_is_cut_off_is_run() {
+    let directory = directory("what_was_accepted_from_a_client_that_is_cut_off_is_run");
+    let script =
+        "for n in $(seq 6000); do [ -e go ] && break; sleep 0.01; done; touch ran-$0";
+    let mut command = listening(env!("CARGO_BIN_EXE_drain"));
+    command
+        .args(["--jobs", "1", "--grace", "0", "sh", "-c", script])
+        .current_dir(&directory);
+    let (server, address) = Program::serve_by(&mut command);
+    let stream = connect(address);
+    (&stream).write_all(b"a\nb\nc\nd\ne\n").unwrap();
+    let mut answers = BufReader::new(&stream).lines();
+    for n in 1..=3 {
+        assert_eq!(answers.next().unwrap().unwrap(), format!("accepted {n}"));
+    }
+    server.terminate();
+    // The connections are cancelled right after this.
+    await_refusal(address);
+    thread::sleep(Duration::from_millis(20));
+    fs::write(directory.join("go"), "").unwrap();
+    assert_eq!(server.end().status.code(), Some(1));
+    for line in ["a", "b", "c"] {
+        assert!(
+            directory.join(format!("ran-{line}")).exists(),
+            "{line} was not run"
+        );
+    }
 }
 
 // Proves: N7-X-drain.

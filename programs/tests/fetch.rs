@@ -149,9 +149,12 @@ fn failures_that_pass_are_waited_out() {
     let (address, _) = server(|n, _, stream| match n {
         0 => write(stream, "503 Service Unavailable", "", 0, b""),
         1 => {}
+        2 => write(stream, "408 Request Timeout", "", 0, b""),
+        3 => write(stream, "429 Too Many Requests", "", 0, b""),
         _ => write(stream, "200 OK", "", 2, b"ok"),
     });
-    let (code, _, said) = fetch(&directory, &[&format!("http://{address}/file")]);
+    let url = format!("http://{address}/file");
+    let (code, _, said) = fetch(&directory, &["--retries", "4", &url]);
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(fs::read(directory.join("file")).unwrap(), b"ok");
 }

@@ -342,6 +342,18 @@ fn memory_has_a_limit() {
     assert!((90..=104).contains(&queued), "{queued} values");
     let aborted = "-EXECABORT Transaction discarded because of previous errors.";
     assert_eq!(client.line("EXEC"), aborted);
+    // So is one that fitted, if others have filled the memory since.
+    client.line("MULTI");
+    for n in 0..60 {
+        assert_eq!(client.ask(&["SET", &format!("large{n}"), &value]), "QUEUED");
+    }
+    let mut other = Client::new(address);
+    for n in 0..60 {
+        assert_eq!(other.ask(&["SET", &format!("other{n}"), &value]), "OK");
+    }
+    let aborted = client.line("EXEC");
+    assert!(aborted.starts_with("-EXECABORT"), "{aborted}");
+    assert_eq!(client.line("DBSIZE"), "60");
     assert!(server.memory() < 64 << 20, "{} bytes", server.memory());
 }
 

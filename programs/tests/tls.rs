@@ -244,7 +244,8 @@ fn a_handshake_that_trickles_is_cut_off() {
     }
 }
 
-/// A silent server does not block the client indefinitely.
+/// A silent server does not block the client indefinitely, nor does one that sends a byte now and
+/// then.
 // Proves: N5-X-tls.
 #[test]
 fn a_client_waits_so_long_for_the_handshake() {
@@ -254,6 +255,15 @@ fn a_client_waits_so_long_for_the_handshake() {
     let ended = client(address, &cert, &["--handshake", "0.3"], "");
     let limit = format!("no TLS handshake with {address} in 300ms");
     failed(&ended, &[&limit]);
+    let slow = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = slow.local_addr().unwrap();
+    // The head of a record that announces 16 KiB.
+    let hello = [22, 3, 3, 0x40, 0].into_iter().chain(iter::repeat(0));
+    let sends = thread::spawn(move || trickle(&slow.accept().unwrap().0, hello));
+    let ended = client(address, &cert, &["--handshake", "0.3"], "");
+    let limit = format!("no TLS handshake with {address} in 300ms");
+    failed(&ended, &[&limit]);
+    sends.join().unwrap();
 }
 
 /// A client without a handshake does not delay the shutdown.
@@ -285,4 +295,20 @@ fn what_is_cut_off_is_no_end() {
         &client.end(),
         &["tls: cannot receive: ", "without sending TLS close_notify"],
     );
+    // Nor does the server take a client that is cut off for one that has ended.
+    let cert = directory("what_is_cut_off_is_no_end_of_a_client").join("cert.pem");
+    let mut command = listening(TLS);
+    let command = command.arg("--save-cert").arg(&cert).stderr(Stdio::piped());
+    let (server, address) = Program::serve_by(command);
+    let mut command = Command::new(TLS);
+    command.args(["--connect", &address.to_string(), "--ca"]);
+    let mut client = Program::start(command.arg(&cert));
+    let mut input = client.input();
+    writeln!(input, "all of it").unwrap();
+    assert_eq!(client.line(), "all of it");
+    // It is killed while its input is open.
+    drop(client);
+    server.terminate();
+    let said = server.end().errors;
+    assert!(said.contains("without sending TLS close_notify"), "{said}");
 }

@@ -185,6 +185,27 @@ fn what_was_asked_before_the_end_is_answered() {
     assert!(ended.status.success(), "{}", ended.status);
 }
 
+/// The same over HTTP/2, on one connection.
+// Proves: N5-X-web.
+#[test]
+fn what_was_asked_at_once_before_the_end_is_answered() {
+    let (server, address) = serve(&["--grace", "60"]);
+    let mut client = Client::connect(address, &[]);
+    (0..20).for_each(|n| client.get(2 * n + 1, "/later/3000"));
+    client.stream().write_all(&ping()).unwrap();
+    while !client.next().expect("an answer").is_pong() {}
+    server.terminate();
+    await_refusal(address);
+    let (mut ok, mut ended) = (0, 0);
+    while let Some(frame) = client.next() {
+        ok += u32::from(frame.is_ok());
+        ended += u32::from(frame.ends_stream());
+    }
+    assert_eq!((ok, ended), (20, 20));
+    let ended = server.end();
+    assert!(ended.status.success(), "{}", ended.status);
+}
+
 /// The limit applies to the whole head, not to each read, in either protocol.
 // Proves: N5-X-web.
 #[test]
@@ -261,6 +282,27 @@ fn a_client_that_reads_no_answer_is_cut_off() {
         heads += usize::from(frame.is_head());
     }
     assert_eq!(heads, 1);
+}
+
+/// The same over HTTP/1.1, by an answer that is longer than the buffers of the server.
+// Proves: N5-X-web.
+#[test]
+fn a_client_that_reads_no_long_answer_is_cut_off() {
+    let (_server, address) = serve(&["--body", "3", "--patience", "20"]);
+    let mut stream = connect(address);
+    for n in 0..150 {
+        let name = format!("{n}-{}", "x".repeat(20_000));
+        let put =
+            format!("PUT /notes/{name} HTTP/1.1\r\nhost: here\r\ncontent-length: 0");
+        stream
+            .write_all(format!("{put}\r\n\r\n").as_bytes())
+            .unwrap();
+        assert!(stream.read(&mut [0; 200]).unwrap() > 0);
+    }
+    // Three megabytes each, and all of them more than the sockets hold.
+    stream.write_all(&get("/notes").repeat(20)).unwrap();
+    // It sends, and does not read.
+    trickle(&stream, iter::repeat(b'G'));
 }
 
 /// A bounded number of requests compute at once; others wait, or are refused: memory is bounded.

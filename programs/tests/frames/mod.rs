@@ -96,6 +96,11 @@ impl Frame {
         self.is_head() && self.payload.first() == Some(&0x88)
     }
 
+    /// Returns true if it answers a ping: all frames before that have been read.
+    pub(crate) fn is_pong(&self) -> bool {
+        self.kind == PING && self.flags & ACK != 0
+    }
+
     pub(crate) fn ends_stream(&self) -> bool {
         // Frames of data and heads alone have that flag.
         self.kind <= HEADERS && self.flags & END_STREAM != 0
