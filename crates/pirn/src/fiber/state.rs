@@ -249,7 +249,9 @@ impl StateWord {
                 word = self.0.load(Ordering::Relaxed);
                 continue;
             }
-            match self.cas(word, word & !STATE | ACTIVE, Ordering::AcqRel) {
+            // ORDERING: acquires what a visitor did before it ended its hold.
+            let order = or_relaxed!(Ordering::AcqRel, "unpark_self_relaxed");
+            match self.cas(word, word & !STATE | ACTIVE, order) {
                 Ok(_) => return true,
                 Err(now) => word = now,
             }
@@ -266,7 +268,8 @@ impl StateWord {
                 accepts: Accepts(word & ACCEPTS),
             };
             // ORDERING: acquires what the fiber wrote before it parked, for the visitor.
-            match self.cas(word, word & !STATE | ACTIVE, park_order()) {
+            let order = or_relaxed!(Ordering::AcqRel, "hold_relaxed");
+            match self.cas(word, word & !STATE | ACTIVE, order) {
                 Ok(_) => return Some(hold),
                 Err(now) => word = now,
             }
@@ -301,7 +304,8 @@ impl StateWord {
     pub(crate) fn restore(&self) -> bool {
         let mut word = self.0.load(Ordering::Relaxed);
         while word & REVOKED != 0 {
-            match self.cas(word, word & !REVOKED, Ordering::AcqRel) {
+            let order = or_relaxed!(Ordering::AcqRel, "restore_relaxed");
+            match self.cas(word, word & !REVOKED, order) {
                 Ok(_) => return true,
                 Err(now) => word = now,
             }
@@ -340,7 +344,9 @@ impl StateWord {
     pub(crate) fn take_token(&self) -> bool {
         let mut word = self.0.load(Ordering::Relaxed);
         while word & TOKEN != 0 {
-            match self.cas(word, word & !TOKEN, Ordering::AcqRel) {
+            // ORDERING: acquires what the unparker wrote before; pairs with `signal`.
+            let order = or_relaxed!(Ordering::AcqRel, "take_token_relaxed");
+            match self.cas(word, word & !TOKEN, order) {
                 Ok(_) => return true,
                 Err(now) => word = now,
             }

@@ -244,6 +244,26 @@ fn model_state_cancel_against_a_claim() {
     });
 }
 
+/// An owner that clears a revocation sees what the revoker wrote before it.
+#[test]
+fn model_state_restored_after_a_revocation() {
+    explore("state_restored", 3, || {
+        let fixture = Fixture::new();
+        let revoker = fixture.thread(|fixture| {
+            fixture.notes[0].write(8);
+            fixture.turn();
+            assert!(!fixture.word.revoke(), "the owner never parked");
+        });
+        fixture.turn();
+        let restored = fixture.word.restore();
+        if restored {
+            assert_eq!(fixture.notes[0].read(), 8);
+        }
+        join([revoker]);
+        assert_eq!(fixture.word.restore(), !restored, "revoked once");
+    });
+}
+
 /// Wakers with a spent ticket, unparkers and cancellers that come when the fiber ends, or after:
 /// none claims it, none enqueues it.
 // Proves: H-3.
