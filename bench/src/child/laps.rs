@@ -74,8 +74,37 @@ impl Laps {
     }
 
     fn print(&self, series: &str, value: impl Fn(f64) -> f64) {
-        for nanos in &self.times[self.warmups as usize..] {
+        for nanos in self.timed() {
             sample(series, value(*nanos));
         }
+    }
+
+    /// Returns the nanoseconds of the rounds after the warm-up.
+    fn timed(&self) -> &[f64] {
+        &self.times[self.warmups as usize..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Laps;
+
+    // Proves: R4.
+    #[test]
+    fn the_warm_up_gives_no_samples() {
+        let mut laps = Laps {
+            warmups: 2,
+            rounds: 3,
+            started: None,
+            times: Vec::new(),
+        };
+        let mut rounds = 0;
+        while laps.begin() {
+            rounds += 1;
+            laps.end();
+        }
+        assert_eq!(rounds, 5);
+        laps.times = vec![9.0, 8.0, 1.0, 2.0, 3.0];
+        assert_eq!(laps.timed(), [1.0, 2.0, 3.0]);
     }
 }

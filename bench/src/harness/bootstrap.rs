@@ -61,6 +61,19 @@ mod tests {
         assert!(below >= 0.87 && above <= 1.14, "{below} {above}");
     }
 
+    /// The ratios are 1 to 5, or to 9. The median of a draw is 1 of five with a probability of
+    /// 5.8 %, at most 2 of nine with 3.0 %, and at most 3 of nine with 14 %.
+    // Proves: R10.
+    #[test]
+    fn a_bound_leaves_out_a_twentieth() {
+        let (five, nine) = ([1.0, 2.0, 3.0, 4.0, 5.0], [1.0; 9]);
+        assert_eq!(sure_ratio(&five, &[1.0; 5], true), Some(1.0));
+        assert_eq!(sure_ratio(&five, &[1.0; 5], false), Some(5.0));
+        let ours: [f64; 9] = std::array::from_fn(|at| (at + 1) as f64);
+        assert_eq!(sure_ratio(&ours, &nine, true), Some(3.0));
+        assert_eq!(sure_ratio(&ours, &nine, false), Some(7.0));
+    }
+
     // Proves: R10.
     #[test]
     fn two_repetitions_say_nothing() {

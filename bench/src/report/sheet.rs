@@ -51,6 +51,8 @@ pub struct Block {
     pub lines: Vec<Line>,
     /// Peers without numbers, and the reasons.
     pub absent: Vec<(&'static str, String)>,
+    /// Those of them that have failed.
+    pub failed: Vec<&'static str>,
     /// Maximum of processors used by other processes before the case.
     pub others: Option<f64>,
     /// pirn's limits with their verdicts.
@@ -136,6 +138,7 @@ impl Sheet {
 fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> Block {
     let mut lines = Vec::new();
     let mut absent = Vec::new();
+    let mut failed = Vec::new();
     for (place, peer) in plan
         .peers
         .iter()
@@ -144,6 +147,11 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
     {
         let cell = &results.cells[at][place];
         match (cell.summary(row.series), &cell.status) {
+            // Also if only a later repetition has failed: no figure of it counts.
+            (_, Some(Status::Failed(reason))) => {
+                absent.push((peer.name, reason.clone()));
+                failed.push(peer.name);
+            }
             (Some(_), _) if !has_requests(cell, row.series) => {
                 absent.push((peer.name, "too few requests in a run for it".to_owned()));
             }
@@ -159,7 +167,7 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
                     },
                 });
             }
-            (None, Some(Status::Skipped(reason) | Status::Failed(reason))) => {
+            (None, Some(Status::Skipped(reason))) => {
                 absent.push((peer.name, reason.clone()));
             }
             (None, _) => absent.push((peer.name, "no samples".to_owned())),
@@ -182,6 +190,7 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
         limits: limits(row, &lines, &results.floors),
         lines,
         absent,
+        failed,
         others: results.others[at],
         elsewhere: row.elsewhere.clone(),
     }
@@ -258,6 +267,61 @@ pub(super) fn is_ours(peer: &str) -> bool {
 mod tests {
     use super::*;
     use crate::harness::Answer;
+
+    // Proves: R9, R14.
+    #[test]
+    fn a_peer_that_fails_in_one_repetition_has_no_figures() {
+        let case = crate::case::find("echo-64").unwrap();
+        let plan = Plan {
+            cases: vec![case],
+            peers: crate::peers::all().iter().collect(),
+            repetitions: 2,
+            quick: false,
+        };
+        let mut results = Results::new(1, plan.peers.len());
+        for (at, peer) in plan.peers.iter().enumerate() {
+            if matches!(peer.name, "pirn" | "tokio") {
+                results.cells[0][at].add(Answer::parse("rate 8\n"));
+            }
+            if peer.name == "tokio" {
+                results.cells[0][at].add(Answer::failed("byte 3 is wrong"));
+            }
+        }
+        let sheet = Sheet::new(&plan, &results, Machine::here());
+        let block = &sheet.blocks[0];
+        let with: Vec<_> = block.lines.iter().map(|line| line.peer).collect();
+        assert_eq!(
+            (&with[..], &block.failed[..]),
+            (&["pirn"][..], &["tokio"][..])
+        );
+        let tokio = block.absent.iter().find(|(name, _)| *name == "tokio");
+        assert_eq!(tokio.unwrap().1, "byte 3 is wrong");
+    }
+
+    // Proves: R10.
+    #[test]
+    fn ratios_to_the_best_peer_have_a_bound() {
+        let line = |peer, samples: [f64; 5]| Line {
+            peer,
+            summary: Summary::of(&samples).unwrap(),
+            times_best: None,
+            surely: None,
+            samples: samples.to_vec(),
+        };
+        let mut lines = [
+            line("pirn", [2.0, 4.0, 6.0, 8.0, 10.0]),
+            line("tokio", [1.0, 2.0, 3.0, 4.0, 5.0]),
+            line("go", [1.0; 5]),
+        ];
+        rank(&mut lines, true, &[]);
+        let found = lines.map(|line| (line.peer, line.times_best, line.surely));
+        assert_eq!(found[0], ("pirn", Some(2.0), Some(2.0)));
+        assert_eq!(found[1], ("tokio", Some(1.0), None));
+        assert!(
+            matches!(found[2], ("go", Some(_), Some(0.2..=0.34))),
+            "{found:?}"
+        );
+    }
 
     // Proves: R4.
     #[test]

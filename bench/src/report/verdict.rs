@@ -122,6 +122,10 @@ fn judge(block: &Block, limit: &Limit, missing: &[&str]) -> Result<(bool, f64), 
     if !without.is_empty() {
         return Err(format!("{} did not run", without.join(", ")));
     }
+    let failed = limit.among.iter().find(|name| block.failed.contains(name));
+    if let Some(failed) = failed {
+        return Err(format!("{failed} has failed"));
+    }
     if !block.is_quiet() {
         return Err("the machine was not quiet".to_owned());
     }
@@ -243,6 +247,17 @@ mod tests {
         assert_eq!(lines, [steal, echo]);
         // The other two rows of the echo have no figures.
         assert_eq!(reasons.len(), 2, "{reasons:?}");
+    }
+
+    /// Otherwise the bound would be held against the best of the others.
+    // Proves: R12.
+    #[test]
+    fn a_failed_peer_gives_none() {
+        let mut sheet = sheet(ENOUGH, 0.0);
+        sheet.blocks[1].failed.push("go");
+        let (lines, reasons) = verdicts(&sheet, &[]);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(reasons[0].ends_with("go has failed"), "{reasons:?}");
     }
 
     #[test]

@@ -61,6 +61,8 @@ impl Tally {
     /// Clears all: the window begins.
     pub(super) fn begin(&mut self) {
         self.times.reset();
+        let others = [&mut self.cheap, &mut self.lag];
+        others.into_iter().flatten().for_each(Histogram::reset);
     }
 
     pub(super) fn answered(&mut self, nanos: u64, costly: bool) {
@@ -104,4 +106,35 @@ impl Tally {
 fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST, 3)
         .expect("three digits are allowed in these bounds")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    /// No request before the window counts.
+    // Proves: R4.
+    #[test]
+    fn a_warm_up_gives_no_figures() {
+        let words = "load --port 1 --every 2 --rate 100 --requests 2";
+        let load = Load::parse_from(words.split(' '));
+        let mut tally = Tally::new(&load);
+        tally.answered(9_000_000, false);
+        tally.lagged(9_000_000);
+        tally.begin();
+        tally.answered(1_000, false);
+        tally.lagged(2_000);
+        let none = Used {
+            server: None,
+            own: Duration::ZERO,
+        };
+        let samples = tally.samples(Duration::from_secs(1), none);
+        let value = |name: &str| samples.iter().find(|(series, _)| series == name);
+        for (name, most) in [("requests", 1.0), ("max", 1.0), ("cheap-max", 1.0)] {
+            assert_eq!(value(name).unwrap().1, most, "{name}");
+        }
+        assert_eq!(value("lag-max").unwrap().1.round(), 2.0);
+    }
 }
