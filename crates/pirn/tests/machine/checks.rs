@@ -11,7 +11,7 @@ use crate::util::{apart, on_every_shape};
 
 /// A fiber that has overwritten the low end of its stack is named at its next switch: when it
 /// yields, waits, or ends.
-// Proves: P12 (checked).
+// Proves: P11 (checked), P12 (checked).
 #[test]
 fn a_damaged_stack_is_found() {
     let leaves: [fn(); 3] = [
@@ -41,6 +41,40 @@ fn a_damaged_stack_is_found() {
         assert!(said.contains("'clumsy' (spawned at "), "{said}");
         assert!(said.contains("its canary is gone"), "{said}");
     }
+}
+
+/// If one fiber damages the stack of another, suspended one, that is named before it resumes.
+// Proves: P12 (checked).
+#[test]
+fn a_suspended_fiber_with_a_damaged_stack_does_not_resume() {
+    let name = "checks::a_suspended_fiber_with_a_damaged_stack_does_not_resume";
+    let ended = apart(name, &[], || {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        let (tx, rx) = pirn::channel::bounded(1);
+        let victim = move || {
+            tx.send(running_stack().unwrap().start).unwrap();
+            pirn::park();
+            eprintln!("it has resumed");
+        };
+        let named = Builder::new().name("victim");
+        runtime.run(|| {
+            let victim = named.spawn(victim).unwrap();
+            let start = rx.recv().unwrap();
+            // Until it has parked.
+            pirn::yield_now();
+            let lowest = ptr::with_exposed_provenance_mut::<u8>(start + 5);
+            // SAFETY: the lowest bytes of the stack of a suspended fiber, where no frame is.
+            unsafe { lowest.write_volatile(1) };
+            victim.fiber().unpark();
+            victim.join().unwrap();
+        });
+    });
+    let Some(ended) = ended else { return };
+    assert!(!ended.status.success());
+    let said = &ended.stderr;
+    assert!(said.contains("'victim' (spawned at "), "{said}");
+    assert!(said.contains("its canary is gone"), "{said}");
+    assert!(!said.contains("it has resumed"), "{said}");
 }
 
 /// Calls `f` on the memory below `top`, in place of the caller's stack.

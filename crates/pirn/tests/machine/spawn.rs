@@ -135,7 +135,7 @@ fn nested_spawns_need_no_handle() {
 
 /// Every fiber runs, and none runs twice, on any number of workers, spawned by a fiber or
 /// by a thread.
-// Proves: B1, B16, P11 (checked), Q2 (portable).
+// Proves: B1, B16, P11, P11 (checked), Q2 (portable).
 #[test]
 fn every_fiber_runs_exactly_once() {
     let n = scaled(100_000);
