@@ -1,8 +1,12 @@
 //! When values pass through the exit, and when they no longer do.
 
+use std::mem::offset_of;
+
 use crate::channel::case::{ReadyCase, SendCase};
+use crate::channel::recv_batch::Exit;
 use crate::channel::shared::Pipe;
-use crate::channel::state::Side;
+use crate::channel::state::{Side, State};
+use crate::shim::Lock;
 use crate::wait::tests::publish::joins;
 
 /// Returns a channel on which threads have contended: values were moved to the exit and have been
@@ -91,4 +95,14 @@ fn nothing_is_at_the_exit_of_a_channel_that_is_watched_for_room() {
     let pipe = full();
     assert!(joins(&SendCase::new(&pipe, 4)));
     assert_eq!((pipe.exit.len(), pipe.len()), (0, 2));
+}
+
+/// Receivers take from the exit while senders change the state.
+// Proves: C16.
+#[test]
+fn the_exit_shares_no_line_with_the_state() {
+    let (exit, state) = (offset_of!(Pipe<u8>, exit), offset_of!(Pipe<u8>, state));
+    let end = exit + size_of::<Exit<u8>>().next_multiple_of(128);
+    assert_eq!((align_of::<Pipe<u8>>(), exit % 128), (128, 0));
+    assert!(state + size_of::<Lock<State<u8>>>() <= exit || state >= end);
 }

@@ -299,3 +299,25 @@ pub(in crate::sched) fn enqueue(mut woken: Fifo<FiberHead>) {
         Wake::of(fiber).enqueue();
     }
 }
+
+#[cfg(all(test, not(pirn_modelled)))]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+
+    /// Other workers lock one, while the owner changes the others.
+    // Proves: C16.
+    #[test]
+    fn ready_fibers_and_timers_share_no_line() {
+        let starts = [
+            offset_of!(SharedQueues, ready),
+            offset_of!(SharedQueues, timers),
+            offset_of!(SharedQueues, started),
+        ];
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            assert!(starts[a].abs_diff(starts[b]) >= 128, "{starts:?}");
+        }
+        assert_eq!(align_of::<SharedQueues>(), 128);
+    }
+}
