@@ -32,6 +32,7 @@ fn a_million_switches_come_back() {
     pool.give(ride.finish());
 }
 
+// Proves: Q2 (portable).
 #[test]
 fn many_fibers_take_turns_on_adjacent_stacks() {
     const FIBERS: usize = 100;
@@ -66,6 +67,7 @@ fn many_fibers_take_turns_on_adjacent_stacks() {
     rides.into_iter().for_each(|ride| pool.give(ride.finish()));
 }
 
+// Proves: Q2 (portable).
 #[test]
 fn a_panic_is_caught_on_the_fiber() {
     let pool = pool(1);
@@ -88,6 +90,7 @@ fn a_panic_is_caught_on_the_fiber() {
     pool.give(ride.finish());
 }
 
+// Proves: Q2 (portable).
 #[test]
 fn recursion_goes_deep() {
     const DEPTH: usize = 100;
@@ -116,6 +119,7 @@ fn recursion_goes_deep() {
     pool.give(ride.finish());
 }
 
+// Proves: Q2 (portable).
 #[test]
 fn a_fiber_goes_on_on_another_thread() {
     const HOPS: usize = 1_000;
@@ -173,6 +177,7 @@ fn a_backtrace_of_a_fiber_ends_at_its_first_frame() {
     }
 }
 
+// Proves: Q2 (portable).
 #[test]
 fn a_context_can_be_prepared_again() {
     let pool = pool(1);
@@ -186,6 +191,7 @@ fn a_context_can_be_prepared_again() {
     pool.give(stack);
 }
 
+// Proves: Q2 (portable).
 #[test]
 fn a_context_stands_nowhere_before_and_after_its_life() {
     assert_eq!(Context::empty().frame(), None);

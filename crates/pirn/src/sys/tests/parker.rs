@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::shim::{self, thread};
 use crate::sys::parker::Parker;
 
+// Proves: Q3, Q3 (portable).
 #[test]
 fn a_token_left_behind_lets_the_next_park_pass() {
     let parker = Parker::new();
@@ -21,6 +22,7 @@ fn a_token_left_behind_lets_the_next_park_pass() {
     );
 }
 
+// Proves: Q3, Q3 (portable).
 #[test]
 fn the_deadline_ends_the_wait() {
     let parker = Parker::new();
@@ -39,7 +41,7 @@ fn the_deadline_ends_the_wait() {
     );
 }
 
-// Proves: C7, Q3 (portable).
+// Proves: C7, Q3, Q3 (portable).
 #[test]
 fn ping_pong_loses_no_token() {
     const ROUNDS: u32 = 10_000;
