@@ -197,7 +197,7 @@ fn sums_of_floats_are_the_same_on_any_number_of_workers() {
 }
 
 /// Slow items are shared one by one, also those of one block.
-// Proves: O9.
+// Proves: O9, O9-cuts.
 #[test]
 fn what_takes_long_is_shared_at_once() {
     let runtime = runtime(2);

@@ -43,6 +43,30 @@ fn each_reason_for_leaving_it_as_it_is() {
     assert_eq!(decide(crowded), Err(ScaleReason::AtLimit));
 }
 
+/// However many wait and however many threads there are, no more than twice as many as there are
+/// members compute at a time.
+// Proves: E2.
+#[test]
+fn no_more_than_twice_as_many_compute() {
+    for members in 1..=8 {
+        for run in 1..3 * members {
+            let seen = Evidence {
+                waiting: 99,
+                aged: 99,
+                awake: run,
+                compute: run,
+                ..Evidence::default()
+            };
+            let room = (2 * members).saturating_sub(run);
+            let wanted = match room {
+                0 => Err(ScaleReason::AtLimit),
+                room => Ok(room.min(run)),
+            };
+            assert_eq!(seen.wanted(members, 99), wanted, "{run} of {members}");
+        }
+    }
+}
+
 /// Sixteen members and a hundred fibers that block at once: the threads grow by half of their
 /// number, each time that all have blocked, and never beyond the fibers.
 // Proves: E3.
