@@ -63,6 +63,8 @@ const TABLE: &[(&str, &str, Option<usize>, Column)] = &[
     ("Left Left Left", "dabec", None, Column::Name),
     ("Left Left Left Left", "abdec", None, Column::Id),
     ("Left Left Left Left Left", "dabec", None, Column::SpawnedAt),
+    ("> > >", "adcbe", None, Column::Object),
+    ("> > > >", "adbec", None, Column::WaitsAt),
     ("Down", "ebcad", Some(0), Column::Age),
     ("j j j", "ebcad", Some(2), Column::Age),
     ("Up", "ebcad", Some(4), Column::Age),
@@ -91,6 +93,7 @@ const TABLE: &[(&str, &str, Option<usize>, Column)] = &[
     ("/ name:server Enter", "", None, Column::Age),
     ("/ server Enter", "eba", None, Column::Age),
     ("/ 纤 Enter", "c", None, Column::Age),
+    ("/ till.rs Enter", "e", None, Column::Age),
     ("/ orders Enter / x Esc", "b", None, Column::Age),
     // While a filter is edited, letters that are keys elsewhere are letters.
     ("/ q?123jkrp", "", None, Column::Age),
