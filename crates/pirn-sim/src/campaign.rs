@@ -1,7 +1,9 @@
 //! Campaigns: many runs of a test, up to the first failure.
 
 use std::env;
+use std::fmt;
 use std::panic::Location;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,11 +14,13 @@ use crate::shrink::shrink;
 use crate::strategy::{Exhaustive, Strategy};
 use crate::trace::{Also, Replay, Trace};
 
-/// Creates a campaign of 1,000 runs, or as many as fit in 10 s, with the seeds from a random one on.
+/// Creates a campaign: by default 1,000 runs, or as many as begin within 10 s. The seeds count up from
+/// a random one.
 ///
 /// The environment takes precedence over the methods of [`Campaign`]: `PIRN_SIM_SEED` is the seed of
 /// the first run, `PIRN_SIM_RUNS` their number, `PIRN_SIM_TIME` their limit in seconds.
-/// `PIRN_SIM_TRACE` replays one trace, once.
+/// `PIRN_SIM_TRACE` replays one trace, once. It holds for every campaign of the process: run one
+/// test. [`Strategy::Exhaustive`] has no limit but those of the methods.
 ///
 /// # Examples
 /// ```
@@ -66,7 +70,8 @@ pub struct Campaign {
 }
 
 impl Campaign {
-    /// Sets the maximum number of runs.
+    /// Sets how many seeds are tried. Before the first one the canonical schedule runs, one run of 64
+    /// is repeated, and a failure is shrunk in up to 2,000 more runs.
     ///
     /// # Examples
     /// ```
@@ -77,7 +82,8 @@ impl Campaign {
         self
     }
 
-    /// Sets for how long of real time runs begin.
+    /// Sets the real time after which no new run begins. Shrinking a failure takes up to 2 s more. A
+    /// run in progress is not stopped.
     ///
     /// # Examples
     /// ```
@@ -142,14 +148,17 @@ impl Campaign {
         self
     }
 
-    /// Runs `body` until a run fails, or the campaign ends.
+    /// Calls `body` once for each run, until a run fails or the campaign ends.
+    ///
+    /// Each call is on a fiber of a runtime with one worker and virtual time, so `pirn::spawn` works in
+    /// it. Everything that the runs change is to be created in `body`.
     ///
     /// # Panics
     /// With a report, if a run fails. If an environment variable has a wrong value, or the system
     /// does not start a thread.
     ///
     /// # Cancellation
-    /// Not an interruption point. Blocks the thread, and on a fiber its worker.
+    /// Not an interruption point. Blocks a plain thread, parks a fiber.
     ///
     /// # Examples
     /// ```
@@ -209,15 +218,18 @@ impl Campaign {
                 ..Trace::default()
             };
             let possible = self.once(&body, &canonical, Also::Possible).possible;
+            let mut deadlocks = 0;
             failed.trace = shrink(failed.trace, &possible, |shorter| {
                 let ran = self.once(&body, shorter, Also::Nothing);
-                like(&ran).then_some(ran.trace)
+                deadlocks += u32::from(matches!(ran.verdict, Some(Verdict::Deadlock(_))));
+                (like(&ran) && deadlocks <= DEADLOCKS).then_some(ran.trace)
             });
         }
         let explained = self.once(&body, &failed.trace, Also::Remarks);
         failed.repeats = repeats && like(&explained);
         if failed.repeats {
             failed.remarks = explained.remarks;
+            failed.first_panic = explained.first_panic;
             failed.verdict = explained.verdict.unwrap_or(failed.verdict);
         }
         Some(failed)
@@ -245,7 +257,7 @@ impl Campaign {
             // The canonical schedule, for the number of choices. A number that depended on earlier
             // runs would change what a seed means.
             let canonical = Box::new(Replay::new(&Trace::default()));
-            let ran = driver.run(self.plan(canonical, first));
+            let ran = driver.run(self.plan(canonical, 0));
             if let Some(verdict) = ran.verdict {
                 return Some(self.failure(1, first, verdict, ran.trace));
             }
@@ -258,9 +270,14 @@ impl Campaign {
                     Some(search) => Box::new(search.clone()),
                     None => self.strategy.make(seed, expected),
                 };
-                let ran = driver.run(self.plan(strategy, seed));
+                // A search follows paths: in all its runs the other choices are the same.
+                let others = match search {
+                    Some(_) => first,
+                    None => seed,
+                };
+                let ran = driver.run(self.plan(strategy, others));
                 if let Some(verdict) = ran.verdict {
-                    return Some(self.failure(run, seed, verdict, ran.trace));
+                    return Some(self.failure(run, others, verdict, ran.trace));
                 }
                 if search.is_none() && run.is_multiple_of(AUDITED) {
                     let strategy = self.strategy.make(seed, expected);
@@ -326,6 +343,7 @@ impl Campaign {
             verdict,
             trace,
             remarks: Vec::new(),
+            first_panic: None,
             repeats: false,
         }
     }
@@ -335,14 +353,13 @@ impl Campaign {
 ///
 /// # Panics
 /// If the value cannot be used.
-fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
+fn variable<T: FromStr<Err: fmt::Display>>(name: &str) -> Option<T> {
     let value = env::var_os(name)?;
-    let parsed = value.to_str().and_then(|value| value.parse().ok());
-    Some(parsed.unwrap_or_else(|| {
-        panic!(
-            "{name}={}: cannot use this value; unset it, or see `pirn_sim::campaign`",
-            value.display()
-        )
+    let parsed = value.to_str().ok_or("no UTF-8".to_owned());
+    let parsed = parsed.and_then(|text| text.parse().map_err(|e: T::Err| e.to_string()));
+    Some(parsed.unwrap_or_else(|why| {
+        let value = value.display();
+        panic!("{name}={value}: cannot use this value: {why}; see `pirn_sim::campaign`")
     }))
 }
 
@@ -351,6 +368,9 @@ fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
 const RUNS: u64 = 1_000;
 const TIME: Duration = Duration::from_secs(10);
 const CHOICES: u64 = 1_000_000;
+
+/// Deadlocks after which a trace is not shrunk any more: each leaks a runtime. Arbitrary.
+const DEADLOCKS: u32 = 200;
 
 /// One run of so many is repeated, and compared.
 const AUDITED: u64 = 64;

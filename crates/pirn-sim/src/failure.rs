@@ -41,7 +41,7 @@ impl fmt::Display for Verdict {
         match self {
             Verdict::Panic(message) => write!(f, "panicked: {message}"),
             Verdict::Deadlock(fibers) => {
-                write!(f, "deadlock: {} fibers wait for ever", fibers.len())?;
+                write!(f, "deadlock: {} fibers wait indefinitely", fibers.len())?;
                 fibers
                     .iter()
                     .try_for_each(|fiber| write!(f, "\n{}", fiber.trim_end_matches('\n')))
@@ -53,7 +53,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The first failure of a campaign, shrunk. `Display` writes a report.
+/// The first failure of a campaign. `Display` writes a report.
 ///
 /// # Examples
 /// ```
@@ -70,6 +70,8 @@ pub struct Failure {
     pub(crate) verdict: Verdict,
     pub(crate) trace: Trace,
     pub(crate) remarks: Vec<String>,
+    /// The first panic of the run, whichever fiber's.
+    pub(crate) first_panic: Option<String>,
     /// The same trace has failed in the same way twice.
     pub(crate) repeats: bool,
 }
@@ -88,7 +90,8 @@ impl Failure {
         &self.verdict
     }
 
-    /// Returns the shrunk trace, which fails in the same way.
+    /// Returns a trace that fails in the same way: with the same panic, or by a deadlock. It is shrunk,
+    /// unless the failure is [`Verdict::Endless`] or does not repeat.
     ///
     /// # Examples
     /// ```
@@ -135,8 +138,14 @@ impl fmt::Display for Failure {
             "pirn-sim: {test} failed in run {run} (PIRN_SIM_SEED={seed})"
         )?;
         writeln!(f, "  {}", self.verdict)?;
+        let verdict = self.verdict.to_string();
+        let first = self.first_panic.iter().find(|it| !verdict.contains(*it));
+        if let Some(first) = first {
+            writeln!(f, "  the first panic of the run: {first}")?;
+        }
         match self.remarks.len() {
-            0 if self.trace.is_canonical() => {
+            0 if !self.trace.is_canonical() => {}
+            0 => {
                 writeln!(
                     f,
                     "  in the canonical schedule: each fiber ran until it waited"
@@ -162,9 +171,21 @@ impl fmt::Display for Failure {
                  the schedule, such as a static, a clock or the order of a HashMap"
             )?;
         }
-        write!(f, "  replay it: PIRN_SIM_TRACE='{}'", self.trace)
+        match self.trace.deviations.len() {
+            0..LONG => {
+                write!(f, "  replay this test with PIRN_SIM_TRACE='{}'", self.trace)
+            }
+            long => write!(
+                f,
+                "  replay this test with PIRN_SIM_SEED={seed} PIRN_SIM_RUNS=1 and the same strategy; \
+                 its trace has {long} parts"
+            ),
+        }
     }
 }
+
+/// The deviations from which on a report does not print a trace. Arbitrary: a few lines of a terminal.
+const LONG: usize = 100;
 
 impl Trace {
     /// Returns true if the trace is the canonical schedule: each fiber goes on until it waits.

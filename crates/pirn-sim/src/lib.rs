@@ -34,7 +34,8 @@
 //! # What a run fails for
 //! * A panic of the body, or of a fiber that no party has joined.
 //! * A deadlock: no fiber can run and no timer is armed, but the body, or a fiber that it has
-//!   spawned, has not ended. This is known at once.
+//!   spawned, has not ended: also a detached one that still waits when the body returns. This is
+//!   known at once.
 //! * More choices than [`Campaign::choices`] allows: an endless loop.
 //!
 //! # Limits
@@ -44,10 +45,17 @@
 //!   and the order of a `HashMap` differs between runs.
 //! * No other fiber runs between the last operation under a lock and the end of the lock. For a
 //!   `try_lock` that is to find it held, put a [`point`] there.
-//! * A lock of `std` held at a choice blocks the thread of all fibers. Use the locks of pirn.
-//! * Time passes when no fiber is ready. So a time limit never ends before a ready fiber has run.
-//! * A loop without an operation of the library never ends: nothing interrupts it.
-//! * Threads, sockets and files are not chosen by the schedule: they are used as they come.
+//! * If a fiber holds a lock of `std` at a choice and another fiber takes it, the test hangs. Use the
+//!   locks of pirn.
+//! * Time is virtual, as in [`runtime::test`](pirn::runtime::test), and jumps when no fiber is ready. So
+//!   a time limit hardly ever ends before a ready fiber has run.
+//! * A loop that waits for another fiber has to call [`yield_now`](pirn::yield_now); otherwise the
+//!   canonical schedule never leaves it. A loop without an operation of the library hangs the test.
+//! * A fiber that waits for a plain thread, a socket, a child process or another runtime counts as one that waits indefinitely. Calls of
+//!   [`blocking`](pirn::blocking()) and of files are waited for in real time.
+//! * The case that a select takes, if several are ready, is drawn from the seed: it is no part of the
+//!   schedule, and is not shrunk.
+//! * Locks and condition variables have no spurious wake-ups.
 //! * The fibers of a deadlock never resume and are leaked, with everything on their stacks.
 
 #![expect(
@@ -76,7 +84,7 @@ pub use trace::{ParseTraceError, Trace};
 /// Never.
 ///
 /// # Cancellation
-/// Not an interruption point. Parks a fiber in a campaign; no effect elsewhere.
+/// Not an interruption point. Yields in a campaign; no effect elsewhere.
 ///
 /// # Examples
 /// ```

@@ -33,6 +33,8 @@ pub(crate) struct Ran {
     pub(crate) trace: Trace,
     pub(crate) remarks: Vec<String>,
     pub(crate) possible: Vec<Deviation>,
+    /// The first panic, whichever fiber's: its place and its message.
+    pub(crate) first_panic: Option<String>,
     pub(crate) choices: u64,
     pub(crate) hash: u64,
 }
@@ -111,9 +113,9 @@ impl Runner {
                 left: own.collect(),
                 is_spoiled: false,
             };
-            let own = driver.left.len();
+            let own = sim::live();
             let result = f(&mut driver);
-            (result, driver.left.len() == own && !driver.is_spoiled)
+            (result, sim::live() == own && !driver.is_spoiled)
         });
         // Fibers that never end keep their stacks.
         let runtime = ManuallyDrop::new(self.runtime);
@@ -134,12 +136,16 @@ impl Driver<'_> {
             also: plan.also,
         };
         IS_SILENT.set(true);
+        FIRST.take();
         sim::begin(Box::new(recorder), plan.most, plan.seed);
         let body = Arc::clone(self.body);
         let fiber = pirn::spawn(move || body());
         let ended = sim::settle();
-        drop(sim::finish());
+        if ended == Ended::Quiet {
+            drop(sim::finish());
+        }
         let verdict = match ended {
+            // The run stays: in it, nothing but the driver runs any more.
             Ended::Spent => {
                 self.is_spoiled = true;
                 Some(Verdict::Endless(plan.most))
@@ -148,7 +154,7 @@ impl Driver<'_> {
                 Ok(()) => self.lost_panic().or_else(|| self.deadlock()),
                 Err(error) => Some(Verdict::Panic(message(error.try_into_panic().ok()))),
             },
-            Ended::Quiet => self.deadlock(),
+            Ended::Quiet => self.lost_panic().or_else(|| self.deadlock()),
         };
         IS_SILENT.set(false);
         let recording = recording.take();
@@ -160,6 +166,7 @@ impl Driver<'_> {
             },
             remarks: recording.remarks,
             possible: recording.possible,
+            first_panic: FIRST.take(),
             choices: recording.choices,
             hash: recording.hash,
         }
@@ -192,6 +199,8 @@ thread_local! {
     static IS_SILENT: Cell<bool> = const { Cell::new(false) };
     /// The last panic of the present run: its place and its message.
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
+    /// The first one.
+    static FIRST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Makes panics of runs silent: a report has the one that matters.

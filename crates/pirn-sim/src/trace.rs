@@ -14,7 +14,7 @@ use crate::strategy::canonical;
 /// A schedule, as its differences from the canonical one, in which each fiber goes on until it
 /// waits.
 ///
-/// Its text has one part without spaces. Parse it to replay the run:
+/// Its text contains no spaces. Parse it to replay the run:
 /// [`Campaign::replay`](crate::Campaign::replay), or the environment variable `PIRN_SIM_TRACE`.
 ///
 /// # Examples
@@ -32,8 +32,8 @@ pub struct Trace {
     pub(crate) deviations: Vec<Deviation>,
 }
 
-/// One choice that differs from the canonical one. It is named by the fiber that ran last, and by
-/// how many choices have come after that fiber ran. So a change of another fiber's code does not
+/// One choice that differs from the canonical one. It is named by the fiber that ran last, and by the
+/// count of choices made after that fiber. So a change of another fiber's code does not
 /// shift it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Deviation {
@@ -50,7 +50,7 @@ pub(crate) struct Deviation {
 /// # Examples
 /// ```
 /// let error = "x".parse::<pirn_sim::Trace>().unwrap_err();
-/// assert_eq!(error.to_string(), "no trace: 'x'; expected 1:SEED:FIBER.N>FIBER,...");
+/// assert_eq!(error.to_string(), "no trace: 'x'; expected 1:SEED:FIBER.N>FIBER,... with the seed in hexadecimal");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseTraceError(String);
@@ -59,7 +59,7 @@ impl fmt::Display for ParseTraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "no trace: '{}'; expected 1:SEED:FIBER.N>FIBER,...",
+            "no trace: '{}'; expected 1:SEED:FIBER.N>FIBER,... with the seed in hexadecimal",
             self.0
         )
     }

@@ -1,5 +1,6 @@
 //! All schedules with a bounded number of preemptions, one after the other.
 
+use std::iter;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pirn::dev::sim::{self as dev, Choose};
@@ -73,22 +74,23 @@ impl Search {
 impl Choose for Exhaustive {
     fn choose(&mut self, choice: &dev::Choice<'_>) -> usize {
         let search = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (first, options) = (canonical(choice), choice.ready.len());
+        // A fiber that asks for others to run does not run before one of them has: a loop that waits
+        // would have a schedule for each number of its turns.
+        let asks = choice.last.filter(|_| !choice.goes_on);
+        let first = canonical(choice);
+        let others = (0..choice.ready.len())
+            .filter(|index| *index != first && Some(choice.ready[*index]) != asks);
+        let options: Vec<_> = iter::once(first).chain(others).collect();
         if search.depth == search.path.len() {
             search.path.push(Choice {
                 taken: 0,
-                options,
+                options: options.len(),
                 costs: choice.goes_on,
             });
         }
         // A program that is not deterministic may have fewer options than before.
-        let taken = search.path[search.depth].taken.min(options - 1);
+        let taken = search.path[search.depth].taken.min(options.len() - 1);
         search.depth += 1;
-        match taken {
-            0 => first,
-            // The others in their order.
-            taken if taken <= first => taken - 1,
-            taken => taken,
-        }
+        options[taken]
     }
 }

@@ -35,15 +35,16 @@ pub enum Strategy {
         /// The number of orders; at least 1.
         depth: u32,
     },
-    /// The fiber that runs goes on until it waits, but for at most `most` choices.
+    /// The canonical schedule, in which each fiber continues until it waits; at up to `most` choices
+    /// another ready fiber runs.
     ///
     /// Source: Emmi, Qadeer, Rakamarić: Delay-Bounded Scheduling, POPL 2011.
     Delays {
         /// The number of such choices.
         most: u32,
     },
-    /// All schedules in which a fiber that could go on is preempted at most `preemptions` times. The
-    /// campaign ends when all of them have run.
+    /// All schedules in which a fiber that could continue is preempted at most `preemptions` times. The
+    /// campaign ends when all of them have run. The ready cases of a select are not enumerated.
     ///
     /// Source: Musuvathi, Qadeer: Iterative Context Bounding for Systematic Testing of
     /// Multithreaded Programs, PLDI 2007.
@@ -82,7 +83,7 @@ impl Strategy {
 }
 
 /// Returns the index of the fiber that the canonical schedule runs: the one that ran last, if it
-/// could go on, or else the one that has been ready for longest.
+/// could continue, or else the one that has been ready for longest.
 pub(crate) fn canonical(choice: &Choice<'_>) -> usize {
     let last = choice.last.filter(|_| choice.goes_on);
     let place = last.and_then(|last| choice.ready.iter().position(|it| *it == last));

@@ -66,7 +66,8 @@ fn search(
     println!("found in run {runs:?}");
     assert!(runs.len() >= 9, "{} of 10 campaigns found it", runs.len());
 
-    let runs = env::var("PIRN_GOKER_RUNS").map(|runs| runs.parse().unwrap());
+    let runs = env::var("PIRN_GOKER_RUNS")
+        .map(|runs| runs.parse().expect("PIRN_GOKER_RUNS is a number"));
     let failure = campaign(runs.unwrap_or(200)).seed(0).find(fixed);
     assert!(failure.is_none(), "{}", failure.unwrap());
 }

@@ -271,3 +271,37 @@ fn a_panic_that_is_lost() {
     let joined = || drop(pirn::spawn(|| panic!("of a fiber")).join());
     assert!(campaign().runs(100).find(joined).is_none());
 }
+
+/// The test ends although a fiber waits for an event that the failed body was to set.
+// Proves: U6.
+#[test]
+fn a_panic_beside_a_fiber_that_waits() {
+    let failure = campaign().find(|| {
+        let event = Arc::new(pirn::sync::Event::default());
+        let other = Arc::clone(&event);
+        drop(pirn::spawn(move || other.wait()));
+        panic!("before it is set");
+    });
+    let verdict = failure.unwrap().verdict().to_string();
+    assert!(verdict.contains("before it is set"), "{verdict}");
+}
+
+/// A token is cancelled while a select looks at it.
+// Proves: U1.
+#[test]
+fn a_select_with_a_token() {
+    let body = || {
+        let token = pirn::cancel::Token::new();
+        let other = token.clone();
+        let (_tx, rx) = channel::bounded::<()>(1);
+        let fiber = pirn::spawn(move || {
+            pirn::select! {
+                recv(rx) -> _ => unreachable!("nothing is sent"),
+                case(other.case()) -> _ => {}
+            }
+        });
+        token.cancel();
+        fiber.join().unwrap();
+    };
+    assert!(campaign().find(body).is_none());
+}

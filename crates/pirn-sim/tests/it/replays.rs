@@ -80,7 +80,7 @@ fn a_wrong_variable_is_reported() {
     assert!(!output.status.success());
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(
-        said.contains("PIRN_SIM_SEED=seven: cannot use this value"),
+        said.contains("PIRN_SIM_SEED=seven: cannot use this value: invalid digit"),
         "{said}"
     );
 }

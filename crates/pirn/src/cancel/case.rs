@@ -70,12 +70,12 @@ impl CancelCase<'_> {
 
 impl Case for CancelCase<'_> {
     fn attempt(&self) -> bool {
-        self.token.is_cancelled()
+        self.token.node().is_cancelled()
     }
 
     fn publish(self: Pin<&Self>, call: Call) -> bool {
         let mut tables = self.token.node().tables().lock();
-        let live = !self.token.is_cancelled();
+        let live = !self.token.node().is_cancelled();
         if live {
             self.project_ref()
                 .slot

@@ -322,7 +322,7 @@ impl Drop for Registration {
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Token")
-            .field("cancelled", &self.is_cancelled())
+            .field("cancelled", &self.0.is_cancelled())
             .finish_non_exhaustive()
     }
 }

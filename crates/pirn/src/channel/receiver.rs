@@ -292,6 +292,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(tx.close_reason().unwrap().to_string(), "too many errors");
     /// ```
     pub fn close_with(&self, reason: impl Into<Box<dyn Error + Send + Sync>>) -> bool {
+        point();
         self.channel.close(Some(Arc::from(reason.into())))
     }
 

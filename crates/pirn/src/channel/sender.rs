@@ -49,6 +49,11 @@ impl<T> Sender<T> {
         Sender { channel }
     }
 
+    /// Returns true if nothing more can be sent. Never suspends, not even under a strategy.
+    pub(crate) fn has_closed(&self) -> bool {
+        self.channel.is_closed()
+    }
+
     pub(super) fn pipe(&self) -> &Pipe<T> {
         &self.channel
     }
@@ -328,6 +333,7 @@ impl<T> Sender<T> {
     /// assert_eq!(rx.close_reason().unwrap().to_string(), "the disk is full");
     /// ```
     pub fn close_with(&self, reason: impl Into<Box<dyn Error + Send + Sync>>) -> bool {
+        point();
         self.channel.close(Some(Arc::from(reason.into())))
     }
 
@@ -400,7 +406,7 @@ impl<T> Sender<T> {
     /// ```
     pub fn is_closed(&self) -> bool {
         point();
-        self.channel.is_closed()
+        self.has_closed()
     }
 
     /// Returns the number of values in the buffer.

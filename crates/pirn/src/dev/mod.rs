@@ -1,4 +1,4 @@
-//! Internals for the benchmarks, for tests, and for the crate `pirn-hooks`. Not an interface: anything
+//! Internals for the benchmarks, for tests, and for the crates `pirn-hooks` and `pirn-sim`. Not an interface: anything
 //! here may change or disappear without notice.
 
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]

@@ -162,6 +162,7 @@ impl<'scope, T> ScopedJoinHandle<'scope, T> {
     /// ```
     #[doc(alias = "abort")]
     pub fn cancel(&self) {
+        point();
         self.joined.fiber().cancel();
     }
 

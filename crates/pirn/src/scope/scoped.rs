@@ -26,7 +26,7 @@ use crate::join::{Fiber, Fresh};
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
 use crate::spawn::{Builder, JoinHandle, Rejected, SpawnError};
-use crate::wait::{Interrupt, Reason, Spec, deadline_in};
+use crate::wait::{Interrupt, Reason, Spec, deadline_in, point};
 
 /// A scope in which fibers are spawned; see [`scope`](crate::scope()).
 ///
@@ -245,6 +245,7 @@ impl<'scope> Scope<'scope, '_> {
     /// assert_eq!(cancel::check(), Ok(()));
     /// ```
     pub fn cancel(&self) {
+        point();
         self.children.cancel();
     }
 

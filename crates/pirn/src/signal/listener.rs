@@ -47,6 +47,6 @@ impl Listener {
 
     /// Returns true if all receivers are gone.
     pub(super) fn has_gone(&self) -> bool {
-        self.sender.is_closed()
+        self.sender.has_closed()
     }
 }

@@ -178,6 +178,7 @@ impl<T> JoinHandle<T> {
     /// ```
     #[doc(alias = "abort")]
     pub fn cancel(&self) {
+        point();
         self.joined.fiber().cancel();
     }
 

@@ -146,6 +146,12 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         point();
+        self.try_lock_here()
+    }
+
+    /// Like [`try_lock`](Self::try_lock); never suspends, not even under a strategy.
+    #[inline]
+    fn try_lock_here(&self) -> Option<MutexGuard<'_, T>> {
         let turn = self.guarded.try_exclusive();
         turn.map(|turn| MutexGuard { turn })
     }
@@ -359,7 +365,7 @@ impl<T> From<T> for Mutex<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("Mutex");
-        match self.try_lock() {
+        match self.try_lock_here() {
             Some(value) => out.field("value", &&*value),
             None => out.field("value", &format_args!("<locked>")),
         };

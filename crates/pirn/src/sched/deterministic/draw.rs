@@ -1,4 +1,5 @@
-//! The deterministic worker: every choice comes from a seed, and time is virtual.
+//! The deterministic worker: every choice comes from a seed, or from the strategy of a run, and time
+//! is virtual.
 //!
 //! Owns: which of the ready fibers runs next, and the reasons to hold time. Does not own: the
 //! clock of such a runtime (`seeded`), nor the queues, which are filled as usual
@@ -10,11 +11,12 @@
 //! 1. takes notice of the pool's phase, of fibers that other threads have woken, and of timers that
 //!    are already due;
 //! 2. gathers all ready fibers, out of all queues, in a fixed order;
-//! 3. picks one of them, each with equal probability;
+//! 3. picks one of them: each with equal probability, or the one that the strategy chooses;
 //! 4. if nothing is ready, lets time jump to the next timer and starts again, unless time is held
-//!    (`hold`): fibers wait for something that takes real time. Then the worker rests.
+//!    (`hold`): fibers wait for something that takes real time. Then the worker rests. Without a
+//!    timer and without such a fiber, the run of a strategy ends.
 //!
-//! So time stands still while fibers run. Actions of other threads happen at any time, and a seed
+//! So time stands still while fibers run, for the first 100,000 choices. Actions of other threads happen at any time, and a seed
 //! does not reproduce them.
 
 use crate::fiber::FiberPtr;
@@ -47,7 +49,7 @@ impl Worker {
             self.fire_timers(self.wheel_time());
             self.ask_driver();
             self.gather(seeded);
-            if let Some(fiber) = self.queues.take_first().or_else(|| seeded.pick()) {
+            if let Some(fiber) = seeded.pick_after(self.queues.take_first()) {
                 if self.search.is_active() {
                     self.pass_search_on();
                 }

@@ -26,6 +26,7 @@ use crate::fiber::state::Code;
 use crate::fiber::state_names::State;
 use crate::fiber::{FiberPtr, Ticket};
 use crate::report::fiber_info::FiberInfo;
+use crate::sched::deterministic::seeded::Seeded;
 use crate::sched::worker::run::Worker;
 use crate::wait::reason::Reason;
 use crate::wait::{Spec, park};
@@ -142,15 +143,14 @@ impl Fibers for Described<'_> {
     }
 }
 
-/// Runs `f` on the record of the caller's runs.
+/// Calls `f` with the deterministic part of the caller's worker.
 ///
 /// # Panics
 /// If the caller is not a fiber of a deterministic runtime.
-fn with_runs<R>(f: impl FnOnce(&mut Option<Run>) -> R) -> R {
+fn with_seeded<R>(f: impl FnOnce(&Seeded) -> R) -> R {
     let worker = Worker::of(current::local());
     let seeded = worker.and_then(|worker| worker.seeded.as_ref());
-    let seeded = seeded.expect("the caller is no fiber of a deterministic runtime");
-    f(&mut seeded.runs.borrow_mut())
+    f(seeded.expect("the caller is not a fiber of a deterministic runtime"))
 }
 
 /// Begins a run with `most` choices at most, with the caller as its driver. Each operation that
@@ -162,10 +162,7 @@ fn with_runs<R>(f: impl FnOnce(&mut Option<Run>) -> R) -> R {
 pub(crate) fn begin(strategy: Box<dyn Choose>, most: u64, seed: u64) {
     let local = current::local();
     let driver = local.fiber().expect("the caller is no fiber");
-    with_runs(|runs| {
-        assert!(runs.is_none(), "a run within a run");
-        *runs = Some(Run::new(strategy, most, driver));
-    });
+    with_seeded(|seeded| seeded.begin_run(Run::new(strategy, most, driver)));
     local.set_deterministic(Rng::new(seed));
     local.set_chooses(true);
 }
@@ -176,22 +173,26 @@ pub(crate) fn begin(strategy: Box<dyn Choose>, most: u64, seed: u64) {
 /// If the caller is not the driver of a run.
 pub(crate) fn settle() -> Ended {
     let ticket = park::ticket();
-    with_runs(|runs| {
-        let run = runs.as_mut().expect("there is no run");
+    with_seeded(|seeded| {
+        let mut run = seeded.run.borrow_mut();
+        let run = run.as_mut().expect("sim::settle: no run has begun");
         assert!(run.driver == ticket.fiber(), "the caller is not the driver");
         run.ticket = Some(ticket);
     });
     let _ = park::park(ticket, &Spec::of(Reason::Run));
-    let ended = with_runs(|runs| runs.as_ref().and_then(|run| run.ended));
+    let end = |seeded: &Seeded| seeded.run.borrow().as_ref().and_then(|run| run.ended);
+    let ended = with_seeded(end);
     ended.expect("only the end of the run wakes the driver")
 }
 
-/// Finishes the run; returns its strategy. Fibers that are still ready never run again.
+/// Finishes the run; returns its strategy. Fibers that are still ready never run again. Until then, an
+/// ended run resumes only its driver.
 ///
 /// # Panics
 /// If there is no run.
 pub(crate) fn finish() -> Box<dyn Choose> {
-    let run = with_runs(Option::take).expect("there is no run");
+    let run = with_seeded(|seeded| seeded.run.take());
+    let run = run.expect("sim::finish: no run has begun");
     current::local().set_chooses(false);
     run.strategy
 }

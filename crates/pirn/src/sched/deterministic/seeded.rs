@@ -20,9 +20,9 @@ pub(in crate::sched) struct Seeded {
     rng: RefCell<Rng>,
     /// Fibers that may run, in no meaningful order.
     ready: RefCell<Vec<FiberPtr>>,
-    /// Runs of a strategy, in place of `ready` and `rng`.
-    pub(super) runs: RefCell<Option<Run>>,
-    /// Choices since time last passed.
+    /// The current run of a strategy, in place of `ready` and `rng`.
+    pub(super) run: RefCell<Option<Run>>,
+    /// Choices since time last jumped, or the run began; at most `CHOICES_BEFORE_TIME_PASSES`.
     choices: Cell<u32>,
     /// When virtual time began: nanoseconds of the real clock.
     began: u64,
@@ -36,7 +36,7 @@ impl Seeded {
         Seeded {
             rng: RefCell::new(Rng::new(config.seed)),
             ready: RefCell::new(Vec::new()),
-            runs: RefCell::new(None),
+            run: RefCell::new(None),
             choices: Cell::new(0),
             began: clock::now(),
             passed: Cell::new(0),
@@ -80,17 +80,30 @@ impl Seeded {
 
     /// Adds fibers to the list.
     pub(super) fn extend(&self, fibers: impl IntoIterator<Item = FiberPtr>) {
-        match &mut *self.runs.borrow_mut() {
+        match &mut *self.run.borrow_mut() {
             None => self.ready.borrow_mut().extend(fibers),
             Some(run) => fibers.into_iter().for_each(|fiber| run.add(fiber)),
         }
     }
 
+    /// Takes the fiber that runs next: `first`, if there is one and no strategy, or else one of the
+    /// list.
+    pub(super) fn pick_after(&self, first: Option<FiberPtr>) -> Option<FiberPtr> {
+        let is_run = self.run.borrow().is_some();
+        match first {
+            Some(first) if !is_run => Some(first),
+            first => {
+                self.extend(first);
+                self.pick()
+            }
+        }
+    }
+
     /// Takes one fiber of the list: the one that the strategy chooses or, without one, each with
     /// equal probability.
-    pub(super) fn pick(&self) -> Option<FiberPtr> {
+    fn pick(&self) -> Option<FiberPtr> {
         self.pass();
-        if let Some(run) = &mut *self.runs.borrow_mut() {
+        if let Some(run) = &mut *self.run.borrow_mut() {
             return run.pick();
         }
         let mut ready = self.ready.borrow_mut();
@@ -101,17 +114,31 @@ impl Seeded {
         Some(ready.swap_remove(chosen))
     }
 
+    /// Begins the run of a strategy.
+    ///
+    /// # Panics
+    /// If there is a run.
+    pub(super) fn begin_run(&self, run: Run) {
+        let mut current = self.run.borrow_mut();
+        assert!(
+            current.is_none(),
+            "sim::begin: a run has begun; call sim::finish first"
+        );
+        *current = Some(run);
+        self.choices.set(0);
+    }
+
     /// Ends the run of a strategy, if there is one: nothing can happen in it any more.
     pub(super) fn end_run(&self) -> bool {
-        let mut runs = self.runs.borrow_mut();
-        runs.as_mut().is_some_and(|run| run.end(Ended::Quiet))
+        let mut run = self.run.borrow_mut();
+        run.as_mut().is_some_and(|run| run.end(Ended::Quiet))
     }
 
     /// Lets time pass although fibers are ready, if they have been for very long: a loop that
     /// yields until a moment has come ends.
     fn pass(&self) {
         let choices = self.choices.get() + 1;
-        if choices > STANDSTILL {
+        if choices > CHOICES_BEFORE_TIME_PASSES {
             self.passed.set(self.passed.get() + 1);
         } else {
             self.choices.set(choices);
@@ -121,7 +148,7 @@ impl Seeded {
 
 /// Choices without a jump of time after which each one takes a microsecond. Arbitrary: many more
 /// than tests have that compare times.
-const STANDSTILL: u32 = 100_000;
+const CHOICES_BEFORE_TIME_PASSES: u32 = 100_000;
 
 const MICRO: u64 = 1_000;
 

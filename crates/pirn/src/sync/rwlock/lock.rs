@@ -209,6 +209,12 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
         point();
+        self.try_read_here()
+    }
+
+    /// Like [`try_read`](Self::try_read); never suspends, not even under a strategy.
+    #[inline]
+    fn try_read_here(&self) -> Option<RwLockReadGuard<'_, T>> {
         let turn = self.guarded.try_shared();
         turn.map(RwLockReadGuard::of)
     }
@@ -434,7 +440,7 @@ impl<T> From<T> for RwLock<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("RwLock");
-        match self.try_read() {
+        match self.try_read_here() {
             Some(value) => out.field("value", &&*value),
             None => out.field("value", &format_args!("<locked>")),
         };

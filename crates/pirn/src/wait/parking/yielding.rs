@@ -116,7 +116,10 @@ pub(super) fn unwinds(local: &Local) -> bool {
     // If a poll unwinds, the fibers that run here meanwhile are not in it.
     local.set_polling(Polling::Nothing);
     local.set_poll_timers(ptr::null());
-    !local.left_unwinding() && !leaves_at_once(local)
+    if leaves_at_once(local) {
+        local.set_left_unwinding(true);
+    }
+    !local.left_unwinding()
 }
 
 /// Returns true where time is virtual: it stands still while the thread is blocked, so no fiber
@@ -132,6 +135,7 @@ fn leaves_at_once(local: &Local) -> bool {
 fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
     promote_all(local);
     if local.left_unwinding() || leaves_at_once(local) {
+        local.set_left_unwinding(true);
         return requeue_pinned(local, fiber);
     }
     // Zero, once in 71 minutes, is replaced by one.
@@ -176,16 +180,19 @@ fn spent(local: &'static Local) -> &'static Local {
     current::local()
 }
 
-/// Yields, since the budget is spent. Where each operation spends it, a fiber that unwinds waits
-/// with that: `std` would count its panic for the fibers that run meanwhile.
+/// Yields, since the budget is spent. Where each operation spends it, a fiber that unwinds defers
+/// that to its next operation: `std` would count its panic for the fibers that run meanwhile. Not if
+/// a fiber has left its stack while it unwinds: then the running one may be another.
 #[cold]
 pub(in crate::wait) fn give_way(local: &Local) {
-    if local.time_is_virtual() && panicking() {
+    if local.time_is_virtual() && panicking() && !local.left_unwinding() {
         local.spend_with_next();
-    } else {
-        local.set_at_choice();
-        yield_on(local);
+        return;
     }
+    if !local.is_polling() {
+        local.set_at_choice();
+    }
+    yield_on(local);
 }
 
 /// Lets a deterministic scheduler that [chooses](Local::chooses) decide which fiber runs next.
