@@ -14,11 +14,11 @@ use crate::shrink::shrink;
 use crate::strategy::{Exhaustive, Strategy};
 use crate::trace::{Also, Replay, Trace};
 
-/// Creates a campaign: by default 1,000 runs, or as many as begin within 10 s. The seeds count up from
-/// a random one.
+/// Creates a campaign: by default 1,000 runs, or as many as begin within 10 s. The seeds count up
+/// from a random one.
 ///
-/// The environment takes precedence over the methods of [`Campaign`]: `PIRN_SIM_SEED` is the seed of
-/// the first run, `PIRN_SIM_RUNS` their number, `PIRN_SIM_TIME` their limit in seconds.
+/// The environment takes precedence over the methods of [`Campaign`]: `PIRN_SIM_SEED` is the seed
+/// of the first run, `PIRN_SIM_RUNS` their number, `PIRN_SIM_TIME` their limit in seconds.
 /// `PIRN_SIM_TRACE` replays one trace, once. It holds for every campaign of the process: run one
 /// test. [`Strategy::Exhaustive`] has no limit but those of the methods.
 ///
@@ -48,7 +48,7 @@ pub fn campaign() -> Campaign {
     }
 }
 
-/// Many runs of a test, each with another schedule: see [`campaign`].
+/// Many runs of a test, each with another schedule: see [`campaign`](campaign()).
 ///
 /// # Examples
 /// ```
@@ -70,8 +70,8 @@ pub struct Campaign {
 }
 
 impl Campaign {
-    /// Sets how many seeds are tried. Before the first one the canonical schedule runs, one run of 64
-    /// is repeated, and a failure is shrunk in up to 2,000 more runs.
+    /// Sets how many seeds are tried. Before the first one the canonical schedule runs, one run of
+    /// 64 is repeated, and a failure is shrunk in up to 2,000 more runs.
     ///
     /// # Examples
     /// ```
@@ -82,8 +82,8 @@ impl Campaign {
         self
     }
 
-    /// Sets the real time after which no new run begins. Shrinking a failure takes up to 2 s more. A
-    /// run in progress is not stopped.
+    /// Sets the real time after which no new run begins. Shrinking a failure takes up to 2 s more.
+    /// A run in progress is not stopped.
     ///
     /// # Examples
     /// ```
@@ -150,8 +150,8 @@ impl Campaign {
 
     /// Calls `body` once for each run, until a run fails or the campaign ends.
     ///
-    /// Each call is on a fiber of a runtime with one worker and virtual time, so `pirn::spawn` works in
-    /// it. Everything that the runs change is to be created in `body`.
+    /// Each call is on a fiber of a runtime with one worker and virtual time, so `pirn::spawn`
+    /// works in it. Everything that the runs change is to be created in `body`.
     ///
     /// # Panics
     /// With a report, if a run fails. If an environment variable has a wrong value, or the system

@@ -90,8 +90,8 @@ impl Failure {
         &self.verdict
     }
 
-    /// Returns a trace that fails in the same way: with the same panic, or by a deadlock. It is shrunk,
-    /// unless the failure is [`Verdict::Endless`] or does not repeat.
+    /// Returns a trace that fails in the same way: with the same panic, or by a deadlock. It is
+    /// shrunk, unless the failure is [`Verdict::Endless`] or does not repeat.
     ///
     /// # Examples
     /// ```
@@ -184,7 +184,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The deviations from which on a report does not print a trace. Arbitrary: a few lines of a terminal.
+/// The deviations from which on a report does not print a trace. Arbitrary: a few lines of a
+/// terminal.
 const LONG: usize = 100;
 
 impl Trace {

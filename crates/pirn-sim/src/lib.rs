@@ -1,9 +1,9 @@
 //! Finds concurrency bugs of programs on pirn.
 //!
-//! A [`campaign`] runs a test many times, each time with another schedule. A *schedule* says at each
-//! *choice* which fiber runs next. There is a choice before every operation that other fibers
-//! notice: a lock, a send, a receive, a close, a notification, a wake. So a bug that needs another
-//! fiber to run between two operations is found, although neither of them waits.
+//! A [`campaign`](campaign()) runs a test many times, each time with another schedule. A *schedule*
+//! says at each *choice* which fiber runs next. There is a choice before every operation that other
+//! fibers notice: a lock, a send, a receive, a close, a notification, a wake. So a bug that needs
+//! another fiber to run between two operations is found, although neither of them waits.
 //!
 //! The first schedule that fails is [shrunk](Failure::trace) to the choices that matter, and
 //! reported with a trace. The trace replays the failure in the same test, also after most changes
@@ -45,16 +45,17 @@
 //!   and the order of a `HashMap` differs between runs.
 //! * No other fiber runs between the last operation under a lock and the end of the lock. For a
 //!   `try_lock` that is to find it held, put a [`point`] there.
-//! * If a fiber holds a lock of `std` at a choice and another fiber takes it, the test hangs. Use the
-//!   locks of pirn.
-//! * Time is virtual, as in [`runtime::test`](pirn::runtime::test), and jumps when no fiber is ready. So
-//!   a time limit hardly ever ends before a ready fiber has run.
+//! * If a fiber holds a lock of `std` at a choice and another fiber takes it, the test hangs. Use
+//!   the locks of pirn.
+//! * Time is virtual, as in [`runtime::test`](pirn::runtime::test), and jumps when no fiber is
+//!   ready. So a time limit hardly ever ends before a ready fiber has run.
 //! * A loop that waits for another fiber has to call [`yield_now`](pirn::yield_now); otherwise the
 //!   canonical schedule never leaves it. A loop without an operation of the library hangs the test.
-//! * A fiber that waits for a plain thread, a socket, a child process or another runtime counts as one that waits indefinitely. Calls of
-//!   [`blocking`](pirn::blocking()) and of files are waited for in real time.
-//! * The case that a select takes, if several are ready, is drawn from the seed: it is no part of the
-//!   schedule, and is not shrunk.
+//! * A fiber that waits for a plain thread, a socket, a child process or another runtime counts as
+//!   one that waits indefinitely. Calls of [`blocking`](pirn::blocking()) and of files are waited
+//!   for in real time.
+//! * The case that a select takes, if several are ready, is drawn from the seed: it is no part of
+//!   the schedule, and is not shrunk.
 //! * Locks and condition variables have no spurious wake-ups.
 //! * The fibers of a deadlock never resume and are leaked, with everything on their stacks.
 

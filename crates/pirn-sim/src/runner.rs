@@ -3,8 +3,9 @@
 //! Owns: the runtime, the panic hook that keeps failed runs silent, and the verdict of a run. Does
 //! not own: how many runs there are, and with which strategy (`campaign`, `shrink`).
 //!
-//! All runs have the same driver, a fiber of the runtime. It spawns the body and waits until nothing
-//! can happen any more. A runtime for each run would cost a hundred times as much as a small run.
+//! All runs have the same driver, a fiber of the runtime. It spawns the body and waits until
+//! nothing can happen any more. A runtime for each run would cost a hundred times as much as a
+//! small run.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

@@ -1,7 +1,8 @@
 //! Shrinking: few deviations with which a run still fails in the same way.
 //!
 //! 1. Tries each single deviation from the canonical schedule: most bugs need one.
-//! 2. Delta debugging: leaves out halves, then quarters and so on, then single deviations, as long as
+//! 2. Delta debugging: leaves out halves, then quarters and so on, then single deviations, as long
+//! as
 //!    the run still fails. The result is minimal in that each deviation is needed.
 //!
 //! A budget of runs and of time ends either early.

@@ -32,9 +32,9 @@ pub struct Trace {
     pub(crate) deviations: Vec<Deviation>,
 }
 
-/// One choice that differs from the canonical one. It is named by the fiber that ran last, and by the
-/// count of choices made after that fiber. So a change of another fiber's code does not
-/// shift it.
+/// One choice that differs from the canonical one. It is named by the fiber that ran last, and by
+/// the count of choices made after that fiber. So a change of another fiber's code does not shift
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Deviation {
     /// The number of the fiber that ran last.
@@ -50,7 +50,8 @@ pub(crate) struct Deviation {
 /// # Examples
 /// ```
 /// let error = "x".parse::<pirn_sim::Trace>().unwrap_err();
-/// assert_eq!(error.to_string(), "no trace: 'x'; expected 1:SEED:FIBER.N>FIBER,... with the seed in hexadecimal");
+/// assert_eq!(error.to_string(), "no trace: 'x'; expected 1:SEED:FIBER.N>FIBER,... with the seed in
+/// hexadecimal");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseTraceError(String);

@@ -74,8 +74,8 @@ impl Search {
 impl Choose for Exhaustive {
     fn choose(&mut self, choice: &dev::Choice<'_>) -> usize {
         let search = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A fiber that asks for others to run does not run before one of them has: a loop that waits
-        // would have a schedule for each number of its turns.
+        // A fiber that asks for others to run does not run before one of them has: a loop that
+        // waits would have a schedule for each number of its turns.
         let asks = choice.last.filter(|_| !choice.goes_on);
         let first = canonical(choice);
         let others = (0..choice.ready.len())

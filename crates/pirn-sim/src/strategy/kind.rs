@@ -7,7 +7,7 @@ use super::delays::Delays;
 use super::pct::Pct;
 use super::random::{Random, Sticky};
 
-/// How a [campaign](crate::campaign) chooses schedules.
+/// How a [campaign](crate::campaign()) chooses schedules.
 ///
 /// # Examples
 /// ```
@@ -35,16 +35,16 @@ pub enum Strategy {
         /// The number of orders; at least 1.
         depth: u32,
     },
-    /// The canonical schedule, in which each fiber continues until it waits; at up to `most` choices
-    /// another ready fiber runs.
+    /// The canonical schedule, in which each fiber continues until it waits; at up to `most`
+    /// choices another ready fiber runs.
     ///
     /// Source: Emmi, Qadeer, Rakamarić: Delay-Bounded Scheduling, POPL 2011.
     Delays {
         /// The number of such choices.
         most: u32,
     },
-    /// All schedules in which a fiber that could continue is preempted at most `preemptions` times. The
-    /// campaign ends when all of them have run. The ready cases of a select are not enumerated.
+    /// All schedules in which a fiber that could continue is preempted at most `preemptions` times.
+    /// The campaign ends when all of them have run. The ready cases of a select are not enumerated.
     ///
     /// Source: Musuvathi, Qadeer: Iterative Context Bounding for Systematic Testing of
     /// Multithreaded Programs, PLDI 2007.

@@ -2,8 +2,8 @@
 
 use pirn::dev::sim::Choice;
 
-/// Finds a fiber that has been ready for [`MOST`] choices without running: others may wait for it in
-/// a loop.
+/// Finds a fiber that has been ready for [`MOST`] choices without running: others may wait for it
+/// in a loop.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     /// The fiber that has been ready for longest, and for how many choices.

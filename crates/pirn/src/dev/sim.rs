@@ -28,8 +28,8 @@ pub fn settle() -> Ended {
     run::settle()
 }
 
-/// Finishes the run, and returns its strategy. Fibers that are still ready never run again. Until then, an
-/// ended run resumes only its driver.
+/// Finishes the run, and returns its strategy. Fibers that are still ready never run again. Until
+/// then, an ended run resumes only its driver.
 ///
 /// # Panics
 /// If there is no run.

@@ -2,6 +2,7 @@
 //! numbers, objects that count their drops, and the system's statistics of this process.
 
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -278,11 +279,19 @@ pub(crate) struct Directory(PathBuf);
 impl Directory {
     pub(crate) fn new() -> Directory {
         static MADE: AtomicUsize = AtomicUsize::new(0);
-        let number = MADE.fetch_add(1, Ordering::SeqCst);
-        let name = format!("pirn-it-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).expect("a new directory");
-        Directory(path)
+        loop {
+            let number = MADE.fetch_add(1, Ordering::SeqCst);
+            let name = format!("pirn-it-{}-{number}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            match fs::create_dir(&path) {
+                // A test of the same number that was killed has left it.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => {
+                    made.expect("a new directory");
+                    return Directory(path);
+                }
+            }
+        }
     }
 
     /// Returns the path of `name` in it.

@@ -1,5 +1,5 @@
-//! The deterministic worker: every choice comes from a seed, or from the strategy of a run, and time
-//! is virtual.
+//! The deterministic worker: every choice comes from a seed, or from the strategy of a run, and
+//! time is virtual.
 //!
 //! Owns: which of the ready fibers runs next, and the reasons to hold time. Does not own: the
 //! clock of such a runtime (`seeded`), nor the queues, which are filled as usual
@@ -16,8 +16,8 @@
 //!    (`hold`): fibers wait for something that takes real time. Then the worker rests. Without a
 //!    timer and without such a fiber, the run of a strategy ends.
 //!
-//! So time stands still while fibers run, for the first 100,000 choices. Actions of other threads happen at any time, and a seed
-//! does not reproduce them.
+//! So time stands still while fibers run, for the first 100,000 choices. Actions of other threads
+//! happen at any time, and a seed does not reproduce them.
 
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};

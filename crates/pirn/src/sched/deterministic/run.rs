@@ -7,7 +7,8 @@
 //! | state | next |
 //! |---|---|
 //! | no run | `begin`, on the driver: a run without an end |
-//! | a run | `settle`, on the driver: it parks; the worker ends the run when no fiber is ready and no timer is armed, or when the last choice is spent, and wakes the driver |
+//! | a run | `settle`, on the driver: it parks; the worker ends the run when no fiber is ready and
+//! no timer is armed, or when the last choice is spent, and wakes the driver |
 //! | an ended run | the driver alone is chosen; `finish`, on the driver: no run |
 //!
 //! All of it happens on the worker's thread, so no wake is lost: the driver's ticket is stored
@@ -185,8 +186,8 @@ pub(crate) fn settle() -> Ended {
     ended.expect("only the end of the run wakes the driver")
 }
 
-/// Finishes the run; returns its strategy. Fibers that are still ready never run again. Until then, an
-/// ended run resumes only its driver.
+/// Finishes the run; returns its strategy. Fibers that are still ready never run again. Until then,
+/// an ended run resumes only its driver.
 ///
 /// # Panics
 /// If there is no run.
