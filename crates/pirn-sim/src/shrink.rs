@@ -2,8 +2,7 @@
 //!
 //! 1. Tries each single deviation from the canonical schedule: most bugs need one.
 //! 2. Delta debugging: leaves out halves, then quarters and so on, then single deviations, as long
-//! as
-//!    the run still fails. The result is minimal in that each deviation is needed.
+//!    as the run still fails. The result is minimal in that each deviation is needed.
 //!
 //! A budget of runs and of time ends either early.
 //!

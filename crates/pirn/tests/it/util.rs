@@ -258,7 +258,7 @@ pub(crate) fn watched(command: &mut Command) -> Ended {
         .spawn()
         .expect("a process starts");
     let mut pipe = child.stderr.take().expect("a pipe");
-    let reader = std::thread::spawn(move || std::io::read_to_string(&mut pipe));
+    let reader = std::thread::spawn(move || io::read_to_string(&mut pipe));
     let start = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().expect("a child of ours") {

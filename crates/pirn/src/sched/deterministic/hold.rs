@@ -6,10 +6,8 @@
 //!
 //! | a fiber waits for | time is held |
 //! |---|---|
-//! | a call of `blocking`, of a file, a lookup; another runtime
-//! ([`outside`](crate::sched::deterministic::draw::outside)) | until that ends |
-//! | a descriptor: a socket, a pipe, the end of a child | until an event comes, for `limit` of real
-//! time at most |
+//! | a call of `blocking`, of a file, a lookup; another runtime ([`outside`](crate::sched::deterministic::draw::outside)) | until that ends |
+//! | a descriptor: a socket, a pipe, the end of a child | until an event comes, for `limit` of real time at most |
 //! | another fiber, or a plain thread | not at all |
 //!
 //! A hold that ends without an event was in vain: for instance, with a server that waits for

@@ -7,8 +7,7 @@
 //! | state | next |
 //! |---|---|
 //! | no run | `begin`, on the driver: a run without an end |
-//! | a run | `settle`, on the driver: it parks; the worker ends the run when no fiber is ready and
-//! no timer is armed, or when the last choice is spent, and wakes the driver |
+//! | a run | `settle`, on the driver: it parks; the worker ends the run when no fiber is ready and no timer is armed, or when the last choice is spent, and wakes the driver |
 //! | an ended run | the driver alone is chosen; `finish`, on the driver: no run |
 //!
 //! All of it happens on the worker's thread, so no wake is lost: the driver's ticket is stored
