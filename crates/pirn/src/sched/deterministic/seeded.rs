@@ -102,10 +102,17 @@ impl Seeded {
     /// Takes one fiber of the list: the one that the strategy chooses or, without one, each with
     /// equal probability.
     fn pick(&self) -> Option<FiberPtr> {
-        self.pass();
-        if let Some(run) = &mut *self.run.borrow_mut() {
-            return run.pick();
+        let picked = match &mut *self.run.borrow_mut() {
+            Some(run) => run.pick(),
+            None => self.pick_at_random(),
+        };
+        if picked.is_some() {
+            self.pass();
         }
+        picked
+    }
+
+    fn pick_at_random(&self) -> Option<FiberPtr> {
         let mut ready = self.ready.borrow_mut();
         if ready.is_empty() {
             return None;
