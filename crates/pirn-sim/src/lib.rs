@@ -64,6 +64,8 @@
     reason = "the limits of a campaign are of real time, and its search is shared by plain threads"
 )]
 
+use pirn::dev::sim::Operation;
+
 mod campaign;
 mod failure;
 mod runner;
@@ -110,5 +112,5 @@ pub use trace::{ParseTraceError, Trace};
 /// assert!(failure.is_some());
 /// ```
 pub fn point() {
-    pirn::dev::sim::point();
+    pirn::dev::sim::point(Operation::Point, 0);
 }

@@ -19,12 +19,90 @@ pub struct Choice<'a> {
     pub last: Option<u32>,
     /// That fiber is ready, and has not asked for others to run: it could go on.
     pub goes_on: bool,
-    /// Describes those in `ready`, for reports.
+    /// Describes those in `ready`.
     pub fibers: &'a dyn Fibers,
+}
+
+/// An operation of a fiber, with the object that it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// The operation.
+    pub operation: Operation,
+    /// The address of the object; 0 if there is none, or if there are several. A lock, a channel
+    /// and so on has one address for all operations on it.
+    pub object: usize,
+}
+
+/// The kinds of operations that other fibers can notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Operation {
+    /// A lock is taken, by one party alone.
+    Lock,
+    /// A lock is taken, beside other readers.
+    Read,
+    /// The same, if that needs no wait.
+    TryLock,
+    /// Permits of a semaphore are taken.
+    Acquire,
+    /// The same, if that needs no wait.
+    TryAcquire,
+    /// Permits of a semaphore are returned, or added.
+    Release,
+    /// A wait for a notification, an event, the end of a group, or of a channel.
+    Wait,
+    /// A condition variable is notified.
+    Notify,
+    /// An event, or a value that is set once, is set.
+    Set,
+    /// A party arrives at a barrier, or work of a group is announced or done.
+    Arrive,
+    /// A value is sent.
+    Send,
+    /// The same, if that needs no wait.
+    TrySend,
+    /// A value is received.
+    Receive,
+    /// The same, if that needs no wait.
+    TryReceive,
+    /// An end of a channel is closed or dropped, or a semaphore is closed.
+    Close,
+    /// The state of an object is read.
+    Look,
+    /// A select waits for one of several objects.
+    Select,
+    /// The same, if one is ready.
+    TrySelect,
+    /// A fiber waits to be unparked.
+    Park,
+    /// A fiber is unparked.
+    Unpark,
+    /// A wait for the end of a fiber, or of the fibers of a group.
+    Join,
+    /// A fiber, a scope or a token is cancelled.
+    Cancel,
+    /// A fiber looks whether it is cancelled.
+    Check,
+    /// A wait for a moment.
+    Sleep,
+    /// A poll of a future.
+    Poll,
+    /// A call of a file, a socket or a process.
+    Io,
+    /// An atomic variable is read.
+    Load,
+    /// An atomic variable is written, or changed.
+    Store,
+    /// A call of `point`.
+    Point,
 }
 
 /// The ready fibers at a choice, by index.
 pub trait Fibers {
+    /// Returns the operation before which the fiber was stopped. None if it has not run yet, has
+    /// waited, or has asked for others to run.
+    fn step(&self, index: usize) -> Option<Step>;
+
     /// Returns where the fiber was spawned.
     fn spawned_at(&self, index: usize) -> &'static Location<'static>;
 

@@ -7,6 +7,7 @@
 use std::io;
 
 use super::threads::{FILES, THREADS, run_on};
+use crate::base::choice::Operation;
 use crate::fiber::current;
 use crate::wait::begin;
 
@@ -22,7 +23,7 @@ use crate::wait::begin;
 pub(crate) fn file_call<T: Send>(
     call: impl FnOnce() -> io::Result<T> + Send,
 ) -> io::Result<T> {
-    begin()?;
+    begin(Operation::Io, 0)?;
     hand_over(call)
 }
 

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io;
 
 use super::file_call::hand_over;
+use crate::base::choice::Operation;
 use crate::fiber::current;
 use crate::sched::worker::system::read_queued;
 use crate::sys::{Cached, Rest, read_cached};
@@ -39,7 +40,7 @@ pub(crate) fn file_read(
     at: Option<u64>,
     call: impl FnOnce(&File, &mut [u8], usize) -> io::Result<usize> + Send,
 ) -> io::Result<usize> {
-    begin()?;
+    begin(Operation::Io, 0)?;
     let n = match fetch(file, in_place, into, at) {
         Cached {
             n,
@@ -63,7 +64,7 @@ pub(crate) fn file_read_exact(
     at: Option<u64>,
     call: impl FnOnce(&File, &mut [u8], usize) -> io::Result<()> + Send,
 ) -> io::Result<()> {
-    begin()?;
+    begin(Operation::Io, 0)?;
     let n = fetch(file, in_place, into, at).n;
     match &mut into[n..] {
         [] => Ok(()),

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use crate::base::choice::Operation;
 use crate::wait::{Interrupt, deadline, interrupted, point};
 
 /// Returns an error if the caller is interrupted. For code that computes between waits.
@@ -28,7 +29,7 @@ use crate::wait::{Interrupt, deadline, interrupted, point};
 #[doc(alias = "Err")]
 #[inline]
 pub fn check() -> Result<(), Interrupt> {
-    point();
+    point(Operation::Check, 0);
     interrupted().map_or(Ok(()), Err)
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use crate::base::choice::Operation;
 use crate::fiber::cancel_scope::CancelScope;
 use crate::fiber::current;
 use crate::fiber::token::Node;
@@ -160,7 +161,7 @@ impl Token {
     /// assert_eq!(received, Err(RecvError::Interrupted(Interrupt::Cancelled)));
     /// ```
     pub fn cancel(&self) {
-        point();
+        point(Operation::Cancel, (&raw const *self.0).addr());
         self.0.cancel();
     }
 
@@ -178,7 +179,7 @@ impl Token {
     /// ```
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        point();
+        point(Operation::Check, (&raw const *self.0).addr());
         self.0.is_cancelled()
     }
 
@@ -246,7 +247,7 @@ impl Token {
                 },
             );
         }
-        consume_budget();
+        consume_budget(Operation::Check, (&raw const *self.0).addr());
     }
 
     /// Registers `f` to be called once when this token is cancelled, on the stack of the party that

@@ -21,7 +21,6 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use crate::shim::Lock;
 use crate::spawn::{JoinError, Payload, spawn};
-use crate::wait::point;
 
 /// Opens a channel of results: fibers run the work submitted at one end, and results are received
 /// at the other end in the order of submission.
@@ -159,7 +158,6 @@ impl<T> OrderedSender<T> {
     /// assert!(results.recv().is_err());
     /// ```
     pub fn close(&self) -> bool {
-        point();
         self.line.sender.close()
     }
 

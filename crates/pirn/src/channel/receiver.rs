@@ -11,6 +11,7 @@ use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::futures::RecvFuture;
 use super::shared::Pipe;
 use super::state::Side;
+use crate::base::choice::Operation;
 use crate::wait::object::Nameable;
 use crate::wait::{deadline_in, point};
 
@@ -99,7 +100,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
     /// ```
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        point();
+        point(Operation::TryReceive, self.known_at());
         self.channel.try_recv()
     }
 
@@ -292,7 +293,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(tx.close_reason().unwrap().to_string(), "too many errors");
     /// ```
     pub fn close_with(&self, reason: impl Into<Box<dyn Error + Send + Sync>>) -> bool {
-        point();
+        point(Operation::Close, self.known_at());
         self.channel.close(Some(Arc::from(reason.into())))
     }
 
@@ -319,7 +320,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
     /// ```
     pub fn close(&self) -> bool {
-        point();
+        point(Operation::Close, self.known_at());
         self.channel.close(None)
     }
 
@@ -334,7 +335,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.recv(), Ok(7));
     /// ```
     pub fn is_closed(&self) -> bool {
-        point();
+        point(Operation::Look, self.known_at());
         self.channel.is_closed()
     }
 
@@ -353,7 +354,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.len(), 1);
     /// ```
     pub fn len(&self) -> usize {
-        point();
+        point(Operation::Look, self.known_at());
         self.channel.len()
     }
 
@@ -367,7 +368,7 @@ impl<T> Receiver<T> {
     /// assert!(!rx.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        point();
+        point(Operation::Look, self.known_at());
         self.channel.len() == 0
     }
 
@@ -424,7 +425,7 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        point();
+        point(Operation::Close, self.known_at());
         self.channel.remove_receiver();
     }
 }

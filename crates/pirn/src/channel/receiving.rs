@@ -7,6 +7,7 @@ use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::sending::BATCH;
 use super::shared::Pipe;
 use super::state::{Deferred, Dry, Side, State};
+use crate::base::choice::Operation;
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 use crate::wait::wait_info::Subject;
@@ -58,7 +59,8 @@ impl<T> Pipe<T> {
     #[inline]
     #[track_caller]
     pub(super) fn recv(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        if let Err(interrupt) = begin() {
+        if let Err(interrupt) = begin(Operation::Receive, (&raw const self.state).addr())
+        {
             return Err(RecvTimeoutError::Interrupted(interrupt));
         }
         match self.just_take(true) {

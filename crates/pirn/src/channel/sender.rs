@@ -12,6 +12,7 @@ use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::futures::SendFuture;
 use super::shared::Pipe;
 use super::state::Side;
+use crate::base::choice::Operation;
 use crate::wait::object::Nameable;
 use crate::wait::{deadline_in, point};
 
@@ -125,7 +126,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.try_send(3), Err(TrySendError::Disconnected(3)));
     /// ```
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        point();
+        point(Operation::TrySend, self.known_at());
         self.channel.try_send(value)
     }
 
@@ -333,7 +334,7 @@ impl<T> Sender<T> {
     /// assert_eq!(rx.close_reason().unwrap().to_string(), "the disk is full");
     /// ```
     pub fn close_with(&self, reason: impl Into<Box<dyn Error + Send + Sync>>) -> bool {
-        point();
+        point(Operation::Close, self.known_at());
         self.channel.close(Some(Arc::from(reason.into())))
     }
 
@@ -391,7 +392,7 @@ impl<T> Sender<T> {
     /// assert_eq!(rx.iter().collect::<Vec<_>>(), [1]);
     /// ```
     pub fn close(&self) -> bool {
-        point();
+        point(Operation::Close, self.known_at());
         self.channel.close(None)
     }
 
@@ -405,7 +406,7 @@ impl<T> Sender<T> {
     /// assert!(tx.is_closed());
     /// ```
     pub fn is_closed(&self) -> bool {
-        point();
+        point(Operation::Look, self.known_at());
         self.has_closed()
     }
 
@@ -422,7 +423,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.len(), 2);
     /// ```
     pub fn len(&self) -> usize {
-        point();
+        point(Operation::Look, self.known_at());
         self.channel.len()
     }
 
@@ -438,7 +439,7 @@ impl<T> Sender<T> {
     /// assert!(tx.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
-        point();
+        point(Operation::Look, self.known_at());
         self.channel.len() == 0
     }
 
@@ -496,7 +497,7 @@ impl<T> Clone for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        point();
+        point(Operation::Close, self.known_at());
         self.channel.remove_sender();
     }
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::shared::Pipe;
 use super::state::{Brought, Deferred, Offer, Side, State};
+use crate::base::choice::Operation;
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 use crate::wait::wait_info::Subject;
@@ -41,7 +42,7 @@ impl<T> Pipe<T> {
         value: T,
         deadline: Option<Instant>,
     ) -> Result<(), SendTimeoutError<T>> {
-        if let Err(interrupt) = begin() {
+        if let Err(interrupt) = begin(Operation::Send, (&raw const self.state).addr()) {
             return Err(SendTimeoutError::Interrupted(value, interrupt));
         }
         let mut state = self.state.lock();
@@ -105,7 +106,7 @@ impl<T> Pipe<T> {
 
     /// Reserves a place for a value that [`store_reserved`](Self::store_reserved) stores later.
     pub(super) fn reserve(&self) -> Result<(), SendError<()>> {
-        if let Err(interrupt) = begin() {
+        if let Err(interrupt) = begin(Operation::Send, (&raw const self.state).addr()) {
             return Err(SendError::Interrupted((), interrupt));
         }
         let waited = self.wait_to_send(self.state.lock(), None, |state| {

@@ -2,7 +2,7 @@
 
 use crate::sched::deterministic::run;
 
-pub use crate::base::choice::{Choice, Choose, Fibers};
+pub use crate::base::choice::{Choice, Choose, Fibers, Operation, Step};
 pub use crate::sched::deterministic::run::Ended;
 
 /// Begins a run with `most` choices at most. The calling fiber is its driver: fibers that it spawns
@@ -14,9 +14,11 @@ pub fn begin(strategy: Box<dyn Choose>, most: u64, seed: u64) {
     run::begin(strategy, most, seed);
 }
 
-/// Lets the strategy choose which fiber runs next. No effect outside of a run.
-pub fn point() {
-    crate::wait::point();
+/// Lets the strategy choose which fiber runs next, before an operation that other fibers notice.
+/// `object` identifies its object; 0 if it has none. No effect outside of a run.
+#[inline]
+pub fn point(operation: Operation, object: usize) {
+    crate::wait::point(operation, object);
 }
 
 /// Waits until nothing can happen any more in the run, or its choices are spent.

@@ -9,6 +9,7 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
 use std::time::SystemTime;
 
 use super::{FileTimes, Metadata, Permissions};
+use crate::base::choice::Operation;
 use crate::blocking::{file_call, file_read, file_read_exact};
 use crate::sys::may_be_cached;
 use crate::wait::begin;
@@ -405,7 +406,7 @@ impl Seek for &File {
         match to {
             // The system changes a number; no disk access.
             SeekFrom::Start(_) | SeekFrom::Current(_) => {
-                begin()?;
+                begin(Operation::Io, 0)?;
                 (&self.file).seek(to)
             }
             SeekFrom::End(_) => file_call(|| (&self.file).seek(to)),

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use crate::base::choice::Operation;
 use crate::wait::poll_timers::{PollTimersSlot, within_own};
 use crate::wait::poll_waker::PollWaker;
 use crate::wait::polling::refuse_in_poll;
@@ -87,7 +88,7 @@ fn drive<F: Future>(future: F, spec: &Spec) -> Result<F::Output, Interrupt> {
     let timers = PollTimersSlot::default();
     let mut future = pin!(future);
     loop {
-        consume_budget();
+        consume_budget(Operation::Poll, 0);
         if spec.accepts.interrupts()
             && let Some(interrupt) = interrupted()
         {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
+use crate::base::choice::Operation;
 use crate::fiber::{FiberId, FiberPtr, FiberRef, Header};
 use crate::wait::point;
 
@@ -72,6 +73,12 @@ impl Fiber {
         self.header().name()
     }
 
+    /// Returns the address that identifies the fiber at choices.
+    #[inline]
+    pub(crate) fn address(&self) -> usize {
+        (&raw const *self.header()).addr()
+    }
+
     /// Gives the fiber the token that [`park`](crate::park()) waits for, as
     /// `std::thread::Thread::unpark` does.
     ///
@@ -92,7 +99,7 @@ impl Fiber {
     /// ```
     #[doc(alias = "wake")]
     pub fn unpark(&self) {
-        point();
+        point(Operation::Unpark, self.address());
         self.0.unpark();
     }
 }

@@ -19,6 +19,7 @@ use std::time::Duration;
 use super::case::EndCase;
 use super::error::{JoinError, Payload};
 use super::fiber::Fiber;
+use crate::base::choice::Operation;
 use crate::base::drop_guard::abort_on_unwind;
 use crate::fiber::current::{self, Local};
 use crate::fiber::local::{self, Inheritance};
@@ -217,7 +218,7 @@ impl<T> Joined<T> {
         match self.wait(const { &Spec::interruptible(Reason::Join) }) {
             How::Interrupted(interrupt) => Err(interrupt),
             _ => {
-                consume_budget();
+                consume_budget(Operation::Join, self.fiber.address());
                 Ok(())
             }
         }
@@ -249,7 +250,7 @@ impl<T> Joined<T> {
 
     #[inline]
     fn take_and_spend(self) -> Result<T, JoinError> {
-        consume_budget();
+        consume_budget(Operation::Join, self.fiber.address());
         self.take()
     }
 

@@ -13,6 +13,7 @@ use socket2::{Domain, Protocol, SockRef, Type};
 use super::address::{ToSocketAddrs, first_of, resolve};
 use super::case::ReadyCase;
 use super::socket::{Socket, handle, limits, stream, total};
+use crate::base::choice::Operation;
 use crate::readiness::Interest;
 use crate::wait::begin;
 
@@ -349,7 +350,7 @@ fn connect(
     limit: Option<Duration>,
     at: &'static Location<'static>,
 ) -> io::Result<TcpStream> {
-    begin()?;
+    begin(Operation::Io, 0)?;
     let domain = Domain::for_address(address);
     let opened = socket2::Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
     opened.set_nonblocking(true)?;

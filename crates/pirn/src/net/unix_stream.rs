@@ -19,6 +19,7 @@ use socket2::{Domain, SockAddr, Type};
 
 use super::case::ReadyCase;
 use super::socket::{Socket, handle, limits, stream, total};
+use crate::base::choice::Operation;
 use crate::readiness::Interest;
 use crate::time::sleep;
 use crate::wait::begin;
@@ -90,7 +91,7 @@ impl UnixStream {
     #[doc(alias = "DialUnix")]
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
-        begin()?;
+        begin(Operation::Io, 0)?;
         connect(&SockAddr::unix(path)?)
     }
 
@@ -116,7 +117,7 @@ impl UnixStream {
     /// ```
     #[track_caller]
     pub fn connect_addr(address: &SocketAddr) -> io::Result<UnixStream> {
-        begin()?;
+        begin(Operation::Io, 0)?;
         connect(&to_system(address)?)
     }
 

@@ -10,6 +10,7 @@ use std::process;
 
 use super::pipe::{ChildStderr, ChildStdin, ChildStdout};
 use super::{ExitStatus, Output, orphans};
+use crate::base::choice::Operation;
 use crate::readiness::{Interest, Source};
 use crate::scope::try_scope;
 use crate::sys;
@@ -186,7 +187,7 @@ impl Child {
     #[doc(alias = "waitpid")]
     #[track_caller]
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
-        begin()?;
+        begin(Operation::Io, 0)?;
         drop(self.stdin.take());
         self.process.wait()
     }
@@ -217,7 +218,7 @@ impl Child {
     /// ```
     #[track_caller]
     pub fn wait_with_output(mut self) -> io::Result<Output> {
-        begin()?;
+        begin(Operation::Io, 0)?;
         drop(self.stdin.take());
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         match (self.stdout.take(), self.stderr.take()) {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process;
 
 use super::{Child, ExitStatus, Output, Stdio, orphans};
+use crate::base::choice::Operation;
 use crate::wait::begin;
 
 /// A program to start, with its arguments and environment, like [`std::process::Command`].
@@ -290,7 +291,7 @@ impl Command {
     /// ```
     #[doc(alias = "Start")]
     pub fn spawn(&mut self) -> io::Result<Child> {
-        begin()?;
+        begin(Operation::Io, 0)?;
         orphans::look_after();
         let child = self.command.spawn().and_then(Child::new)?;
         Ok(match self.kill_on_drop {

@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 
 use super::Command;
+use crate::base::choice::Operation;
 use crate::wait::begin;
 
 impl Command {
@@ -111,7 +112,7 @@ impl Command {
     #[doc(alias = "execvp")]
     #[must_use = "it is the error"]
     pub fn exec(&mut self) -> io::Error {
-        match begin() {
+        match begin(Operation::Io, 0) {
             Ok(()) => self.as_std_mut().exec(),
             Err(interrupt) => interrupt.into(),
         }

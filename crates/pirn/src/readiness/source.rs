@@ -13,6 +13,7 @@ use super::interest::Interest;
 use super::site::{Home, Seen, Site, Waits};
 use super::sites;
 use super::table::token;
+use crate::base::choice::Operation;
 use crate::base::mutant::mutant;
 use crate::fiber::current;
 use crate::shim::Lock;
@@ -59,7 +60,7 @@ impl Source {
         mut attempt: impl FnMut() -> io::Result<R>,
         emptied: impl Fn(&R) -> bool,
     ) -> io::Result<R> {
-        begin()?;
+        begin(Operation::Io, 0)?;
         let mut deadline = None;
         loop {
             if let Some(done) = self.attempt(interest, &mut attempt, &emptied) {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::members::{Members, Next};
+use crate::base::choice::Operation;
 use crate::cancel::Token;
 use crate::fiber::current::{self, Local};
 use crate::join::{Fiber, Fresh, JoinError};
@@ -183,7 +184,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     fn has_room(&self) -> bool {
         let spec = match self.limit {
             usize::MAX => Spec::of(Reason::Group),
-            _ if begin().is_err() => return false,
+            _ if begin(Operation::Join, 0).is_err() => return false,
             _ => Spec::interruptible(Reason::Group),
         };
         !matches!(self.members.count(self.limit, &spec), How::Interrupted(_))
@@ -219,7 +220,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     #[track_caller]
     pub fn join_next(&self) -> Result<Option<Result<T, JoinError>>, Interrupt> {
         let next = self.members.take_next(&Spec::interruptible(Reason::Group));
-        consume_budget();
+        consume_budget(Operation::Join, 0);
         match next {
             Err(how) => Err(how.interrupt().unwrap_or(Interrupt::Cancelled)),
             Ok(Next::None) => Ok(None),

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use super::children::Children;
+use crate::base::choice::Operation;
 use crate::join::{Fiber, JoinCase, JoinError, Joined};
 use crate::wait::{Interrupt, point};
 
@@ -132,7 +133,7 @@ impl<'scope, T> ScopedJoinHandle<'scope, T> {
     /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        point();
+        point(Operation::Look, self.joined.fiber().address());
         self.joined.is_finished()
     }
 
@@ -162,7 +163,7 @@ impl<'scope, T> ScopedJoinHandle<'scope, T> {
     /// ```
     #[doc(alias = "abort")]
     pub fn cancel(&self) {
-        point();
+        point(Operation::Cancel, self.joined.fiber().address());
         self.joined.fiber().cancel();
     }
 

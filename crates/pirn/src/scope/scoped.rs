@@ -15,6 +15,7 @@ use super::children::Children;
 use super::group::TaskGroup;
 use super::handle::ScopedJoinHandle;
 use super::leaving::Leaving;
+use crate::base::choice::Operation;
 use crate::cancel::Token;
 use crate::fiber::cancel_scope::{CurrentScope, RegionRef};
 use crate::fiber::current::Local;
@@ -245,7 +246,7 @@ impl<'scope> Scope<'scope, '_> {
     /// assert_eq!(cancel::check(), Ok(()));
     /// ```
     pub fn cancel(&self) {
-        point();
+        point(Operation::Cancel, 0);
         self.children.cancel();
     }
 

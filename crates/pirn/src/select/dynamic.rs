@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::Case;
+use crate::base::choice::Operation;
 use crate::wait::choice::{self, Choice, MOST, Order};
 use crate::wait::{Interrupt, deadline_in, point};
 
@@ -167,7 +168,7 @@ impl<'a> Select<'a> {
     /// ```
     #[doc(alias = "try_select")]
     pub fn try_wait(&mut self) -> Option<usize> {
-        point();
+        point(Operation::TrySelect, 0);
         choice::choose_now(&self.cases, self.order)
     }
 

@@ -3,6 +3,7 @@
 
 use std::ptr;
 
+use crate::base::choice::Operation;
 use crate::wait::choice::{self, Choice, Order};
 use crate::wait::{Interrupt, point};
 
@@ -26,7 +27,7 @@ pub fn choose(cases: &[&dyn choice::Case], biased: bool) -> Result<usize, Interr
 
 /// Completes a case if one is ready now.
 pub fn choose_now(cases: &[&dyn choice::Case], biased: bool) -> Option<usize> {
-    point();
+    point(Operation::TrySelect, 0);
     choice::choose_now(cases, order(biased))
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::base::choice::Operation;
 use crate::fiber::FiberRef;
 use crate::fiber::current;
 use crate::join::Fiber;
@@ -111,7 +112,7 @@ pub fn park_interruptible() -> Result<(), Interrupt> {
     match how.interrupt() {
         None => Ok(()),
         Some(interrupt) => {
-            consume_budget();
+            consume_budget(Operation::Check, 0);
             Err(interrupt)
         }
     }
@@ -198,6 +199,6 @@ pub fn yield_now() {
 #[doc(alias = "consume_budget")]
 #[inline]
 pub fn checkpoint() -> Result<(), Interrupt> {
-    consume_budget();
+    consume_budget(Operation::Check, 0);
     interrupted().map_or(Ok(()), Err)
 }

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use crate::base::choice::Operation;
 use crate::join::{AwaitedEnd, Fiber, JoinCase, JoinError, Joined};
 use crate::wait::{Interrupt, point};
 
@@ -154,7 +155,7 @@ impl<T> JoinHandle<T> {
     /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        point();
+        point(Operation::Look, self.joined.fiber().address());
         self.joined.is_finished()
     }
 
@@ -178,7 +179,7 @@ impl<T> JoinHandle<T> {
     /// ```
     #[doc(alias = "abort")]
     pub fn cancel(&self) {
-        point();
+        point(Operation::Cancel, self.joined.fiber().address());
         self.joined.fiber().cancel();
     }
 

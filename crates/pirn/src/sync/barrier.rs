@@ -10,6 +10,7 @@
 
 use std::fmt;
 
+use crate::base::choice::Operation;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::object::{Describe, Nameable, ObjectKind};
@@ -142,7 +143,7 @@ impl Barrier {
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         refuse_in_poll();
-        consume_budget();
+        consume_budget(Operation::Arrive, self.known_at());
         let waited = wait_in(
             &self.state,
             |state| &mut state.waiters,

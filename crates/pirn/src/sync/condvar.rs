@@ -20,6 +20,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::mutex::MutexGuard;
+use crate::base::choice::Operation;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -309,7 +310,7 @@ impl Condvar {
     /// ```
     #[doc(alias = "Signal")]
     pub fn notify_one(&self) -> bool {
-        point();
+        point(Operation::Notify, self.known_at());
         let mut queue = self.queue.lock();
         let wake = queue.claim_first(|_| ());
         if wake.is_none() {
@@ -346,7 +347,7 @@ impl Condvar {
     /// ```
     #[doc(alias = "Broadcast")]
     pub fn notify_all(&self) -> usize {
-        point();
+        point(Operation::Notify, self.known_at());
         let queue = self.queue.lock();
         let limit = self.miss();
         drop(queue);
@@ -376,7 +377,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         spec: &Spec,
     ) -> (MutexGuard<'a, T>, Option<How>) {
-        point();
+        point(Operation::Wait, self.known_at());
         // ORDERING: Relaxed: the mutex orders this read before every notification that must wake
         // this waiter.
         let seen = self.missed.load(Ordering::Relaxed);

@@ -11,6 +11,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::base::choice::Operation;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::object::{Describe, Nameable, ObjectKind};
@@ -130,7 +131,7 @@ impl Event {
     #[doc(alias = "notify_one")]
     #[doc(alias = "notify_waiters")]
     pub fn set(&self) {
-        point();
+        point(Operation::Set, self.known_at());
         let mut state = self.state.lock();
         if self.automatic {
             let wake = state.waiters.claim_first(|_| ());
@@ -221,7 +222,7 @@ impl Event {
     /// Waits; returns false if the time is up first.
     #[track_caller]
     fn wait_as(&self, spec: &Spec) -> Result<bool, Interrupt> {
-        consume_budget();
+        consume_budget(Operation::Wait, self.known_at());
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }

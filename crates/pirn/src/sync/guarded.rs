@@ -349,6 +349,11 @@ impl<'a, G: Grant, T: ?Sized> Exclusive<'a, G, T> {
 }
 
 impl<'a, G: Grant, T: ?Sized> Released<'a, G, T> {
+    /// Returns the address by which reports find the lock.
+    pub(super) fn address(&self) -> usize {
+        self.turns.address()
+    }
+
     /// Takes the turn again, as [`Guarded::exclusive`] does.
     ///
     /// # Errors

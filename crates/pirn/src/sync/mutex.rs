@@ -11,6 +11,7 @@ use super::guarded::{self, Exclusive, Guarded};
 use super::mapped::MappedMutexGuard;
 use super::shared_turns::Kind;
 use super::turns::Turns;
+use crate::base::choice::Operation;
 use crate::wait::object::Nameable;
 use crate::wait::yielding::consume_budget_here;
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, point};
@@ -123,7 +124,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        let local = consume_budget_here();
+        let local = consume_budget_here(Operation::Lock, self.known_at());
         locked(
             self.guarded
                 .exclusive(local, const { &Spec::of(Reason::Mutex) }),
@@ -145,7 +146,7 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        point();
+        point(Operation::TryLock, self.known_at());
         self.try_lock_here()
     }
 
@@ -174,7 +175,7 @@ impl<T: ?Sized> Mutex<T> {
     #[doc(alias = "try_lock_for")]
     #[track_caller]
     pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
-        let local = consume_budget_here();
+        let local = consume_budget_here(Operation::Lock, self.known_at());
         let spec = Spec::of(Reason::Mutex).until(deadline_in(timeout));
         let turn = self.guarded.exclusive(local, &spec);
         turn.ok().map(|turn| MutexGuard { turn })
@@ -203,7 +204,7 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[track_caller]
     pub fn lock_interruptible(&self) -> Result<MutexGuard<'_, T>, Interrupt> {
-        let local = consume_budget_here();
+        let local = consume_budget_here(Operation::Lock, self.known_at());
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }
@@ -251,7 +252,7 @@ impl<'a, T: ?Sized> Released<'a, T> {
     #[inline]
     #[track_caller]
     pub(super) fn lock(self) -> MutexGuard<'a, T> {
-        let local = consume_budget_here();
+        let local = consume_budget_here(Operation::Lock, self.0.address());
         locked(self.0.exclusive(local, const { &Spec::of(Reason::Mutex) }))
     }
 }

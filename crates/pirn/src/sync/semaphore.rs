@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::permits::{Denied, MOST, Permits};
+use crate::base::choice::Operation;
 use crate::shim::Lock;
 use crate::wait::object::Nameable;
 use crate::wait::{
@@ -215,7 +216,7 @@ impl Semaphore {
     /// ```
     #[doc(alias = "try_acquire_many_owned")]
     pub fn try_acquire_owned(self: &Arc<Self>, k: usize) -> Option<OwnedPermit> {
-        point();
+        point(Operation::TryAcquire, self.known_at());
         let taken = self.permits.lock().try_take(k);
         taken.then(|| self.owned(k))
     }
@@ -236,7 +237,7 @@ impl Semaphore {
     /// ```
     #[doc(alias = "try_acquire_many")]
     pub fn try_acquire(&self, k: usize) -> Option<Permit<'_>> {
-        point();
+        point(Operation::TryAcquire, self.known_at());
         let taken = self.permits.lock().try_take(k);
         taken.then(|| self.permit(k))
     }
@@ -293,7 +294,7 @@ impl Semaphore {
     /// ```
     #[doc(alias = "add_permits")]
     pub fn add(&self, k: usize) {
-        point();
+        point(Operation::Release, self.known_at());
         let added = Permits::add(&self.permits, k);
         assert!(added, "more than `isize::MAX` permits");
     }
@@ -333,7 +334,7 @@ impl Semaphore {
     /// });
     /// ```
     pub fn close(&self) {
-        point();
+        point(Operation::Close, self.known_at());
         Permits::close(&self.permits);
     }
 
@@ -367,7 +368,7 @@ impl Semaphore {
     /// Takes `k` permits; returns false if the time is up first.
     #[track_caller]
     fn take(&self, k: usize, spec: &Spec) -> Result<bool, AcquireError> {
-        consume_budget();
+        consume_budget(Operation::Acquire, self.known_at());
         if let Some(interrupt) = interrupted() {
             return Err(AcquireError::Interrupted(interrupt));
         }
@@ -397,7 +398,7 @@ impl Semaphore {
 
     /// Returns permits when a guard is dropped.
     fn give(&self, count: usize) {
-        point();
+        point(Operation::Release, self.known_at());
         Permits::give(&self.permits, count);
     }
 

@@ -13,6 +13,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::base::choice::Operation;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, Ordering};
@@ -130,7 +131,7 @@ impl WaitGroup {
     /// });
     /// ```
     pub fn add(&self, n: usize) {
-        point();
+        point(Operation::Arrive, self.known_at());
         let mut group = self.group.lock();
         let announced = group.announced.checked_add(n);
         let announced = announced.filter(|&announced| announced <= MOST);
@@ -165,7 +166,7 @@ impl WaitGroup {
     /// });
     /// ```
     pub fn done(&self) {
-        point();
+        point(Operation::Arrive, self.known_at());
         let mut group = self.group.lock();
         let left = group.announced.checked_sub(1);
         group.announced = left.unwrap_or(0);
@@ -199,7 +200,7 @@ impl WaitGroup {
     /// ```
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
-        consume_budget();
+        consume_budget(Operation::Wait, self.known_at());
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }

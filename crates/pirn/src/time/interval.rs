@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::base::choice::Operation;
 use crate::wait::park::{park, ticket};
 use crate::wait::{self, Interrupt, Reason, Spec, consume_budget, interrupted};
 
@@ -145,7 +146,7 @@ impl Interval {
     /// ```
     #[track_caller]
     pub fn tick(&mut self) -> Result<Instant, Interrupt> {
-        consume_budget();
+        consume_budget(Operation::Sleep, 0);
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::base::choice::Operation;
 use crate::wait::park::{park, ticket};
 use crate::wait::{
     self, Interrupt, Reason, Spec, consume_budget, interrupted, yield_now,
@@ -87,7 +88,7 @@ pub fn sleep_until(at: Instant) -> Result<(), Interrupt> {
 #[track_caller]
 fn wait_until(now: Instant, at: Option<Instant>) -> Result<(), Interrupt> {
     if let Some(interrupt) = interrupted() {
-        consume_budget();
+        consume_budget(Operation::Sleep, 0);
         return Err(interrupt);
     }
     if at.is_some_and(|at| at <= now) {

@@ -11,6 +11,7 @@ use std::time::Instant;
 use super::clock::now;
 use super::interrupt::Interrupt;
 use super::yielding::give_way;
+use crate::base::choice::{Operation, Step};
 use crate::fiber::cancel_scope::{LimitRef, RegionRef};
 use crate::fiber::current::{self, Local};
 use crate::fiber::deadline::Limit;
@@ -54,23 +55,27 @@ fn interrupt_in(fiber: FiberPtr) -> Option<Interrupt> {
 /// Begins an operation that may wait: counts it (`yielding::consume_budget`), and then fails if the
 /// caller is [`interrupted`]. Reads the thread's record once instead of twice.
 #[inline]
-pub(crate) fn begin() -> Result<(), Interrupt> {
+pub(crate) fn begin(operation: Operation, object: usize) -> Result<(), Interrupt> {
     let local = current::local();
     let has_no_limits = match current::known(local) {
         None => true,
         Some(fiber) => has_no_limits(fiber.header()),
     };
     if local.consume_budget() || !has_no_limits {
-        return begin_slowly(local);
+        return begin_slowly(local, operation, object);
     }
     Ok(())
 }
 
 #[cold]
 #[inline(never)]
-fn begin_slowly(local: &Local) -> Result<(), Interrupt> {
+fn begin_slowly(
+    local: &Local,
+    operation: Operation,
+    object: usize,
+) -> Result<(), Interrupt> {
     if local.is_to_give_way() {
-        give_way(local);
+        give_way(local, Step { operation, object });
     }
     interrupted().map_or(Ok(()), Err)
 }

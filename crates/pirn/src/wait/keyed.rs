@@ -23,6 +23,7 @@ use super::queue::{Attempt, Waited, wait_in};
 use super::reason::Reason;
 use super::spec::Spec;
 use super::yielding::{consume_budget, point};
+use crate::base::choice::Operation;
 use crate::base::pad::CachePadded;
 use crate::fiber::release::wake_all;
 use crate::fiber::waiter::WaitQueue;
@@ -87,7 +88,7 @@ struct Place {
 #[doc(alias = "atomic_wait")]
 #[track_caller]
 pub fn park_on(key: usize, validate: impl FnOnce() -> bool) -> Result<bool, Interrupt> {
-    consume_budget();
+    consume_budget(Operation::Park, key);
     if let Some(interrupt) = interrupted() {
         return Err(interrupt);
     }
@@ -133,7 +134,7 @@ pub fn park_on(key: usize, validate: impl FnOnce() -> bool) -> Result<bool, Inte
 /// ```
 #[doc(alias = "wake_one")]
 pub fn unpark_one(key: usize) -> bool {
-    point();
+    point(Operation::Unpark, key);
     let mut bucket = bucket(key).lock();
     let wake = bucket
         .queue
@@ -173,7 +174,7 @@ pub fn unpark_one(key: usize) -> bool {
 /// ```
 #[doc(alias = "wake_all")]
 pub fn unpark_all(key: usize) -> usize {
-    point();
+    point(Operation::Unpark, key);
     let bucket = bucket(key);
     let limit = bucket.lock().arrivals;
     let mut woken = 0;

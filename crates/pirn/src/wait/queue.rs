@@ -13,6 +13,7 @@ use super::polling;
 use super::spec::{End, How, Spec};
 use super::wait_info::Subject;
 use super::yielding::consume_budget;
+use crate::base::choice::Operation;
 use crate::base::mutant::mutant;
 use crate::fiber::current;
 use crate::fiber::state::Code;
@@ -111,7 +112,7 @@ pub(crate) fn wait_held<S, P, R>(
         drop(state);
         if early && matches!(how, How::Interrupted(_)) {
             // Refused without having parked: a loop that ignores the interrupt must yield too.
-            consume_budget();
+            consume_budget(Operation::Check, 0);
         }
     }
     Waited::Ended(how, waiter.into_payload())

@@ -6,6 +6,7 @@ use super::park::{call_in, lend_ticket, park};
 use super::reason::Reason;
 use super::spec::Spec;
 use super::yielding::consume_budget;
+use crate::base::choice::Operation;
 use crate::fiber::Ticket;
 
 /// An object that fibers and threads can wait for, with [`on`].
@@ -140,11 +141,11 @@ pub trait Waitable {
 pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
     loop {
         if let Some(interrupt) = interrupted() {
-            consume_budget();
+            consume_budget(Operation::Wait, (&raw const *waitable).addr());
             return Err(interrupt);
         }
         if let Some(output) = waitable.try_complete() {
-            consume_budget();
+            consume_budget(Operation::Wait, (&raw const *waitable).addr());
             return Ok(output);
         }
         let ticket = lend_ticket();
@@ -159,7 +160,7 @@ pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
         }
         if let Some(output) = waitable.try_complete() {
             drop(published);
-            consume_budget();
+            consume_budget(Operation::Wait, (&raw const *waitable).addr());
             return Ok(output);
         }
         let end = park(ticket, &Spec::interruptible(Reason::Waitable));

@@ -8,6 +8,7 @@ use super::buffer::{Found, Row};
 use super::case::RecvCase;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::future::RecvFuture;
+use crate::base::choice::Operation;
 use crate::wait::object::Nameable;
 use crate::wait::{
     Attempt, How, Reason, Spec, Waited, consume_budget, deadline_in, interrupted, point,
@@ -179,7 +180,7 @@ impl<T: Clone> Receiver<T> {
     /// assert_eq!(rx.try_recv(), Ok(7));
     /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        point();
+        point(Operation::TryReceive, self.known_at());
         match self.row.take(&mut self.at) {
             Found::Value(value) => Ok(Arc::unwrap_or_clone(value)),
             Found::Lagged(missed) => Err(TryRecvError::Lagged(missed)),
@@ -276,7 +277,7 @@ impl<T: Clone> Receiver<T> {
 
     #[track_caller]
     fn wait(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        consume_budget();
+        consume_budget(Operation::Receive, self.known_at());
         loop {
             if let Some(interrupt) = interrupted() {
                 return Err(RecvTimeoutError::Interrupted(interrupt));
@@ -324,7 +325,7 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        point();
+        point(Operation::Close, self.known_at());
         self.row.unsubscribe(self.at);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 
 use super::buffer::Row;
 use super::receiver::Receiver;
+use crate::base::choice::Operation;
 use crate::channel::closing::{ClosedCase, Closing, wait_closed};
 use crate::channel::error::SendError;
 use crate::wait::object::Nameable;
@@ -84,7 +85,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.send("for none"), Err(SendError::Disconnected("for none")));
     /// ```
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
-        point();
+        point(Operation::Send, self.known_at());
         self.row.send(value).map_err(SendError::Disconnected)
     }
 
@@ -142,7 +143,7 @@ impl<T> Sender<T> {
     /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
     /// ```
     pub fn close(&self) -> bool {
-        point();
+        point(Operation::Close, self.known_at());
         self.row.close()
     }
 
@@ -251,7 +252,7 @@ impl<T> Clone for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        point();
+        point(Operation::Close, self.known_at());
         let mut state = self.row.state.lock();
         state.senders -= 1;
         let last = state.senders == 0;

@@ -20,6 +20,7 @@
 //! channel is open: waiters not claimed yet stay in the queue for the next end. `wake_closing`
 //! terminates: it claims only while the channel is over, and then none joins.
 
+use crate::base::choice::Operation;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::object::Describe;
@@ -39,7 +40,7 @@ pub(in crate::channel) trait Closing: Describe {
 pub(in crate::channel) fn wait_closed<S: Closing>(
     channel: &Lock<S>,
 ) -> Result<(), Interrupt> {
-    begin()?;
+    begin(Operation::Wait, (&raw const *channel).addr())?;
     // After a wake the channel may be open again, by a `subscribe`.
     loop {
         let waited = wait_in(

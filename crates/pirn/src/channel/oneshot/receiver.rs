@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::case::RecvCase;
 use super::slot::{Found, Slot};
+use crate::base::choice::Operation;
 use crate::channel::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::wait::object::Nameable;
 use crate::wait::wait_info::{Subject, closed};
@@ -93,7 +94,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
     /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        point();
+        point(Operation::TryReceive, self.known_at());
         match self.slot.state.lock().take() {
             Found::Value(value) => Ok(value),
             Found::Empty => Err(TryRecvError::Empty),
@@ -173,7 +174,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
     /// ```
     pub fn close(&mut self) {
-        point();
+        point(Operation::Close, self.known_at());
         if self.slot.close() {
             closed(Subject::of(&self.slot.state));
         }
@@ -241,7 +242,7 @@ impl<T> Receiver<T> {
         &self,
         deadline: Option<Instant>,
     ) -> Result<T, RecvTimeoutError> {
-        consume_budget();
+        consume_budget(Operation::Receive, self.known_at());
         if let Some(interrupt) = interrupted() {
             return Err(RecvTimeoutError::Interrupted(interrupt));
         }
@@ -272,7 +273,7 @@ impl<T> Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        point();
+        point(Operation::Close, self.known_at());
         // After unlocking: the value's destructor is user code.
         drop(self.slot.end_receiving());
     }

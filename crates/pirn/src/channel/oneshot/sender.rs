@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::receiver::Receiver;
 use super::slot::Slot;
+use crate::base::choice::Operation;
 use crate::channel::closing::{ClosedCase, wait_closed};
 use crate::wait::object::Nameable;
 use crate::wait::{Interrupt, point};
@@ -79,7 +80,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.send(7), Err(7));
     /// ```
     pub fn send(self, value: T) -> Result<(), T> {
-        point();
+        point(Operation::Send, self.known_at());
         self.slot.put(value)
     }
 
@@ -153,7 +154,7 @@ impl<T> Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        point();
+        point(Operation::Close, self.known_at());
         self.slot.end_sending();
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::board::Board;
 use super::case::ChangedCase;
 use super::future::ChangedFuture;
+use crate::base::choice::Operation;
 use crate::channel::error::RecvError;
 use crate::sync::RwLockReadGuard;
 use crate::wait::object::Nameable;
@@ -156,7 +157,7 @@ impl<T> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn changed(&mut self) -> Result<(), RecvError> {
-        begin().map_err(RecvError::Interrupted)?;
+        begin(Operation::Receive, self.known_at()).map_err(RecvError::Interrupted)?;
         self.seen = change_after(&self.board, self.seen)?;
         Ok(())
     }
@@ -196,7 +197,7 @@ impl<T> Receiver<T> {
     ) -> Result<Ref<'_, T>, RecvError> {
         loop {
             // In each round: changes may come faster than `f` returns, so that no round parks.
-            begin().map_err(RecvError::Interrupted)?;
+            begin(Operation::Receive, self.known_at()).map_err(RecvError::Interrupted)?;
             let value = self.board.look();
             // WB1: the version of this value.
             self.seen = self.board.state.lock().version;
@@ -324,7 +325,7 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        point();
+        point(Operation::Close, self.known_at());
         self.board.remove_receiver();
     }
 }

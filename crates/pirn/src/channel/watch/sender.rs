@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::board::Board;
 use super::receiver::{Receiver, Ref};
+use crate::base::choice::Operation;
 use crate::channel::closing::{ClosedCase, wait_closed};
 use crate::channel::error::SendError;
 use crate::wait::object::Nameable;
@@ -88,7 +89,7 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        point();
+        point(Operation::Send, self.known_at());
         if self.board.state.lock().receivers == 0 {
             return Err(SendError::Disconnected(value));
         }
@@ -266,7 +267,7 @@ impl<T> Clone for Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        point();
+        point(Operation::Close, self.known_at());
         self.board.remove_sender();
     }
 }

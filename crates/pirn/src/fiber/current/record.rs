@@ -8,6 +8,7 @@ use std::num::NonZero;
 use std::ptr;
 
 use super::budget::{AFTER_LOOK, BEFORE_LOOK, BETWEEN_LOOKS, Budget, LONG_RUN, Then};
+use crate::base::choice::Step;
 use crate::base::clock;
 use crate::base::rng::Rng;
 use crate::context::Stack;
@@ -76,8 +77,8 @@ struct Clock {
     /// This thread is a worker that chooses anew before each operation that fibers notice, also
     /// before those that never wait.
     chooses: Cell<bool>,
-    /// The fiber that ran last has yielded at a choice, and could go on.
-    at_choice: Cell<bool>,
+    /// The operation before which the fiber that ran last has yielded at a choice. It could go on.
+    step: Cell<Option<Step>>,
     /// The last time at which this worker read the clock, in nanoseconds.
     moment: Cell<u64>,
 }
@@ -127,7 +128,7 @@ impl Local {
             clock: Clock {
                 is_virtual: Cell::new(false),
                 chooses: Cell::new(false),
-                at_choice: Cell::new(false),
+                step: Cell::new(None),
                 moment: Cell::new(0),
             },
             rng: Cell::new(None),
@@ -373,14 +374,15 @@ impl Local {
         self.clock.chooses.set(chooses);
     }
 
-    /// Records that the running fiber yields at a choice, and could go on.
-    pub(crate) fn set_at_choice(&self) {
-        self.clock.at_choice.set(true);
+    /// Records the operation before which the running fiber yields at a choice.
+    pub(crate) fn set_step(&self, step: Step) {
+        self.clock.step.set(Some(step));
     }
 
-    /// Returns whether the fiber that ran last has yielded at a choice, and forgets it.
-    pub(crate) fn take_at_choice(&self) -> bool {
-        self.clock.at_choice.take()
+    /// Returns the operation before which the fiber that ran last has yielded at a choice, and
+    /// forgets it. None if it waits, or has asked for others to run.
+    pub(crate) fn take_step(&self) -> Option<Step> {
+        self.clock.step.take()
     }
 
     /// Returns when this worker last read the clock (nanoseconds, as `base::clock` counts).

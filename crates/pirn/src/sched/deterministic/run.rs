@@ -19,7 +19,7 @@
 use std::collections::HashMap;
 use std::panic::Location;
 
-use crate::base::choice::{Choice, Choose, Fibers};
+use crate::base::choice::{Choice, Choose, Fibers, Step};
 use crate::base::rng::Rng;
 use crate::fiber::current;
 use crate::fiber::state::Code;
@@ -48,6 +48,8 @@ pub(super) struct Run {
     /// Ready fibers in the order in which they became ready, and their numbers.
     fibers: Vec<FiberPtr>,
     ready: Vec<u32>,
+    /// The operation before which each fiber was stopped, by number.
+    steps: Vec<Option<Step>>,
     /// The fiber that ran last.
     last: Option<u32>,
     /// The choices that are left.
@@ -66,6 +68,7 @@ impl Run {
             numbers: HashMap::new(),
             fibers: Vec::new(),
             ready: Vec::new(),
+            steps: Vec::new(),
             last: None,
             left: most,
             driver,
@@ -83,6 +86,9 @@ impl Run {
         }
         let next = u32::try_from(self.numbers.len()).expect("fewer than 2^32 fibers");
         let number = *self.numbers.entry(fiber.header().id()).or_insert(next);
+        if number == next {
+            self.steps.push(None);
+        }
         self.fibers.push(fiber);
         self.ready.push(number);
     }
@@ -100,11 +106,19 @@ impl Run {
             return None;
         }
         self.left -= 1;
+        let step = current::local().take_step();
+        if let Some(last) = self.last {
+            self.steps[last as usize] = step;
+        }
         let chosen = self.strategy.choose(&Choice {
             ready: &self.ready,
             last: self.last,
-            goes_on: current::local().take_at_choice(),
-            fibers: &Described(&self.fibers),
+            goes_on: step.is_some(),
+            fibers: &Described {
+                fibers: &self.fibers,
+                ready: &self.ready,
+                steps: &self.steps,
+            },
         });
         self.last = Some(self.ready.remove(chosen));
         Some(self.fibers.remove(chosen))
@@ -124,15 +138,23 @@ impl Run {
 }
 
 /// The ready fibers of a run, at a choice.
-struct Described<'a>(&'a [FiberPtr]);
+struct Described<'a> {
+    fibers: &'a [FiberPtr],
+    ready: &'a [u32],
+    steps: &'a [Option<Step>],
+}
 
 impl Fibers for Described<'_> {
+    fn step(&self, index: usize) -> Option<Step> {
+        self.steps[self.ready[index] as usize]
+    }
+
     fn spawned_at(&self, index: usize) -> &'static Location<'static> {
-        self.0[index].header().location()
+        self.fibers[index].header().location()
     }
 
     fn frames(&self, index: usize) -> Vec<String> {
-        let fiber = self.0[index];
+        let fiber = self.fibers[index];
         if fiber.header().is_fresh() {
             return Vec::new();
         }

@@ -13,6 +13,8 @@ use std::mem;
 use std::sync;
 
 use super::once::Once;
+use crate::base::choice::Operation;
+use crate::wait::object::Nameable;
 use crate::wait::point;
 
 /// A cell that is written once. Readers that need the value wait while it is being initialized,
@@ -124,7 +126,7 @@ impl<T> OnceLock<T> {
     /// ```
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
-        point();
+        point(Operation::Set, self.once.known_at());
         let mut value = Some(value);
         self.get_or_init(|| value.take().expect("not yet written"));
         match value {

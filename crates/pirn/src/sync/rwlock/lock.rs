@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::guard::{RwLockReadGuard, RwLockWriteGuard};
 use super::upgradable::RwLockUpgradableReadGuard;
+use crate::base::choice::Operation;
 use crate::fiber::current::Local;
 use crate::shim::Lock;
 use crate::sync::guarded::Guarded;
@@ -103,7 +104,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
-        let local = consume_budget_here();
+        let local = consume_budget_here(Operation::Read, self.known_at());
         match self.guarded.shared(local, &Spec::of(Reason::RwLock)) {
             Ok(turn) => RwLockReadGuard::of(turn),
             Err(how) => unexpected(how),
@@ -129,7 +130,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
-        let local = consume_budget_here();
+        let local = consume_budget_here(Operation::Lock, self.known_at());
         match self.guarded.exclusive(local, &Spec::of(Reason::RwLock)) {
             Ok(turn) => RwLockWriteGuard::of(turn),
             Err(how) => unexpected(how),
@@ -156,7 +157,7 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[track_caller]
     pub fn upgradable_read(&self) -> RwLockUpgradableReadGuard<'_, T> {
-        let local = consume_budget_here();
+        let local = consume_budget_here(Operation::Read, self.known_at());
         let spec = Spec::of(Reason::RwLock);
         // No closure: reports name the caller's line.
         let slot = match self.upgradable.exclusive(local, &spec) {
@@ -185,7 +186,7 @@ impl<T: ?Sized> RwLock<T> {
     /// assert!(lock.try_upgradable_read().is_some());
     /// ```
     pub fn try_upgradable_read(&self) -> Option<RwLockUpgradableReadGuard<'_, T>> {
-        point();
+        point(Operation::TryLock, self.known_at());
         let slot = self.upgradable.try_exclusive()?;
         let turn = self.guarded.try_shared()?;
         Some(RwLockUpgradableReadGuard::of(slot, turn, &self.guarded))
@@ -208,7 +209,7 @@ impl<T: ?Sized> RwLock<T> {
     #[doc(alias = "TryRLock")]
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
-        point();
+        point(Operation::TryLock, self.known_at());
         self.try_read_here()
     }
 
@@ -235,7 +236,7 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
-        point();
+        point(Operation::TryLock, self.known_at());
         let turn = self.guarded.try_exclusive();
         turn.map(RwLockWriteGuard::of)
     }
@@ -259,7 +260,7 @@ impl<T: ?Sized> RwLock<T> {
     #[doc(alias = "try_read_for")]
     #[track_caller]
     pub fn read_timeout(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
-        let local = consume_budget_here();
+        let local = consume_budget_here(Operation::Read, self.known_at());
         let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
         let turn = self.guarded.shared(local, &spec);
         turn.ok().map(RwLockReadGuard::of)
@@ -284,7 +285,7 @@ impl<T: ?Sized> RwLock<T> {
     #[doc(alias = "try_write_for")]
     #[track_caller]
     pub fn write_timeout(&self, timeout: Duration) -> Option<RwLockWriteGuard<'_, T>> {
-        let local = consume_budget_here();
+        let local = consume_budget_here(Operation::Lock, self.known_at());
         let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
         let turn = self.guarded.exclusive(local, &spec);
         turn.ok().map(RwLockWriteGuard::of)
@@ -313,7 +314,7 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[track_caller]
     pub fn read_interruptible(&self) -> Result<RwLockReadGuard<'_, T>, Interrupt> {
-        let local = begin_interruptible()?;
+        let local = begin_interruptible(Operation::Read, self.known_at())?;
         let spec = Spec::interruptible(Reason::RwLock);
         match self.guarded.shared(local, &spec) {
             Ok(turn) => Ok(RwLockReadGuard::of(turn)),
@@ -346,7 +347,7 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[track_caller]
     pub fn write_interruptible(&self) -> Result<RwLockWriteGuard<'_, T>, Interrupt> {
-        let local = begin_interruptible()?;
+        let local = begin_interruptible(Operation::Lock, self.known_at())?;
         let spec = Spec::interruptible(Reason::RwLock);
         match self.guarded.exclusive(local, &spec) {
             Ok(turn) => Ok(RwLockWriteGuard::of(turn)),
@@ -408,8 +409,11 @@ impl<T: ?Sized> RwLock<T> {
 ///
 /// # Errors
 /// The interrupt of the caller.
-fn begin_interruptible() -> Result<&'static Local, Interrupt> {
-    let local = consume_budget_here();
+fn begin_interruptible(
+    operation: Operation,
+    object: usize,
+) -> Result<&'static Local, Interrupt> {
+    let local = consume_budget_here(operation, object);
     interrupted().map_or(Ok(local), Err)
 }
 

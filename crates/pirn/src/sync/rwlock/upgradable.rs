@@ -10,6 +10,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::guard::{RwLockReadGuard, RwLockWriteGuard};
+use crate::base::choice::Operation;
 use crate::shim::Lock;
 use crate::sync::guarded::{Exclusive, Guarded, Shared};
 use crate::sync::shared_turns::SharedTurns;
@@ -83,7 +84,7 @@ impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
     /// ```
     #[track_caller]
     pub fn upgrade(guard: Self) -> RwLockWriteGuard<'a, T> {
-        let local = consume_budget_here();
+        let local = consume_budget_here(Operation::Lock, guard.lock.address());
         let RwLockUpgradableReadGuard { turn, slot, lock } = guard;
         let turn = lock.upgrade(turn, local, &Spec::of(Reason::RwLock));
         // The next upgradable reader now waits until the turn to write ends.
@@ -112,7 +113,7 @@ impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
     /// assert_eq!(lock.into_inner(), 2);
     /// ```
     pub fn try_upgrade(guard: Self) -> Result<RwLockWriteGuard<'a, T>, Self> {
-        point();
+        point(Operation::TryLock, guard.lock.address());
         let RwLockUpgradableReadGuard { turn, slot, lock } = guard;
         match lock.try_upgrade(turn) {
             Ok(turn) => Ok(RwLockWriteGuard::of(turn)),

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::case::{Case, Needs};
 use super::published::{Published, needed};
 use super::sequence::{Order, Sequence};
+use crate::base::choice::Operation;
 use crate::base::mutant::mutant;
 use crate::fiber::state::Code;
 use crate::wait::clock::{now, random_below};
@@ -87,7 +88,7 @@ pub(crate) fn choose(
     order: Order,
     limit: Option<Instant>,
 ) -> Result<Choice, Interrupt> {
-    begin()?;
+    begin(Operation::Select, 0)?;
     match attempt_each(cases, order) {
         Some(index) => Ok(Choice::Case(index)),
         None => choose_waiting(cases, order, limit),

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use super::spec::How;
 use super::suspend::{requeue, requeue_pinned, requeue_settled};
+use crate::base::choice::{Operation, Step};
 use crate::base::clock;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local, Polling};
@@ -152,31 +153,31 @@ fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
     }
 }
 
-/// Counts one completed operation. The last one of a fiber's budget yields, so that a fiber with
+/// Counts one operation, and says which one. The last one of a fiber's budget yields, so that a fiber with
 /// operations that never wait cannot keep its worker indefinitely.
 #[inline]
-pub(crate) fn consume_budget() {
-    consume_budget_here();
+pub(crate) fn consume_budget(operation: Operation, object: usize) {
+    consume_budget_here(operation, object);
 }
 
 /// Like [`consume_budget`]; returns the record of the thread that the caller then runs on.
 #[inline]
-pub(crate) fn consume_budget_here() -> &'static Local {
+pub(crate) fn consume_budget_here(operation: Operation, object: usize) -> &'static Local {
     let local = current::local();
     if !local.consume_budget() {
         return local;
     }
-    spent(local)
+    spent(local, operation, object)
 }
 
 /// Yields if the budget is spent.
 #[cold]
 #[inline(never)]
-fn spent(local: &'static Local) -> &'static Local {
+fn spent(local: &'static Local, operation: Operation, object: usize) -> &'static Local {
     if !local.is_to_give_way() {
         return local;
     }
-    give_way(local);
+    give_way(local, Step { operation, object });
     current::local()
 }
 
@@ -184,13 +185,13 @@ fn spent(local: &'static Local) -> &'static Local {
 /// that to its next operation: `std` would count its panic for the fibers that run meanwhile. Not if
 /// a fiber has left its stack while it unwinds: then the running one may be another.
 #[cold]
-pub(in crate::wait) fn give_way(local: &Local) {
+pub(in crate::wait) fn give_way(local: &Local, step: Step) {
     if local.time_is_virtual() && panicking() && !local.left_unwinding() {
         local.spend_with_next();
         return;
     }
     if !local.is_polling() {
-        local.set_at_choice();
+        local.set_step(step);
     }
     yield_on(local);
 }
@@ -200,10 +201,10 @@ pub(in crate::wait) fn give_way(local: &Local) {
 /// because it never waits. Inside a poll the choice is put off to the poll's end, and while the
 /// caller unwinds to its next operation.
 #[inline]
-pub(crate) fn point() {
+pub(crate) fn point(operation: Operation, object: usize) {
     let local = current::local();
     if local.chooses() && local.fiber().is_some() {
-        give_way(local);
+        give_way(local, Step { operation, object });
     }
 }
 
@@ -225,7 +226,7 @@ impl How {
             How::Interrupted(interrupt) => Err(interrupt),
             How::TimedOut => Ok(false),
             How::Woken(_) | How::Token => {
-                consume_budget();
+                consume_budget(Operation::Join, 0);
                 Ok(true)
             }
         }
