@@ -12,7 +12,7 @@ use crate::failure::{Failure, Verdict};
 use crate::runner::{Body, Driver, Plan, Ran, Runner};
 use crate::shrink::shrink;
 use crate::strategy::{Exhaustive, Strategy};
-use crate::trace::{Also, Replay, Trace};
+use crate::trace::{Also, Replay, Sometimes, Trace};
 
 /// Creates a campaign: by default 1,000 runs, or as many as begin within 10 s. The seeds count up
 /// from a random one.
@@ -45,6 +45,7 @@ pub fn campaign() -> Campaign {
         choices: CHOICES,
         strategy: Strategy::default(),
         replay: None,
+        reaches: Vec::new(),
     }
 }
 
@@ -67,6 +68,8 @@ pub struct Campaign {
     choices: u64,
     strategy: Strategy,
     replay: Option<Trace>,
+    /// Names of properties that one run at least has to meet.
+    reaches: Vec<&'static str>,
 }
 
 impl Campaign {
@@ -133,6 +136,26 @@ impl Campaign {
     /// ```
     pub fn strategy(mut self, strategy: Strategy) -> Campaign {
         self.strategy = strategy;
+        self
+    }
+
+    /// Requires that one run at least meets the property `name`: that it runs a
+    /// [`reachable!`](pirn::sim::reachable) of that name, or finds the condition of a
+    /// [`sometimes!`](pirn::sim::sometimes) true. If none does, the campaign fails.
+    ///
+    /// A `sometimes!` that was evaluated, but never held, fails the campaign without this. One that
+    /// was never evaluated is not known to the campaign otherwise. Neither is checked where the
+    /// environment sets the seed or the number of runs.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn_sim::Verdict;
+    ///
+    /// let failure = pirn_sim::campaign().runs(10).reaches("the queue is full").find(|| ());
+    /// assert!(matches!(failure.unwrap().verdict(), Verdict::NeverMet(names) if names.len() == 1));
+    /// ```
+    pub fn reaches(mut self, name: &'static str) -> Campaign {
+        self.reaches.push(name);
         self
     }
 
@@ -204,6 +227,10 @@ impl Campaign {
             Some(trace) => self.follow(&body, &trace),
             None => self.explore(&body, seed),
         }?;
+        if matches!(failed.verdict, Verdict::NeverMet(_)) {
+            failed.repeats = true;
+            return Some(failed);
+        }
         let verdict = failed.verdict.clone();
         let like = |ran: &Ran| {
             let found = ran.verdict.as_ref();
@@ -262,6 +289,7 @@ impl Campaign {
                 return Some(self.failure(1, first, verdict, ran.trace));
             }
             let expected = ran.choices;
+            let mut sometimes = ran.sometimes;
             let mut run = 0;
             while run < most && begun.elapsed() < time {
                 let seed = first.wrapping_add(run);
@@ -279,6 +307,9 @@ impl Campaign {
                 if let Some(verdict) = ran.verdict {
                     return Some(self.failure(run, others, verdict, ran.trace));
                 }
+                for (name, (at, is_met)) in ran.sometimes {
+                    sometimes.entry(name).or_insert((at, false)).1 |= is_met;
+                }
                 if search.is_none() && run.is_multiple_of(AUDITED) {
                     let strategy = self.strategy.make(seed, expected);
                     let again = driver.run(self.plan(strategy, seed));
@@ -293,8 +324,26 @@ impl Campaign {
                     break;
                 }
             }
-            None
+            let verdict = self.never_met(&sometimes)?;
+            Some(self.failure(run, first, verdict, Trace::default()))
         })
+    }
+
+    /// Returns the properties that no run has met, if there are any.
+    fn never_met(&self, sometimes: &Sometimes) -> Option<Verdict> {
+        let is_part = ["PIRN_SIM_SEED", "PIRN_SIM_RUNS"];
+        if is_part.iter().any(|name| env::var_os(name).is_some()) {
+            return None;
+        }
+        let evaluated = sometimes.iter().filter(|(_, (_, is_met))| !is_met);
+        let evaluated = evaluated.map(|(name, (at, _))| format!("'{name}' ({at})"));
+        let unknown = self
+            .reaches
+            .iter()
+            .filter(|it| !sometimes.contains_key(*it));
+        let unknown = unknown.map(|name| format!("'{name}', which was never evaluated"));
+        let names: Vec<_> = evaluated.chain(unknown).collect();
+        (!names.is_empty()).then_some(Verdict::NeverMet(names))
     }
 
     /// Reports a run that chose otherwise when it was repeated: the schedule does not decide alone.

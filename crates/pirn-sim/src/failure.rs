@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use pirn::dev::sim::Property;
+
 use crate::trace::Trace;
 
 /// Why a run has failed.
@@ -20,16 +22,37 @@ pub enum Verdict {
     Panic(String),
     /// No fiber can ever run again, but some have not ended: a paragraph for each of them.
     Deadlock(Vec<String>),
+    /// A property that [always](pirn::sim::always) holds did not: its name, place and message.
+    Violated(String),
+    /// No run of the campaign has met these properties that hold
+    /// [sometimes](pirn::sim::sometimes), or are to be [reached](crate::Campaign::reaches).
+    NeverMet(Vec<String>),
     /// The run had this many choices without an end.
     Endless(u64),
 }
 
 impl Verdict {
+    pub(crate) fn violated(property: Property) -> Verdict {
+        let Property {
+            name, at, message, ..
+        } = property;
+        let message = match message.as_str() {
+            "" => String::new(),
+            message => format!(": {message}"),
+        };
+        Verdict::Violated(format!("'{name}' does not always hold ({at}){message}"))
+    }
+
     /// Returns true if both have the same cause: the same panic, or any deadlock.
     pub(crate) fn is_like(&self, other: &Verdict) -> bool {
         match (self, other) {
             (Verdict::Panic(one), Verdict::Panic(other)) => one == other,
             (Verdict::Deadlock(_), Verdict::Deadlock(_)) => true,
+            (Verdict::Violated(one), Verdict::Violated(other)) => {
+                // The message may differ.
+                let name = |text: &str| text.split('(').next().map(str::to_owned);
+                name(one) == name(other)
+            }
             (Verdict::Endless(_), Verdict::Endless(_)) => true,
             _ => false,
         }
@@ -45,6 +68,10 @@ impl fmt::Display for Verdict {
                 fibers
                     .iter()
                     .try_for_each(|fiber| write!(f, "\n{}", fiber.trim_end_matches('\n')))
+            }
+            Verdict::Violated(property) => f.write_str(property),
+            Verdict::NeverMet(names) => {
+                write!(f, "in no run of the campaign: {}", names.join(", "))
             }
             Verdict::Endless(choices) => {
                 write!(f, "no end after {choices} choices")

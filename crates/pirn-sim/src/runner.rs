@@ -22,7 +22,7 @@ use pirn::runtime::{Deadlock, Handle};
 use pirn::spawn::FiberId;
 
 use crate::failure::Verdict;
-use crate::trace::{Also, Deviation, Recorder, Recording, Trace};
+use crate::trace::{Also, Deviation, Recorder, Recording, Sometimes, Trace};
 
 /// The test.
 pub(crate) type Body = Arc<dyn Fn() + Send + Sync>;
@@ -32,6 +32,7 @@ pub(crate) type Body = Arc<dyn Fn() + Send + Sync>;
 pub(crate) struct Ran {
     pub(crate) verdict: Option<Verdict>,
     pub(crate) trace: Trace,
+    pub(crate) sometimes: Sometimes,
     pub(crate) remarks: Vec<String>,
     pub(crate) possible: Vec<Deviation>,
     /// The first panic, whichever fiber's: its place and its message.
@@ -135,6 +136,7 @@ impl Driver<'_> {
             strategy: plan.strategy,
             recording: Rc::clone(&recording),
             also: plan.also,
+            seed: plan.seed,
         };
         IS_SILENT.set(true);
         FIRST.take();
@@ -159,8 +161,10 @@ impl Driver<'_> {
         };
         IS_SILENT.set(false);
         let recording = recording.take();
+        let violated = recording.violated.map(Verdict::violated);
         Ran {
-            verdict,
+            verdict: violated.or(verdict),
+            sometimes: recording.sometimes,
             trace: Trace {
                 seed: plan.seed,
                 deviations: recording.deviations,

@@ -1,13 +1,14 @@
 //! A trace: the choices of a run that differ from the canonical schedule.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::env;
 use std::fmt::{self, Write as _};
+use std::panic::Location;
 use std::rc::Rc;
 use std::str::FromStr;
 
-use pirn::dev::sim::{Choice, Choose};
+use pirn::dev::sim::{Choice, Choose, Property, Rule};
 
 use crate::strategy::canonical;
 
@@ -121,11 +122,20 @@ pub(crate) struct Recording {
     /// All deviations that were possible, if that is asked for.
     pub(crate) possible: Vec<Deviation>,
     pub(crate) choices: u64,
+    /// The first property that did not hold, though it always has to.
+    pub(crate) violated: Option<Property>,
+    /// Properties that hold sometimes: where, and whether they did, by name.
+    pub(crate) sometimes: Sometimes,
+    /// The name of the last choice.
+    last: (u32, u32),
     /// Of all choices, the canonical ones included.
     pub(crate) hash: u64,
     /// Choices after each fiber.
     counts: Vec<u32>,
 }
+
+/// By name: where a property was evaluated that holds sometimes, and whether it did.
+pub(crate) type Sometimes = BTreeMap<&'static str, (&'static Location<'static>, bool)>;
 
 impl Recording {
     /// Counts a choice; returns its name.
@@ -137,7 +147,8 @@ impl Recording {
         }
         self.counts[index] += 1;
         self.choices += 1;
-        (after, self.counts[index])
+        self.last = (after, self.counts[index]);
+        self.last
     }
 }
 
@@ -146,6 +157,8 @@ pub(crate) struct Recorder {
     pub(crate) strategy: Box<dyn Choose>,
     pub(crate) recording: Rc<RefCell<Recording>>,
     pub(crate) also: Also,
+    /// The choices take time, drawn from this seed; none if it is 0.
+    pub(crate) seed: u64,
 }
 
 /// What is recorded besides the deviations.
@@ -185,7 +198,40 @@ impl Choose for Recorder {
         }
         chosen
     }
+
+    fn duration(&mut self) -> u64 {
+        match self.seed {
+            0 => 0,
+            seed => duration_of(seed, self.recording.borrow().last),
+        }
+    }
+
+    fn observe(&mut self, property: Property) {
+        let recording = &mut *self.recording.borrow_mut();
+        match property.rule {
+            Rule::Always if !property.holds => {
+                recording.violated.get_or_insert(property);
+            }
+            Rule::Always => {}
+            Rule::Sometimes => {
+                let met = recording.sometimes.entry(property.name);
+                met.or_insert((property.at, false)).1 |= property.holds;
+            }
+        }
+    }
 }
+
+/// Returns how many nanoseconds of virtual time the choice of this name takes: 40 ns to 5 µs, each
+/// of seven powers of two as often as the others.
+fn duration_of(seed: u64, name: (u32, u32)) -> u64 {
+    let name = u64::from(name.0) << 32 | u64::from(name.1);
+    let mut rng = fastrand::Rng::with_seed(seed ^ name.wrapping_mul(MIX));
+    let least = SHORTEST << rng.u32(..7);
+    rng.u64(least..2 * least)
+}
+
+/// The shortest time of a choice, in nanoseconds.
+const SHORTEST: u64 = 40;
 
 /// Maximum number of described deviations. Arbitrary: a reader follows no more.
 const REMARKS: usize = 8;

@@ -170,6 +170,7 @@
 //! | `tracing` | spans that follow fibers (`diag::in_span`) |
 //! | `prometheus` | the counters as text (`Metrics::prometheus`) |
 //! | `io_uring` | on Linux, reads of a file at an offset wait for the disk without a thread ([`fs`]) |
+//! | `sim` | the effects of [`sim`] in simulated runs; the crate `pirn-sim` turns it on |
 //! | `diagnostics` | checks of stacks and states at each switch |
 //! | `corosensei` | the switch of that crate, on x86-64 too |
 //!
@@ -239,6 +240,7 @@ pub mod runtime;
 pub mod scope;
 pub mod select;
 pub mod signal;
+pub mod sim;
 pub mod spawn;
 // Where modelled words have no const constructors, only the parts without a word of their own
 // remain.

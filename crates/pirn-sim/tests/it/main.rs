@@ -6,4 +6,6 @@
 
 mod found;
 mod passes;
+mod properties;
 mod replays;
+mod time;

@@ -7,6 +7,40 @@ use std::panic::Location;
 pub trait Choose {
     /// Returns the index in `choice.ready` of the fiber that runs next.
     fn choose(&mut self, choice: &Choice<'_>) -> usize;
+
+    /// Returns how many nanoseconds of virtual time pass at the choice that has just been made.
+    fn duration(&mut self) -> u64 {
+        0
+    }
+
+    /// Called when a fiber of the run has evaluated a property.
+    fn observe(&mut self, property: Property) {
+        drop(property);
+    }
+}
+
+/// A property of the program, as it is when a line of it runs.
+#[derive(Clone, Debug)]
+pub struct Property {
+    /// When it must hold.
+    pub rule: Rule,
+    /// The same in all runs.
+    pub name: &'static str,
+    /// It holds now.
+    pub holds: bool,
+    /// The line.
+    pub at: &'static Location<'static>,
+    /// Why it does not hold, if it always has to; may be empty.
+    pub message: String,
+}
+
+/// When a property must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// Whenever its line runs.
+    Always,
+    /// In one run of a campaign at least.
+    Sometimes,
 }
 
 /// One choice.

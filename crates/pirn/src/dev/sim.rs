@@ -2,7 +2,7 @@
 
 use crate::sched::deterministic::run;
 
-pub use crate::base::choice::{Choice, Choose, Fibers, Operation, Step};
+pub use crate::base::choice::{Choice, Choose, Fibers, Operation, Property, Rule, Step};
 pub use crate::sched::deterministic::run::Ended;
 
 /// Begins a run with `most` choices at most. The calling fiber is its driver: fibers that it spawns

@@ -19,7 +19,7 @@
 use std::collections::HashMap;
 use std::panic::Location;
 
-use crate::base::choice::{Choice, Choose, Fibers, Step};
+use crate::base::choice::{Choice, Choose, Fibers, Property, Step};
 use crate::base::rng::Rng;
 use crate::fiber::current;
 use crate::fiber::state::Code;
@@ -54,6 +54,8 @@ pub(super) struct Run {
     last: Option<u32>,
     /// The choices that are left.
     left: u64,
+    /// The virtual time of choices that has not passed yet, in nanoseconds.
+    pub(super) nanos: u64,
     driver: FiberPtr,
     driver_is_ready: bool,
     /// Where the driver waits.
@@ -71,6 +73,7 @@ impl Run {
             steps: Vec::new(),
             last: None,
             left: most,
+            nanos: 0,
             driver,
             driver_is_ready: false,
             ticket: None,
@@ -120,6 +123,7 @@ impl Run {
                 steps: &self.steps,
             },
         });
+        self.nanos += self.strategy.duration();
         self.last = Some(self.ready.remove(chosen));
         Some(self.fibers.remove(chosen))
     }
@@ -217,6 +221,15 @@ pub(crate) fn finish() -> Box<dyn Choose> {
     let run = run.expect("sim::finish: no run has begun");
     current::local().set_chooses(false);
     run.strategy
+}
+
+/// Tells the strategy of a property, if there is a run.
+pub(crate) fn note(property: Property) {
+    with_seeded(|seeded| {
+        if let Some(run) = &mut *seeded.run.borrow_mut() {
+            run.strategy.observe(property);
+        }
+    });
 }
 
 /// Returns the number of fibers of the caller's runtime that have not ended, the caller included.

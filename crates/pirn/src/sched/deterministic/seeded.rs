@@ -103,7 +103,12 @@ impl Seeded {
     /// equal probability.
     fn pick(&self) -> Option<FiberPtr> {
         let picked = match &mut *self.run.borrow_mut() {
-            Some(run) => run.pick(),
+            Some(run) => {
+                let picked = run.pick();
+                self.passed.set(self.passed.get() + run.nanos / MICRO);
+                run.nanos %= MICRO;
+                picked
+            }
             None => self.pick_at_random(),
         };
         if picked.is_some() {
