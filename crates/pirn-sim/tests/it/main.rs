@@ -6,6 +6,7 @@
 
 mod found;
 mod passes;
+mod points;
 mod properties;
 mod replays;
 mod time;

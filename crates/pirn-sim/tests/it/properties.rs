@@ -17,6 +17,7 @@ fn twice(body: impl Fn() + Send + Sync + 'static) {
     fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
 }
 
+// Proves: U9.
 #[test]
 fn an_update_of_an_atomic_is_lost() {
     let failure = campaign().runs(100).find(|| {
@@ -31,6 +32,7 @@ fn an_update_of_an_atomic_is_lost() {
     assert!(matches!(failure.unwrap().verdict(), Verdict::Panic(_)));
 }
 
+// Proves: U9.
 #[test]
 fn no_update_is_lost_by_one_operation() {
     campaign().runs(300).check(|| {
@@ -45,6 +47,7 @@ fn no_update_is_lost_by_one_operation() {
     });
 }
 
+// Proves: U9.
 #[test]
 fn a_race_is_found_though_accesses_take_no_time() {
     let failure = campaign().runs(100).find(|| {
@@ -56,6 +59,7 @@ fn a_race_is_found_though_accesses_take_no_time() {
     assert!(failure.contains("properties.rs"), "{failure}");
 }
 
+// Proves: U9.
 #[test]
 fn what_a_lock_orders_is_no_race() {
     campaign().runs(300).check(|| {
@@ -69,6 +73,7 @@ fn what_a_lock_orders_is_no_race() {
     });
 }
 
+// Proves: U9.
 #[test]
 fn reads_at_once_are_no_race() {
     campaign().runs(100).check(|| {
@@ -77,6 +82,7 @@ fn reads_at_once_are_no_race() {
     });
 }
 
+// Proves: U10.
 #[test]
 fn a_property_that_does_not_always_hold_fails_the_run() {
     let failure = campaign().runs(100).find(|| {
@@ -99,6 +105,7 @@ fn a_property_that_does_not_always_hold_fails_the_run() {
     assert!(!failure.trace().is_canonical());
 }
 
+// Proves: U10.
 #[test]
 fn a_property_that_never_holds_fails_the_campaign() {
     let never = campaign().runs(50).find(|| {
@@ -121,6 +128,7 @@ fn a_property_that_never_holds_fails_the_campaign() {
     );
 }
 
+// Proves: U10.
 #[test]
 fn a_property_that_holds_in_one_order_passes() {
     campaign().runs(200).reaches("second").check(|| {
@@ -134,6 +142,7 @@ fn a_property_that_holds_in_one_order_passes() {
     });
 }
 
+// Proves: U10.
 #[test]
 fn what_never_happens_does_not_happen_eventually() {
     let failure = campaign().runs(10).find(|| {

@@ -9,6 +9,7 @@ use pirn_sim::campaign;
 
 const MOMENT: Duration = Duration::from_millis(10);
 
+// Proves: U11.
 #[test]
 fn timers_of_one_moment_come_in_either_order() {
     campaign().runs(200).reaches("the second first").check(|| {
@@ -27,6 +28,7 @@ fn timers_of_one_moment_come_in_either_order() {
     });
 }
 
+// Proves: U11.
 #[test]
 fn a_value_and_a_limit_of_one_moment_come_in_either_order() {
     campaign().runs(200).reaches("in time").check(|| {
@@ -45,6 +47,7 @@ fn a_value_and_a_limit_of_one_moment_come_in_either_order() {
     });
 }
 
+// Proves: U11.
 #[test]
 fn a_loop_until_a_moment_ends() {
     campaign().runs(20).check(|| {

@@ -382,6 +382,7 @@ impl<T> Receiver<T> {
     /// assert!(rx.is_full());
     /// ```
     pub fn is_full(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.channel.is_full()
     }
 

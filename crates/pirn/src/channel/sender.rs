@@ -215,6 +215,7 @@ impl<T> Sender<T> {
     /// ```
     #[doc(alias = "force_push")]
     pub fn force_send(&self, value: T) -> Result<Option<T>, SendError<T>> {
+        point(Operation::TrySend, self.known_at());
         self.channel.force_send(value)
     }
 
@@ -454,6 +455,7 @@ impl<T> Sender<T> {
     /// assert!(!tx.is_full());
     /// ```
     pub fn is_full(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.channel.is_full()
     }
 

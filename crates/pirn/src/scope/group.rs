@@ -16,6 +16,7 @@ use crate::join::{Fiber, Fresh, JoinError};
 use crate::runtime::Handle;
 use crate::sched::worker::enqueue;
 use crate::spawn::{Rejected, SpawnError};
+use crate::wait::point;
 use crate::wait::{How, Interrupt, Reason, Spec, begin, consume_budget, deadline_in};
 
 /// A group of fibers that belongs to a value, and not to a stack frame as in a
@@ -344,6 +345,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// ```
     #[must_use]
     pub fn len(&self) -> usize {
+        point(Operation::Look, 0);
         self.members.alive()
     }
 

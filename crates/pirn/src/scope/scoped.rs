@@ -310,6 +310,7 @@ impl<'scope> Scope<'scope, '_> {
     /// ```
     #[must_use]
     pub fn len(&self) -> usize {
+        point(Operation::Look, 0);
         self.children.alive()
     }
 

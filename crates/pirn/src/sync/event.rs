@@ -166,6 +166,7 @@ impl Event {
     /// assert_eq!(open.wait_timeout(Duration::from_millis(1)), Ok(false));
     /// ```
     pub fn reset(&self) {
+        point(Operation::Set, self.known_at());
         self.state.lock().set = false;
     }
 

@@ -231,6 +231,7 @@ impl<T: ?Sized> Mutex<T> {
     /// assert!(!mutex.is_locked());
     /// ```
     pub fn is_locked(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.guarded.is_taken(Kind::Read)
     }
 

@@ -313,6 +313,7 @@ impl Semaphore {
     /// assert_eq!(doors.available(), 0);
     /// ```
     pub fn forget_permits(&self, k: usize) -> usize {
+        point(Operation::TryAcquire, self.known_at());
         self.permits.lock().reduce(k)
     }
 
@@ -348,6 +349,7 @@ impl Semaphore {
     /// assert!(doors.is_closed());
     /// ```
     pub fn is_closed(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.permits.lock().is_closed()
     }
 
@@ -362,6 +364,7 @@ impl Semaphore {
     /// ```
     #[doc(alias = "available_permits")]
     pub fn available(&self) -> usize {
+        point(Operation::Look, self.known_at());
         self.permits.lock().free()
     }
 

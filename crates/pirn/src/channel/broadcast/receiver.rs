@@ -68,6 +68,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.len(), 1);
     /// ```
     pub fn len(&self) -> usize {
+        point(Operation::Look, self.known_at());
         self.row.state.lock().ahead_of(self.at)
     }
 
@@ -101,6 +102,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.recv(), Ok(7));
     /// ```
     pub fn is_closed(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.row.state.lock().closed
     }
 

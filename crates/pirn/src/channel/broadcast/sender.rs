@@ -105,6 +105,7 @@ impl<T> Sender<T> {
     /// assert_eq!(late.recv(), Ok(2));
     /// ```
     pub fn subscribe(&self) -> Receiver<T> {
+        point(Operation::Receive, self.known_at());
         let at = self.row.subscribe(None);
         Receiver::new(Arc::clone(&self.row), at)
     }
@@ -122,6 +123,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.receiver_count(), 0);
     /// ```
     pub fn receiver_count(&self) -> usize {
+        point(Operation::Look, self.known_at());
         self.row.receivers()
     }
 
@@ -163,6 +165,7 @@ impl<T> Sender<T> {
     /// assert!(tx.is_closed());
     /// ```
     pub fn is_closed(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.row.state.lock().is_over()
     }
 

@@ -195,6 +195,7 @@ impl<T> Receiver<T> {
     /// assert!(rx.is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.slot.state.lock().value.is_none()
     }
 
@@ -213,6 +214,7 @@ impl<T> Receiver<T> {
     /// assert!(rx.is_terminated());
     /// ```
     pub fn is_terminated(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.slot.state.lock().has_ended()
     }
 

@@ -97,6 +97,7 @@ impl<T> Sender<T> {
     /// ```
     #[doc(alias = "is_canceled")]
     pub fn is_closed(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.slot.state.lock().receiver_gone
     }
 

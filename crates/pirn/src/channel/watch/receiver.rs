@@ -88,6 +88,7 @@ impl<T> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
+        point(Operation::Look, self.known_at());
         Ref(self.board.look())
     }
 
@@ -107,6 +108,7 @@ impl<T> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
+        point(Operation::TryReceive, self.known_at());
         let value = self.board.look();
         // WB1: the version of this value.
         self.seen = self.board.state.lock().version;
@@ -127,6 +129,7 @@ impl<T> Receiver<T> {
     /// assert!(!rx.has_changed());
     /// ```
     pub fn has_changed(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.board.state.lock().version != self.seen
     }
 
@@ -258,6 +261,7 @@ impl<T> Receiver<T> {
     /// assert!(rx.has_changed());
     /// ```
     pub fn is_closed(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.board.state.lock().senders == 0
     }
 

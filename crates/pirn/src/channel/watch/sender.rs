@@ -125,6 +125,7 @@ impl<T> Sender<T> {
     #[doc(alias = "send_replace")]
     #[track_caller]
     pub fn modify<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        point(Operation::Send, self.known_at());
         self.board.change(f)
     }
 
@@ -143,6 +144,7 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
+        point(Operation::Look, self.known_at());
         Ref::new(self.board.look())
     }
 
@@ -183,6 +185,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.receiver_count(), 0);
     /// ```
     pub fn receiver_count(&self) -> usize {
+        point(Operation::Look, self.known_at());
         self.board.state.lock().receivers
     }
 

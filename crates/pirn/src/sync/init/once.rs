@@ -16,11 +16,13 @@
 
 use std::fmt;
 
+use crate::base::choice::Operation;
 use crate::base::mutant::mutant;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::wait::object::{Describe, Nameable, ObjectKind};
+use crate::wait::point;
 use crate::wait::{Attempt, Reason, Spec, Waited, wait_in, wake_all};
 
 /// A primitive that runs one closure once, regardless of how many callers there are. The others
@@ -252,6 +254,7 @@ impl Once {
     #[cold]
     #[track_caller]
     fn call<F: FnOnce(&OnceState) -> bool>(&self, f: F) {
+        point(Operation::Set, self.known_at());
         let arrived = |attempts: &mut Attempts| {
             if self.is_completed() && !mutant!("once_looks_too_early") {
                 return Attempt::Done(false);

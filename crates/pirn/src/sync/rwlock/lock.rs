@@ -371,6 +371,7 @@ impl<T: ?Sized> RwLock<T> {
     /// assert!(!lock.is_locked());
     /// ```
     pub fn is_locked(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.guarded.is_taken(Kind::Write)
     }
 
@@ -389,6 +390,7 @@ impl<T: ?Sized> RwLock<T> {
     /// assert!(!lock.is_locked_exclusive());
     /// ```
     pub fn is_locked_exclusive(&self) -> bool {
+        point(Operation::Look, self.known_at());
         self.guarded.is_taken(Kind::Read)
     }
 
