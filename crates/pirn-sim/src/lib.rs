@@ -69,6 +69,7 @@
 mod campaign;
 mod eventually;
 mod failure;
+pub mod history;
 mod runner;
 mod shrink;
 mod strategy;

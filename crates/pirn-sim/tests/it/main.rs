@@ -5,6 +5,7 @@
 )]
 
 mod found;
+mod histories;
 mod passes;
 mod points;
 mod properties;
