@@ -571,6 +571,10 @@ fn of_fibers_and_tokens() {
             }),
             ("yield_now", |mark| mark.during(pirn::yield_now)),
             ("sleep", |mark| mark.during(|| pirn::sleep(SHORT)).unwrap()),
+            ("blocking", |mark| mark.during(|| pirn::blocking(|| ()))),
+            ("fs::metadata", |mark| {
+                drop(mark.during(|| pirn::fs::metadata(".")));
+            }),
             ("a poll", |mark| {
                 mark.during(|| pirn::future::block_on(poll_fn(|_| Poll::Ready(()))));
             }),

@@ -121,7 +121,7 @@ pub enum Operation {
     Sleep,
     /// A poll of a future.
     Poll,
-    /// A call of a file, a socket or a process.
+    /// A call of a file, a socket, a process, a blocking function or another runtime.
     Io,
     /// An atomic variable is read.
     Load,

@@ -17,6 +17,7 @@ use std::ptr::NonNull;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use crate::base::choice::Operation;
 use crate::fiber::Ticket;
 use crate::fiber::panic_payload::Panic;
 use crate::fiber::thread_registry;
@@ -24,6 +25,7 @@ use crate::sched::deterministic::draw::outside;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::{self, Condvar, Mutex};
 use crate::wait::park::{park, ticket};
+use crate::wait::point;
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Reason, Spec, yield_now};
 
@@ -110,6 +112,7 @@ where
     F: FnOnce() -> T + Send,
     T: Send,
 {
+    point(Operation::Io, 0);
     run_on(&THREADS, f)
 }
 

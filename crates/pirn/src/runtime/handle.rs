@@ -6,12 +6,14 @@ use std::mem::ManuallyDrop;
 use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
+use crate::base::choice::Operation;
 use crate::fiber::cancel_scope::CurrentScope;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::{JoinError, Joined, call_on_fiber};
 use crate::sched::deterministic::draw::outside;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
+use crate::wait::point;
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Interrupt, Reason, Spec, deadline};
 
@@ -224,6 +226,7 @@ where
     let location = Location::caller();
     let spec = Spec::of(Reason::Run).at(location);
     let wait = |joined: &Joined<T>| {
+        point(Operation::Io, 0);
         let _ = outside(|| joined.wait_anywhere(&spec));
     };
     match call_on_fiber(local, location, f, begin, wait) {
