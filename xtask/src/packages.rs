@@ -17,11 +17,12 @@ use crate::{command, repo, suite};
 
 /// The crates that are published, and the most KiB that each has in its packed form: a fifth more
 /// than it had when this was written.
-const PACKAGES: [(&str, u64); 5] = [
+const PACKAGES: [(&str, u64); 6] = [
     ("pgz", 96),
     ("pirn", 1100),
     ("pirn-hooks", 48),
     ("pirn-macros", 16),
+    ("pirn-sim", 64),
     ("pirn-top", 64),
 ];
 

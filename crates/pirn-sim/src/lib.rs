@@ -66,6 +66,11 @@
     reason = "the limits of a campaign are of real time, and its search is shared by plain threads"
 )]
 
+// The code of the package's first page is compiled and run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod campaign;
 mod eventually;
 mod failure;
@@ -79,5 +84,6 @@ pub use campaign::{Campaign, campaign};
 pub use eventually::eventually;
 pub use failure::{Failure, Verdict};
 pub use pirn::sim::point;
+pub use runner::seed;
 pub use strategy::Strategy;
 pub use trace::{ParseTraceError, Trace};

@@ -139,6 +139,7 @@ impl Driver<'_> {
             seed: plan.seed,
         };
         IS_SILENT.set(true);
+        SEED.set(plan.seed);
         FIRST.take();
         sim::begin(Box::new(recorder), plan.most, plan.seed);
         let body = Arc::clone(self.body);
@@ -160,6 +161,7 @@ impl Driver<'_> {
             Ended::Quiet => self.lost_panic().or_else(|| self.deadlock()),
         };
         IS_SILENT.set(false);
+        SEED.set(0);
         let recording = recording.take();
         let violated = recording.violated.map(Verdict::violated);
         Ran {
@@ -199,7 +201,26 @@ impl Driver<'_> {
     }
 }
 
+/// Returns the seed of the present run. 0 outside of a campaign, and in the canonical schedule.
+///
+/// For data that differs between runs: seed a generator with it. A trace has the seed, so a replay
+/// has the same data.
+///
+/// # Examples
+/// ```
+/// pirn_sim::campaign().runs(10).check(|| {
+///     let length = pirn_sim::seed() % 4;
+///     assert!(length < 4);
+/// });
+/// assert_eq!(pirn_sim::seed(), 0);
+/// ```
+#[must_use]
+pub fn seed() -> u64 {
+    SEED.get()
+}
+
 thread_local! {
+    static SEED: Cell<u64> = const { Cell::new(0) };
     /// A run is in progress on this thread.
     static IS_SILENT: Cell<bool> = const { Cell::new(false) };
     /// The last panic of the present run: its place and its message.

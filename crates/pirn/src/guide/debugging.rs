@@ -2,6 +2,6 @@
 //!
 //! [README.md]: crate::guide
 //! [cpu.md]: crate::guide::cpu
-//! [migration.md]: crate::guide::migration
+//! [finding_bugs.md]: crate::guide::finding_bugs
 
 #![doc = include_str!("../../guide/debugging.md")]

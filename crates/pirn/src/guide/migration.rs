@@ -1,7 +1,7 @@
 //! Fibers that may change threads, and the promise that this needs.
 //!
 //! [README.md]: crate::guide
-//! [debugging.md]: crate::guide::debugging
+//! [finding_bugs.md]: crate::guide::finding_bugs
 //! [from_std.md]: crate::guide::from_std
 
 #![doc = include_str!("../../guide/migration.md")]

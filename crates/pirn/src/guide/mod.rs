@@ -5,9 +5,11 @@
 //! [channels.md]: self::channels
 //! [cpu.md]: self::cpu
 //! [debugging.md]: self::debugging
+//! [finding_bugs.md]: self::finding_bugs
 //! [from_crossbeam.md]: self::from_crossbeam
 //! [from_go.md]: self::from_go
 //! [from_rayon.md]: self::from_rayon
+//! [from_shuttle.md]: self::from_shuttle
 //! [from_std.md]: self::from_std
 //! [from_tokio.md]: self::from_tokio
 //! [migration.md]: self::migration
@@ -34,6 +36,9 @@ pub mod channels;
 #[cfg(not(pirn_parts))]
 pub mod cpu;
 pub mod debugging;
+// Its examples use a crate that models do not build.
+#[cfg(not(pirn_modelled))]
+pub mod finding_bugs;
 #[path = "from/crossbeam.rs"]
 pub mod from_crossbeam;
 #[path = "from/go.rs"]
@@ -42,6 +47,10 @@ pub mod from_go;
 #[cfg(not(pirn_parts))]
 #[path = "from/rayon.rs"]
 pub mod from_rayon;
+// As above.
+#[cfg(not(pirn_modelled))]
+#[path = "from/shuttle.rs"]
+pub mod from_shuttle;
 #[path = "from/std.rs"]
 pub mod from_std;
 #[path = "from/tokio.rs"]

@@ -2,6 +2,7 @@
 //!
 //! [README.md]: crate::guide
 //! [debugging.md]: crate::guide::debugging
+//! [finding_bugs.md]: crate::guide::finding_bugs
 //! [servers.md]: crate::guide::servers
 //! [sync.md]: crate::guide::sync
 

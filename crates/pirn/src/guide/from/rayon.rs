@@ -5,5 +5,6 @@
 //! [cpu.md#locks]: crate::guide::cpu#locks
 //! [cpu.md]: crate::guide::cpu
 //! [from_crossbeam.md]: crate::guide::from_crossbeam
+//! [from_shuttle.md]: crate::guide::from_shuttle
 
 #![doc = include_str!("../../../guide/from_rayon.md")]
