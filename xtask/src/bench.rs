@@ -18,7 +18,7 @@ use std::process::Command;
 use crate::harness::{Run, cases, run};
 use crate::options::Options;
 use crate::tally::Tally;
-use crate::{bounds, command, jobs, repo, skips};
+use crate::{bounds, command, jobs, outcomes, repo};
 
 /// Names for `compare` with its first arguments.
 const COMPARISONS: [(&str, &[&str]); 4] = [
@@ -107,7 +107,7 @@ pub(crate) fn cost_step(_: &Options) -> Result<Tally, String> {
 /// Counts the verdicts of a program that counts instructions, without recording them.
 fn step(name: &str, program: fn() -> Result<Command, String>) -> Result<Tally, String> {
     if !command::exists("valgrind") {
-        return Ok(skips::skip_check(name, "no valgrind on this machine"));
+        return Ok(outcomes::skip_check(name, "no valgrind on this machine"));
     }
     let (ended, lines) = verdicts_of(&mut program()?)?;
     tally(name, ended, &lines)

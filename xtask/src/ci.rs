@@ -9,8 +9,8 @@ use std::time::Instant;
 use crate::options::Options;
 use crate::tally::{Tally, seconds};
 use crate::{
-    bench, command, examples, matrix, model, packages, prebuild, processor, programs,
-    promises, sanitize, skips, stress, suite, targets, tidy,
+    bench, command, examples, matrix, model, outcomes, packages, prebuild, processor,
+    programs, promises, sanitize, stress, suite, targets, tidy,
 };
 
 /// A step: its name, its function, and the flag that it gets.
@@ -126,7 +126,10 @@ fn rustdoc(_: &Options) -> Result<Tally, String> {
 /// Licences and bans of the dependencies, where cargo-deny is installed.
 fn deny(_: &Options) -> Result<Tally, String> {
     if !command::exists("cargo-deny") {
-        return Ok(skips::skip_check("deny", "no cargo-deny on this machine"));
+        return Ok(outcomes::skip_check(
+            "deny",
+            "no cargo-deny on this machine",
+        ));
     }
     cargo("deny check bans licenses sources")
 }

@@ -23,6 +23,7 @@ mod matrix;
 mod model;
 mod on_time;
 mod options;
+mod outcomes;
 mod packages;
 mod parallel;
 mod prebuild;
@@ -32,7 +33,6 @@ mod promises;
 mod repo;
 mod rust_src;
 mod sanitize;
-mod skips;
 mod source;
 mod stress;
 mod suite;
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     let start = Instant::now();
     match run(name, rest) {
         Ok(tally) => {
-            skips::print();
+            outcomes::print();
             println!("== {name}, {}: {tally}", seconds(start.elapsed()));
             println!("{} passed, {} failed", tally.passed, tally.failed);
             ExitCode::from(u8::from(!tally.is_green()))

@@ -10,7 +10,7 @@ use std::slice;
 
 use crate::harness::{Case, Run, run};
 use crate::tally::Tally;
-use crate::{disturbance, skips};
+use crate::{disturbance, outcomes};
 
 /// Maximum number of tries after the first one.
 const TRIES: usize = 4;
@@ -51,7 +51,7 @@ fn once_more(case: &Case, how: Run) -> Result<Tally, String> {
         seen = Some(disturbance);
     }
     let seen = seen.map(|seen| seen.to_string()).unwrap_or_default();
-    Ok(skips::skip(
+    Ok(outcomes::skip(
         &id,
         &format!("an undisturbed machine ({seen})"),
     ))

@@ -15,7 +15,7 @@ use crate::features::{self, Proof, Row};
 use crate::harness::{Case, Run, cases, run};
 use crate::options::Options;
 use crate::tally::Tally;
-use crate::{jobs, model, programs, repo, skips, targets};
+use crate::{jobs, model, outcomes, programs, repo, targets};
 
 /// The beginning of the names of storms: they run optimised.
 const STORMS: &str = "pirn::stress ";
@@ -199,7 +199,7 @@ impl Tests {
     /// Returns every existing proof: as passed, unless an earlier step of this run has skipped it.
     fn names(&self, named: &BTreeSet<&Proof>) -> Outcomes {
         let here = named.iter().filter(|proof| self.exists(proof));
-        let missing = |proof: &Proof| skips::missing_for(&self.case(proof)?.id());
+        let missing = |proof: &Proof| outcomes::missing_for(&self.case(proof)?.id());
         here.map(|proof| {
             let seen = missing(proof).map_or(Seen::Green, Seen::Skipped);
             ((*proof).clone(), seen)

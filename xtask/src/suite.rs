@@ -16,7 +16,7 @@ use crate::on_time::in_time;
 use crate::options::Options;
 use crate::parallel::processors;
 use crate::tally::{Tally, seconds};
-use crate::{command, jobs, processor, skips};
+use crate::{command, jobs, outcomes, processor};
 
 /// Runs all tests, or those with one of the words in their names.
 ///
@@ -99,7 +99,7 @@ fn picked(
         let is_picked = options.picks(&case.id()) && picks(case);
         let reason = why_left_out(case, build, !options.words.is_empty());
         if let Some(reason) = reason.as_ref().filter(|_| is_picked) {
-            tally += skips::leave_out(case.id(), reason);
+            tally += outcomes::leave_out(case.id(), reason);
         }
         is_picked && reason.is_none()
     });

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) struct Tally {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
-    /// Not measured, since this machine lacks a requirement. Always reported (`skips`).
+    /// Not measured, since this machine lacks a requirement. Always reported (`outcomes`).
     pub(crate) skipped: usize,
     /// Left out on purpose: another step runs it, or it is a part of another test.
     pub(crate) left_out: usize,

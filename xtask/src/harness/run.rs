@@ -12,7 +12,7 @@ use crate::command::{Streams, watch};
 use crate::options::Options;
 use crate::parallel::{parallel, processors};
 use crate::tally::{Tally, seconds};
-use crate::{hung, skips};
+use crate::{hung, outcomes};
 
 /// The settings of a run.
 #[derive(Debug, Clone, Copy)]
@@ -110,9 +110,9 @@ pub(crate) fn run(cases: &[Case], how: Run) -> Result<(Tally, Vec<Ending>), Stri
     let endings: Vec<_> = endings.collect::<Result<_, String>>()?;
     let mut tally = Tally::default();
     for ending in &endings {
-        skips::record_stalls(&ending.id, &ending.output);
+        outcomes::record_stalls(&ending.id, &ending.output);
         tally += match &ending.missing {
-            Some(missing) => skips::skip(&ending.id, missing),
+            Some(missing) => outcomes::skip(&ending.id, missing),
             None => Tally::check(ending.passed),
         };
     }
@@ -135,7 +135,7 @@ fn one(case: &Case, how: Run) -> Result<Ending, String> {
     let took = seconds(watched.took);
     let ended_well =
         watched.succeeded() && watched.output.contains("test result: ok. 1 passed");
-    let missing = skips::missing_in(&watched.output).filter(|_| ended_well);
+    let missing = outcomes::missing_in(&watched.output).filter(|_| ended_well);
     let passed = ended_well && missing.is_none();
     let verdict = match watched.status {
         None => format!("TIMEOUT after {}", seconds(how.timeout)),
@@ -156,7 +156,7 @@ fn one(case: &Case, how: Run) -> Result<Ending, String> {
         for line in watched.output.lines() {
             println!("      | {line}");
         }
-        skips::record_failure(&id, &verdict, &watched.output);
+        outcomes::record_failure(&id, &verdict, &watched.output);
     }
     Ok(Ending {
         id,

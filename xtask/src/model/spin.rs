@@ -16,7 +16,7 @@ use std::process::Command;
 use crate::options::Options;
 use crate::parallel::{parallel, processors};
 use crate::tally::Tally;
-use crate::{command, repo, skips};
+use crate::{command, outcomes, repo};
 
 /// One search.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ pub(crate) fn spin(options: &Options) -> Result<Tally, String> {
     if !(command::exists("spin") && command::exists("gcc")) {
         for Search { model, words } in searches {
             let id = format!("spin {model}: {}", words.join(" "));
-            tally += skips::skip_check(&id, "no spin and gcc on this machine");
+            tally += outcomes::skip_check(&id, "no spin and gcc on this machine");
         }
         return Ok(tally);
     }

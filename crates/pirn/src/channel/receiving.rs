@@ -12,8 +12,8 @@ use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 use crate::wait::wait_info::Subject;
 use crate::wait::{
-    self, Attempt, How, Reason, Spec, Waited, begin, give_way_if_slow, may_spin,
-    spin_before_park, wait_held,
+    self, Attempt, How, Reason, Spec, Waited, begin, may_spin, spin_before_park,
+    wait_held, yield_if_slow,
 };
 
 impl<T> Pipe<T> {
@@ -173,7 +173,7 @@ impl<T> Pipe<T> {
     #[inline(always)]
     fn release(&self, after: Deferred) {
         self.run_deferred(after);
-        give_way_if_slow();
+        yield_if_slow();
     }
 
     /// Receives from a channel that a clock sends to.

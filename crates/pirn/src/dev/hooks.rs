@@ -80,7 +80,7 @@ pub fn is_surely_own_process() -> bool {
 #[must_use]
 pub fn is_spent() -> bool {
     let local = current::local();
-    local.consume_budget() && local.is_to_give_way()
+    local.consume_budget() && local.must_yield()
 }
 
 /// Returns the spawn line of the running fiber; `None` where stalls are not reported.

@@ -5,7 +5,7 @@ use crate::sched::deterministic::run;
 pub use crate::base::choice::{Choice, Choose, Fibers, Operation, Property, Rule, Step};
 pub use crate::sched::deterministic::run::Ended;
 
-/// Begins a run with `most` choices at most. The calling fiber is its driver: fibers that it spawns
+/// Begins a run with `most` choices at most. The calling fiber is its runner: fibers that it spawns
 /// from now on belong to the run. `seed` is for the choices of `select`.
 ///
 /// # Panics
@@ -24,14 +24,14 @@ pub fn point(operation: Operation, object: usize) {
 /// Waits until nothing can happen any more in the run, or its choices are spent.
 ///
 /// # Panics
-/// If the caller is not the driver of a run.
+/// If the caller is not the runner of a run.
 #[must_use]
 pub fn settle() -> Ended {
     run::settle()
 }
 
 /// Finishes the run, and returns its strategy. Fibers that are still ready never run again. Until
-/// then, an ended run resumes only its driver.
+/// then, an ended run resumes only its runner.
 ///
 /// # Panics
 /// If there is no run.

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use super::clock::now;
 use super::interrupt::Interrupt;
-use super::yielding::give_way;
+use super::yielding::yield_as_spent;
 use crate::base::choice::{Operation, Step};
 use crate::fiber::cancel_scope::{LimitRef, RegionRef};
 use crate::fiber::current::{self, Local};
@@ -74,8 +74,8 @@ fn begin_slowly(
     operation: Operation,
     object: usize,
 ) -> Result<(), Interrupt> {
-    if local.is_to_give_way() {
-        give_way(local, Step { operation, object });
+    if local.must_yield() {
+        yield_as_spent(local, Step { operation, object });
     }
     interrupted().map_or(Ok(()), Err)
 }

@@ -72,7 +72,7 @@ pub(crate) use parking::{park, spec, yielding};
 pub(crate) use poll::{awaiting, poll_timers, poll_waker, polling};
 pub(crate) use queue::{Attempt, Waited, wait_for, wait_held, wait_in};
 pub(crate) use spec::{How, Spec};
-pub(crate) use yielding::{consume_budget, give_way_if_slow, point, yield_now};
+pub(crate) use yielding::{consume_budget, point, yield_if_slow, yield_now};
 
 pub use crate::fiber::Ticket;
 pub use interrupt::Interrupt;

@@ -31,7 +31,7 @@ pub(super) struct Budget {
 #[repr(u16)]
 pub(super) enum Then {
     /// The fiber yields.
-    GiveWay,
+    Yield,
     /// The fiber reads the clock, and continues. If a long time has passed since the worker last
     /// read it, or its fibers compute for long, `LookAgain` follows at the next operation.
     Look,

@@ -120,7 +120,7 @@ impl Local {
             jobs: Cell::new(Jobs::none()),
             starting: Cell::new(ptr::null()),
             driver: Cell::new(None),
-            budget: Budget::new(0, Then::GiveWay),
+            budget: Budget::new(0, Then::Yield),
             allowance: Budget::new(BEFORE_LOOK, Then::Look),
             unusual: Cell::new(0),
             poll_timers: Cell::new(ptr::null()),
@@ -260,12 +260,12 @@ impl Local {
 
     /// Renews the budget of the running fiber, which has yielded in place.
     pub(crate) fn renew_budget(&self) {
-        self.budget.set(AFTER_LOOK, Then::GiveWay);
+        self.budget.set(AFTER_LOOK, Then::Yield);
     }
 
     /// Makes the next operation of the running fiber the last one of its budget.
     pub(crate) fn spend_with_next(&self) {
-        self.budget.set(1, Then::GiveWay);
+        self.budget.set(1, Then::Yield);
     }
 
     /// Sets whether the fibers of this thread, a worker, compute for long between two operations.
@@ -361,7 +361,7 @@ impl Local {
     pub(crate) fn set_deterministic(&self, rng: Rng) {
         self.rng.set(Some(rng));
         self.clock.is_virtual.set(true);
-        self.allowance.set(1, Then::GiveWay);
+        self.allowance.set(1, Then::Yield);
     }
 
     /// Returns whether this worker chooses anew before operations that never wait, too.
@@ -398,11 +398,11 @@ impl Local {
 
     /// Returns whether the last operation of the budget has just been taken.
     pub(crate) fn is_spent(&self) -> bool {
-        self.budget.operations.get() == 0 && self.budget.then.get() == Then::GiveWay
+        self.budget.operations.get() == 0 && self.budget.then.get() == Then::Yield
     }
 
     /// Takes one operation from the budget. If it returns true, the caller must call
-    /// [`is_to_give_way`](Self::is_to_give_way).
+    /// [`must_yield`](Self::must_yield).
     #[inline(always)]
     pub(crate) fn consume_budget(&self) -> bool {
         let left = self.budget.operations.get().wrapping_sub(1);
@@ -414,19 +414,19 @@ impl Local {
     /// between two operations. Called once for each operation after which
     /// [`consume_budget`](Self::consume_budget) returns true; at other times it returns false.
     #[cold]
-    pub(crate) fn is_to_give_way(&self) -> bool {
+    pub(crate) fn must_yield(&self) -> bool {
         if self.budget.operations.get() != 0 || self.fiber().is_none() {
             return false;
         }
         match self.budget.then.get() {
-            Then::GiveWay => true,
+            Then::Yield => true,
             then => self.has_computed(then),
         }
     }
 
     /// Returns whether the running fiber has computed for long since the clock was read.
     fn has_computed(&self, then: Then) -> bool {
-        self.budget.set(AFTER_LOOK, Then::GiveWay);
+        self.budget.set(AFTER_LOOK, Then::Yield);
         if self.clock.is_virtual.get() {
             return false;
         }
@@ -445,7 +445,7 @@ impl Local {
                 // The fibers that run next are likely to do the same. The next round of the worker
                 // measures whether they do.
                 self.set_slow(true);
-                self.budget.set(0, Then::GiveWay);
+                self.budget.set(0, Then::Yield);
             }
             _ => {}
         }

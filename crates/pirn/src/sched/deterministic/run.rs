@@ -1,16 +1,16 @@
 //! A run of a strategy on a deterministic worker.
 //!
-//! Owns: the ready fibers of the run by number, how many choices are left, and the driver, which is
+//! Owns: the ready fibers of the run by number, how many choices are left, and the runner, which is
 //! the fiber that waits for the end of the run. Does not own: the strategy (`base::choice`), when
 //! nothing can happen any more (`draw`), or virtual time (`seeded`).
 //!
 //! | state | next |
 //! |---|---|
-//! | no run | `begin`, on the driver: a run without an end |
-//! | a run | `settle`, on the driver: it parks; the worker ends the run when no fiber is ready and no timer is armed, or when the last choice is spent, and wakes the driver |
-//! | an ended run | the driver alone is chosen; `finish`, on the driver: no run |
+//! | no run | `begin`, on the runner: a run without an end |
+//! | a run | `settle`, on the runner: it parks; the worker ends the run when no fiber is ready and no timer is armed, or when the last choice is spent, and wakes the runner |
+//! | an ended run | the runner alone is chosen; `finish`, on the runner: no run |
 //!
-//! All of it happens on the worker's thread, so no wake is lost: the driver's ticket is stored
+//! All of it happens on the worker's thread, so no wake is lost: the runner's ticket is stored
 //! before it parks, and claimed by the worker, which runs no fiber at that time.
 //!
 //! Fibers that are ready when the last choice is spent are never resumed. They stay in this record
@@ -56,15 +56,15 @@ pub(super) struct Run {
     left: u64,
     /// The virtual time of choices that has not passed yet, in nanoseconds.
     pub(super) nanos: u64,
-    driver: FiberPtr,
-    driver_is_ready: bool,
-    /// Where the driver waits.
+    runner: FiberPtr,
+    runner_is_ready: bool,
+    /// Where the runner waits.
     ticket: Option<Ticket>,
     ended: Option<Ended>,
 }
 
 impl Run {
-    fn new(strategy: Box<dyn Choose>, most: u64, driver: FiberPtr) -> Run {
+    fn new(strategy: Box<dyn Choose>, most: u64, runner: FiberPtr) -> Run {
         Run {
             strategy,
             numbers: HashMap::new(),
@@ -74,8 +74,8 @@ impl Run {
             last: None,
             left: most,
             nanos: 0,
-            driver,
-            driver_is_ready: false,
+            runner,
+            runner_is_ready: false,
             ticket: None,
             ended: None,
         }
@@ -83,8 +83,8 @@ impl Run {
 
     /// Adds a fiber that is ready.
     pub(super) fn add(&mut self, fiber: FiberPtr) {
-        if fiber == self.driver {
-            self.driver_is_ready = true;
+        if fiber == self.runner {
+            self.runner_is_ready = true;
             return;
         }
         let next = u32::try_from(self.numbers.len()).expect("fewer than 2^32 fibers");
@@ -98,8 +98,8 @@ impl Run {
 
     /// Takes the fiber that runs next, if one is ready.
     pub(super) fn pick(&mut self) -> Option<FiberPtr> {
-        if std::mem::take(&mut self.driver_is_ready) {
-            return Some(self.driver);
+        if std::mem::take(&mut self.runner_is_ready) {
+            return Some(self.runner);
         }
         if self.fibers.is_empty() || self.ended.is_some() {
             return None;
@@ -128,14 +128,14 @@ impl Run {
         Some(self.fibers.remove(chosen))
     }
 
-    /// Ends the run and wakes the driver, if it waits for that. Returns true if so.
+    /// Ends the run and wakes the runner, if it waits for that. Returns true if so.
     pub(super) fn end(&mut self, ended: Ended) -> bool {
         let Some(ticket) = self.ticket.take() else {
             return false;
         };
         self.ended = Some(ended);
         let wake = ticket.claim(Code::case(0));
-        wake.expect("only the end of the run wakes the driver")
+        wake.expect("only the end of the run wakes the runner")
             .enqueue();
         true
     }
@@ -179,7 +179,7 @@ fn with_seeded<R>(f: impl FnOnce(&Seeded) -> R) -> R {
     f(seeded.expect("the caller is not a fiber of a deterministic runtime"))
 }
 
-/// Begins a run with `most` choices at most, with the caller as its driver. Each operation that
+/// Begins a run with `most` choices at most, with the caller as its runner. Each operation that
 /// other fibers notice is a choice then. `seed` is for the choices that are not the strategy's: the
 /// ready cases of a select.
 ///
@@ -187,8 +187,8 @@ fn with_seeded<R>(f: impl FnOnce(&Seeded) -> R) -> R {
 /// If the caller is not a fiber of a deterministic runtime, or there is a run.
 pub(crate) fn begin(strategy: Box<dyn Choose>, most: u64, seed: u64) {
     let local = current::local();
-    let driver = local.fiber().expect("the caller is no fiber");
-    with_seeded(|seeded| seeded.begin_run(Run::new(strategy, most, driver)));
+    let runner = local.fiber().expect("the caller is no fiber");
+    with_seeded(|seeded| seeded.begin_run(Run::new(strategy, most, runner)));
     local.set_deterministic(Rng::new(seed));
     local.set_chooses(true);
 }
@@ -196,23 +196,23 @@ pub(crate) fn begin(strategy: Box<dyn Choose>, most: u64, seed: u64) {
 /// Waits until the run has ended.
 ///
 /// # Panics
-/// If the caller is not the driver of a run.
+/// If the caller is not the runner of a run.
 pub(crate) fn settle() -> Ended {
     let ticket = park::ticket();
     with_seeded(|seeded| {
         let mut run = seeded.run.borrow_mut();
         let run = run.as_mut().expect("sim::settle: no run has begun");
-        assert!(run.driver == ticket.fiber(), "the caller is not the driver");
+        assert!(run.runner == ticket.fiber(), "the caller is not the runner");
         run.ticket = Some(ticket);
     });
     let _ = park::park(ticket, &Spec::of(Reason::Run));
     let end = |seeded: &Seeded| seeded.run.borrow().as_ref().and_then(|run| run.ended);
     let ended = with_seeded(end);
-    ended.expect("only the end of the run wakes the driver")
+    ended.expect("only the end of the run wakes the runner")
 }
 
 /// Finishes the run; returns its strategy. Fibers that are still ready never run again. Until then,
-/// an ended run resumes only its driver.
+/// an ended run resumes only its runner.
 ///
 /// # Panics
 /// If there is no run.

@@ -174,10 +174,10 @@ pub(crate) fn consume_budget_here(operation: Operation, object: usize) -> &'stat
 #[cold]
 #[inline(never)]
 fn spent(local: &'static Local, operation: Operation, object: usize) -> &'static Local {
-    if !local.is_to_give_way() {
+    if !local.must_yield() {
         return local;
     }
-    give_way(local, Step { operation, object });
+    yield_as_spent(local, Step { operation, object });
     current::local()
 }
 
@@ -185,7 +185,7 @@ fn spent(local: &'static Local, operation: Operation, object: usize) -> &'static
 /// that to its next operation: `std` would count its panic for the fibers that run meanwhile. Not if
 /// a fiber has left its stack while it unwinds: then the running one may be another.
 #[cold]
-pub(in crate::wait) fn give_way(local: &Local, step: Step) {
+pub(in crate::wait) fn yield_as_spent(local: &Local, step: Step) {
     if local.time_is_virtual() && panicking() && !local.left_unwinding() {
         local.spend_with_next();
         return;
@@ -204,14 +204,14 @@ pub(in crate::wait) fn give_way(local: &Local, step: Step) {
 pub(crate) fn point(operation: Operation, object: usize) {
     let local = current::local();
     if local.chooses() && local.fiber().is_some() {
-        give_way(local, Step { operation, object });
+        yield_as_spent(local, Step { operation, object });
     }
 }
 
 /// Yields if the fibers of this worker compute for long between two operations: fibers that the
 /// caller has woken here would wait as long.
 #[inline]
-pub(crate) fn give_way_if_slow() {
+pub(crate) fn yield_if_slow() {
     let local = current::local();
     if local.is_slow() {
         yield_on(local);

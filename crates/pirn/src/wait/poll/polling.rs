@@ -97,7 +97,7 @@ pub(crate) fn is_spent() -> bool {
     if local.polling() != Polling::Ours
         || local.time_is_virtual()
         || !local.consume_budget()
-        || !local.is_to_give_way()
+        || !local.must_yield()
     {
         return false;
     }
