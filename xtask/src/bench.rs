@@ -5,7 +5,7 @@
 //! fork-join, `tails` only the cases of tails; `guard` compares instruction counts
 //! with the baseline in the repository; `cost` compares them with those of a build without the code
 //! for reports. `redis` compares the program `kv` with redis-server. These three are built without
-//! the peers.
+//! the peers. `sim` searches known bugs with pirn-sim and with shuttle, and gives no verdicts.
 //!
 //! Each writes its verdicts into bench/BOUNDS.md; a timed one needs seven repetitions for that, all
 //! peers of the bound, and a quiet machine. The steps `guard` and `cost` of `ci` judge by the same
@@ -40,22 +40,30 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
         "guard" => return judged_unless_asked(guard()?.args(args), args),
         "cost" => return judged(cost()?.args(args)),
         "redis" => return judged(redis()?.args(args)),
+        "sim" => {
+            let ended = command::run(beside_peers("sim").args(args));
+            return ended.map(|()| Tally::check(true));
+        }
         _ => {}
     }
     let Some((_, first)) = COMPARISONS.iter().find(|(known, _)| *known == name) else {
         return Err(
-            "name one: `bench compare`, `echo`, `fork`, `tails`, `redis`, `guard` or `cost`"
+            "name one: `bench compare`, `echo`, `fork`, `tails`, `redis`, `sim`, `guard` or `cost`"
                 .to_owned(),
         );
     };
-    let mut compare = command::cargo(
-        "run --quiet --release --manifest-path bench/Cargo.toml --bin compare --",
-    );
+    let mut compare = beside_peers("compare");
     compare.args(*first);
     if name == "echo" && !args.iter().any(|arg| arg.starts_with("--reps")) {
         compare.args(["--reps", "10"]);
     }
     judged_unless_asked(compare.args(args), args)
+}
+
+/// Builds and runs a program of bench/ that needs the peers.
+fn beside_peers(name: &str) -> Command {
+    let run = "run --quiet --release --manifest-path bench/Cargo.toml --bin";
+    command::cargo(&format!("{run} {name} --"))
 }
 
 /// Options with which the programs give no verdicts.

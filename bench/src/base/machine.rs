@@ -53,10 +53,27 @@ impl Machine {
             command: command(),
         }
     }
+
+    /// Returns the facts with their names.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        vec![
+            (
+                "machine",
+                format!("{} × {}", self.processors, self.processor),
+            ),
+            ("memory", format!("{} GiB", self.memory_gib)),
+            ("kernel", format!("Linux {}", self.kernel)),
+            ("load before", self.load.clone()),
+            ("compiler", self.compiler.clone()),
+            ("peers", self.versions.join(", ")),
+            ("commit", self.commit.clone()),
+            ("command", self.command.clone()),
+        ]
+    }
 }
 
 /// The peers that are crates, and the crates that the measurements use.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "chili",
     "corosensei",
     "crossbeam",
@@ -66,6 +83,7 @@ const CRATES: [&str; 11] = [
     "kanal",
     "may",
     "rayon",
+    "shuttle",
     "smol",
     "tokio",
 ];

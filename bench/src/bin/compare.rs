@@ -89,7 +89,8 @@ fn compare(options: &Options) -> Result<(), String> {
         fs::write(path, json).map_err(|error| format!("{path}: {error}"))?;
     }
     if let Some(name) = &options.save {
-        report::save(&sheet, name).map_err(|error| format!("{name}: {error}"))?;
+        report::save(&report::records(&sheet), name)
+            .map_err(|error| format!("{name}: {error}"))?;
     }
     if let Some(path) = &options.verdicts {
         let (lines, reasons) = report::verdicts(&sheet, &missing(&plan, &programs));

@@ -7,6 +7,7 @@
 //!   first; `-` for a number that there is not
 //! * `target CASE ROW VERDICT`, `without CASE ROW PEERS REASON`, `noise CASE ROW TEXT`
 //! * `peer NAME NOTE`
+//! * `table COLUMN…` and its lines, `row CELL…`, where the figures are no measurements of peers
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -90,13 +91,34 @@ fn plain(value: f64) -> String {
     number(value).replace(',', "")
 }
 
-/// Writes the records of a run to the file of that name, and the page.
+/// Writes the records of a run to the file of that name, and the page of all files.
 ///
 /// # Errors
 /// Those of writing.
-pub fn save(sheet: &Sheet, name: &str) -> io::Result<()> {
-    fs::write(directory().join(format!("{name}.tsv")), records(sheet))?;
+pub fn save(records: &str, name: &str) -> io::Result<()> {
+    fs::write(directory().join(format!("{name}.tsv")), records)?;
     write_page()
+}
+
+/// Returns the tables among the records of a run, as the page has them.
+pub fn tables(records: &str) -> String {
+    let mut tables = String::new();
+    for line in records.lines() {
+        let mut cells = line.split('\t');
+        let kind = cells.next();
+        let cells: Vec<_> = cells.collect();
+        match kind {
+            Some("table") => {
+                let rules = "---:|".repeat(cells.len() - 1);
+                let _ = writeln!(tables, "\n| {} |\n|---|{rules}", cells.join(" | "));
+            }
+            Some("row") => {
+                let _ = writeln!(tables, "| {} |", cells.join(" | "));
+            }
+            _ => {}
+        }
+    }
+    tables
 }
 
 /// Writes the page of all files.
@@ -168,6 +190,7 @@ fn page(files: &[(String, String)]) -> String {
 /// The records of one file.
 struct Run<'a> {
     name: &'a str,
+    text: &'a str,
     records: Vec<Vec<&'a str>>,
 }
 
@@ -176,6 +199,7 @@ impl<'a> Run<'a> {
         let fields = |line: &'a str| line.split('\t').collect();
         Run {
             name,
+            text,
             records: text.lines().map(fields).collect(),
         }
     }
@@ -212,6 +236,10 @@ impl<'a> Run<'a> {
                 }
                 _ => {}
             }
+        }
+        page.push_str(tables(self.text).trim_start());
+        if peers.is_empty() {
+            return;
         }
         let place = |name: &&str| peers::all().iter().position(|peer| peer.name == *name);
         peers.sort_by_key(|name| place(name).unwrap_or(usize::MAX));

@@ -8,7 +8,7 @@ mod sheet;
 mod verdict;
 mod words;
 
-pub use data::{records, save, write_page};
+pub use data::{records, save, tables, write_page};
 pub use layout::report;
 pub use sheet::{Block, Line, Sheet};
 pub use verdict::{ENOUGH, Limit, limits, verdicts};

@@ -106,7 +106,6 @@ impl Sheet {
 
     /// Returns the facts of the run, by name.
     pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
-        let machine = &self.machine;
         let others = self.blocks.iter().filter_map(|block| block.others);
         let others = match others.reduce(f64::max) {
             Some(most) => {
@@ -115,19 +114,9 @@ impl Sheet {
             }
             None => "not known".to_owned(),
         };
-        let processors = format!("{} × {}", machine.processors, machine.processor);
-        let mut facts = vec![
-            ("machine", processors),
-            ("memory", format!("{} GiB", machine.memory_gib)),
-            ("kernel", format!("Linux {}", machine.kernel)),
-            ("load before", machine.load.clone()),
-            ("other processes", others),
-            ("compiler", machine.compiler.clone()),
-            ("peers", machine.versions.join(", ")),
-            ("commit", machine.commit.clone()),
-            ("command", machine.command.clone()),
-            ("repetitions", self.repetitions.to_string()),
-        ];
+        let mut facts = self.machine.facts();
+        facts.push(("other processes", others));
+        facts.push(("repetitions", self.repetitions.to_string()));
         if self.quick {
             facts.push(("quick", "sizes are a tenth of those named".to_owned()));
         }
