@@ -1,6 +1,10 @@
 //! Runs of a strategy on a deterministic runtime, for the crate `pirn-sim`.
 
+use std::time::Instant;
+
+use crate::fiber::FiberId;
 use crate::sched::deterministic::run;
+use crate::wait::object::{Object, ObjectKind};
 
 pub use crate::base::choice::{Choice, Choose, Fibers, Operation, Property, Rule, Step};
 pub use crate::sched::deterministic::run::Ended;
@@ -37,6 +41,32 @@ pub fn settle() -> Ended {
 /// If there is no run.
 pub fn finish() -> Box<dyn Choose> {
     run::finish()
+}
+
+/// Returns the fibers of the run by number: the identity of each, and its address as the object of
+/// a [`Step`]. An address is used again after the end of its fiber.
+///
+/// # Panics
+/// If there is no run.
+#[must_use]
+pub fn fibers() -> Vec<(FiberId, usize)> {
+    run::fibers()
+}
+
+/// Returns the virtual time, also where no fiber runs: at a choice.
+///
+/// # Panics
+/// If the caller is not on the worker of a deterministic runtime.
+#[must_use]
+pub fn now() -> Instant {
+    run::now()
+}
+
+/// Returns the name that [`name_object`](crate::diag::name_object) has set for the object at
+/// `address`.
+#[must_use]
+pub fn object_name(address: usize) -> Option<&'static str> {
+    Object::new(ObjectKind::Busy, address).name
 }
 
 /// Returns the number of fibers of the caller's runtime that have not ended, the caller included.

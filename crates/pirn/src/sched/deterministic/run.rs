@@ -18,13 +18,14 @@
 
 use std::collections::HashMap;
 use std::panic::Location;
+use std::time::Instant;
 
 use crate::base::choice::{Choice, Choose, Fibers, Property, Step};
 use crate::base::rng::Rng;
 use crate::fiber::current;
 use crate::fiber::state::Code;
 use crate::fiber::state_names::State;
-use crate::fiber::{FiberPtr, Ticket};
+use crate::fiber::{FiberId, FiberPtr, Ticket};
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::deterministic::seeded::Seeded;
 use crate::sched::worker::run::Worker;
@@ -48,6 +49,8 @@ pub(super) struct Run {
     /// Ready fibers in the order in which they became ready, and their numbers.
     fibers: Vec<FiberPtr>,
     ready: Vec<u32>,
+    /// The identity and the address of each fiber, by number.
+    identities: Vec<(FiberId, usize)>,
     /// The operation before which each fiber was stopped, by number.
     steps: Vec<Option<Step>>,
     /// The fiber that ran last.
@@ -70,6 +73,7 @@ impl Run {
             numbers: HashMap::new(),
             fibers: Vec::new(),
             ready: Vec::new(),
+            identities: Vec::new(),
             steps: Vec::new(),
             last: None,
             left: most,
@@ -90,6 +94,9 @@ impl Run {
         let next = u32::try_from(self.numbers.len()).expect("fewer than 2^32 fibers");
         let number = *self.numbers.entry(fiber.header().id()).or_insert(next);
         if number == next {
+            let header = fiber.header();
+            let id = FiberId::from_number(header.id()).expect("generations start at one");
+            self.identities.push((id, (&raw const *header).addr()));
             self.steps.push(None);
         }
         self.fibers.push(fiber);
@@ -230,6 +237,26 @@ pub(crate) fn note(property: Property) {
             run.strategy.observe(property);
         }
     });
+}
+
+/// Returns the virtual time.
+///
+/// # Panics
+/// If the caller is not on the worker of a deterministic runtime.
+pub(crate) fn now() -> Instant {
+    with_seeded(Seeded::present)
+}
+
+/// Returns the fibers of the run by number: the identity of each, and its address as an object.
+///
+/// # Panics
+/// If there is no run.
+pub(crate) fn fibers() -> Vec<(FiberId, usize)> {
+    with_seeded(|seeded| {
+        let run = seeded.run.borrow();
+        let run = run.as_ref().expect("sim::fibers: no run has begun");
+        run.identities.clone()
+    })
 }
 
 /// Returns the number of fibers of the caller's runtime that have not ended, the caller included.
