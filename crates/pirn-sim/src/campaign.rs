@@ -1,5 +1,6 @@
 //! Campaigns: many runs of a test, up to the first failure.
 
+use std::collections::HashSet;
 use std::env;
 use std::fmt;
 use std::panic::Location;
@@ -8,9 +9,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::explain::{self, Explained, Scene, Stuck};
 use crate::failure::{Failure, Verdict};
 use crate::runner::{Body, Driver, Plan, Ran, Runner};
-use crate::shrink::shrink;
+use crate::shrink::{Shrunk, Tried, shrink};
 use crate::strategy::{Exhaustive, Strategy};
 use crate::trace::{Also, Replay, Sometimes, Trace};
 
@@ -36,9 +38,9 @@ use crate::trace::{Also, Replay, Sometimes, Trace};
 #[track_caller]
 pub fn campaign() -> Campaign {
     let thread = thread::current();
-    let name = thread.name().unwrap_or("unnamed");
     Campaign {
-        test: format!("'{name}' ({})", Location::caller()),
+        test: thread.name().unwrap_or("unnamed").to_owned(),
+        at: Location::caller(),
         runs: None,
         time: None,
         seed: None,
@@ -62,6 +64,7 @@ pub fn campaign() -> Campaign {
 #[must_use = "a campaign runs when `check` or `find` is called"]
 pub struct Campaign {
     test: String,
+    at: &'static Location<'static>,
     runs: Option<u64>,
     time: Option<Duration>,
     seed: Option<u64>,
@@ -74,7 +77,7 @@ pub struct Campaign {
 
 impl Campaign {
     /// Sets how many seeds are tried. Before the first one the canonical schedule runs, one run of
-    /// 64 is repeated, and a failure is shrunk in up to 2,000 more runs.
+    /// 64 is repeated, and a failure is shrunk in up to 10,000 more runs.
     ///
     /// # Examples
     /// ```
@@ -177,8 +180,7 @@ impl Campaign {
     /// works in it. Everything that the runs change is to be created in `body`.
     ///
     /// # Panics
-    /// With a report, if a run fails. If an environment variable has a wrong value, or the system
-    /// does not start a thread.
+    /// With a report, if a run fails. If an environment variable has a wrong value, or the system does not start a thread.
     ///
     /// # Cancellation
     /// Not an interruption point. Blocks a plain thread, parks a fiber.
@@ -208,7 +210,8 @@ impl Campaign {
     /// As [`check`](Campaign::check), but returns the failure.
     ///
     /// # Panics
-    /// If an environment variable has a wrong value, or the system does not start a thread.
+    /// If an environment variable has a wrong value, or the system does not
+    /// start a thread.
     ///
     /// # Cancellation
     /// As [`check`](Campaign::check).
@@ -240,26 +243,63 @@ impl Campaign {
             (0..2).all(|_| like(&self.once(&body, &failed.trace, Also::Nothing)));
         // A run without an end has as many deviations as it likes, and takes as long.
         if repeats && !matches!(verdict, Verdict::Endless(_)) {
-            let canonical = Trace {
-                seed: failed.trace.seed,
-                ..Trace::default()
-            };
-            let possible = self.once(&body, &canonical, Also::Possible).possible;
-            let mut deadlocks = 0;
-            failed.trace = shrink(failed.trace, &possible, |shorter| {
-                let ran = self.once(&body, shorter, Also::Nothing);
-                deadlocks += u32::from(matches!(ran.verdict, Some(Verdict::Deadlock(_))));
-                (like(&ran) && deadlocks <= DEADLOCKS).then_some(ran.trace)
-            });
+            let shrunk = self.shrunk(&body, &failed.trace, like);
+            failed.trace = shrunk.trace;
+            failed.is_minimal = shrunk.is_minimal;
+            failed.needs_seed = shrunk.needs_seed;
         }
-        let explained = self.once(&body, &failed.trace, Also::Remarks);
-        failed.repeats = repeats && like(&explained);
-        if failed.repeats {
-            failed.remarks = explained.remarks;
-            failed.first_panic = explained.first_panic;
-            failed.verdict = explained.verdict.unwrap_or(failed.verdict);
-        }
+        self.explain(&body, &mut failed, repeats, like);
         Some(failed)
+    }
+
+    /// Shrinks a trace that fails.
+    fn shrunk(&self, body: &Body, trace: &Trace, like: impl Fn(&Ran) -> bool) -> Shrunk {
+        let mut deadlocks = 0;
+        let mut runner = None;
+        shrink(trace.clone(), |shorter, possible| {
+            let ran = run_in(&mut runner, body, || Plan {
+                also: match possible {
+                    true => Also::Possible,
+                    false => Also::Nothing,
+                },
+                ..self.plan(Box::new(Replay::new(shorter)), shorter.seed)
+            });
+            deadlocks += u32::from(matches!(ran.verdict, Some(Verdict::Deadlock(_))));
+            Tried {
+                fails: like(&ran) && deadlocks <= DEADLOCKS,
+                trace: ran.trace,
+                possible: ran.possible,
+            }
+        })
+    }
+
+    /// Explains a failure: repeats its run twice, without places and then with them.
+    fn explain(
+        &self,
+        body: &Body,
+        failed: &mut Failure,
+        repeats: bool,
+        like: impl Fn(&Ran) -> bool,
+    ) {
+        let first = self.once(body, &failed.trace, Also::Turns(HashSet::new()));
+        let stuck = Stuck::new(&first.fibers, &first.stuck);
+        let panic = first.first_panic.as_ref().map(|it| it.1);
+        let places = explain::shown(&first.turns, &stuck, panic, 0);
+        let ran = self.once(body, &failed.trace, Also::Turns(places));
+        failed.repeats = repeats && like(&first) && like(&ran) && first.hash == ran.hash;
+        if !failed.repeats {
+            return;
+        }
+        let scene = Scene::new(&ran.turns, &ran.fibers, &ran.stuck, self.at.file());
+        failed.explained = scene.explain(&ran.stuck, panic);
+        failed.first_panic = ran.first_panic.map(|(message, _)| message);
+        failed.verdict = match ran.verdict {
+            Some(Verdict::Deadlock(_)) => {
+                Verdict::Deadlock(failed.explained.stuck.clone())
+            }
+            Some(verdict) => verdict,
+            None => return,
+        };
     }
 
     /// Makes runs with the seeds from `first` on.
@@ -280,7 +320,7 @@ impl Campaign {
             ),
             None => (most, time),
         };
-        Runner::new().drive(body, |driver| {
+        let (failure, _) = Runner::new().drive(body, |driver| {
             // The canonical schedule, for the number of choices. A number that depended on earlier
             // runs would change what a seed means.
             let canonical = Box::new(Replay::new(&Trace::default()));
@@ -326,7 +366,8 @@ impl Campaign {
             }
             let verdict = self.never_met(&sometimes)?;
             Some(self.failure(run, first, verdict, Trace::default()))
-        })
+        });
+        failure
     }
 
     /// Returns the properties that no run has met, if there are any.
@@ -350,7 +391,7 @@ impl Campaign {
     #[cold]
     fn report_difference(&self, run: u64) {
         eprintln!(
-            "pirn-sim: {}: run {run} took another way when it was repeated; the test depends on \
+            "pirn-sim: '{}': run {run} took another way when it was repeated; the test depends on \
              something else than the schedule, such as a static, a clock or the order of a \
              HashMap, and its failures may not replay",
             self.test
@@ -366,12 +407,9 @@ impl Campaign {
 
     /// Makes the run of a trace in a runtime of its own.
     fn once(&self, body: &Body, trace: &Trace, also: Also) -> Ran {
-        Runner::new().drive(body, |driver: &mut Driver<'_>| {
-            let strategy = Box::new(Replay::new(trace));
-            driver.run(Plan {
-                also,
-                ..self.plan(strategy, trace.seed)
-            })
+        run_in(&mut None, body, || Plan {
+            also,
+            ..self.plan(Box::new(Replay::new(trace)), trace.seed)
         })
     }
 
@@ -387,15 +425,30 @@ impl Campaign {
     fn failure(&self, run: u64, seed: u64, verdict: Verdict, trace: Trace) -> Failure {
         Failure {
             test: self.test.clone(),
+            at: self.at,
             run,
             seed,
             verdict,
             trace,
-            remarks: Vec::new(),
+            explained: Explained::default(),
             first_panic: None,
+            is_minimal: false,
+            needs_seed: false,
             repeats: false,
         }
     }
+}
+
+/// Makes a run in `runner`, or a new one. Keeps the runner, unless the run has left fibers in it.
+fn run_in(
+    runner: &mut Option<Runner>,
+    body: &Body,
+    plan: impl FnOnce() -> Plan + Send,
+) -> Ran {
+    let used = runner.take().unwrap_or_else(Runner::new);
+    let (ran, clean) = used.drive(body, |driver: &mut Driver<'_>| driver.run(plan()));
+    *runner = clean;
+    ran
 }
 
 /// Returns the value of an environment variable, if it is set.

@@ -1,9 +1,11 @@
 //! The failure of a run, and its report.
 
 use std::fmt;
+use std::panic::Location;
 
 use pirn::dev::sim::Property;
 
+use crate::explain::{Explained, WAITS};
 use crate::trace::Trace;
 
 /// Why a run has failed.
@@ -20,7 +22,7 @@ use crate::trace::Trace;
 pub enum Verdict {
     /// The body has panicked, or a fiber that no party has joined: the place and the message.
     Panic(String),
-    /// No fiber can ever run again, but some have not ended: a paragraph for each of them.
+    /// No fiber can ever run again, but some have not ended: for each of them, what it waits for.
     Deadlock(Vec<String>),
     /// A property that [always](pirn::sim::always) holds did not: its name, place and message.
     Violated(String),
@@ -43,10 +45,14 @@ impl Verdict {
         Verdict::Violated(format!("'{name}' does not always hold ({at}){message}"))
     }
 
-    /// Returns true if both have the same cause: the same panic, or any deadlock.
+    /// Returns true if both have the same cause: panics at one place with the same first line of
+    /// their messages, or any deadlocks.
     pub(crate) fn is_like(&self, other: &Verdict) -> bool {
         match (self, other) {
-            (Verdict::Panic(one), Verdict::Panic(other)) => one == other,
+            // The next lines are the values of an assertion.
+            (Verdict::Panic(one), Verdict::Panic(other)) => {
+                one.lines().next() == other.lines().next()
+            }
             (Verdict::Deadlock(_), Verdict::Deadlock(_)) => true,
             (Verdict::Violated(one), Verdict::Violated(other)) => {
                 // The message may differ.
@@ -64,10 +70,13 @@ impl fmt::Display for Verdict {
         match self {
             Verdict::Panic(message) => write!(f, "panicked: {message}"),
             Verdict::Deadlock(fibers) => {
-                write!(f, "deadlock: {} fibers wait indefinitely", fibers.len())?;
+                match fibers.len() {
+                    1 => write!(f, "deadlock: 1 fiber waits indefinitely")?,
+                    more => write!(f, "deadlock: {more} fibers wait indefinitely")?,
+                }
                 fibers
                     .iter()
-                    .try_for_each(|fiber| write!(f, "\n{}", fiber.trim_end_matches('\n')))
+                    .try_for_each(|fiber| write!(f, "\n    {fiber}"))
             }
             Verdict::Violated(property) => f.write_str(property),
             Verdict::NeverMet(names) => {
@@ -91,14 +100,20 @@ impl fmt::Display for Verdict {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Failure {
+    /// The name of the test, and the place of the campaign.
     pub(crate) test: String,
+    pub(crate) at: &'static Location<'static>,
     pub(crate) run: u64,
     pub(crate) seed: u64,
     pub(crate) verdict: Verdict,
     pub(crate) trace: Trace,
-    pub(crate) remarks: Vec<String>,
+    pub(crate) explained: Explained,
     /// The first panic of the run, whichever fiber's.
     pub(crate) first_panic: Option<String>,
+    /// Without any one of the deviations of the trace the run does not fail in this way.
+    pub(crate) is_minimal: bool,
+    /// The same deviations do not fail with the seed 0.
+    pub(crate) needs_seed: bool,
     /// The same trace has failed in the same way twice.
     pub(crate) repeats: bool,
 }
@@ -117,8 +132,10 @@ impl Failure {
         &self.verdict
     }
 
-    /// Returns a trace that fails in the same way: with the same panic, or by a deadlock. It is
-    /// shrunk, unless the failure is [`Verdict::Endless`] or does not repeat.
+    /// Returns a trace that fails in the same way: with a panic at the same place and the same first
+    /// line of its message, or by a deadlock. It is shrunk, unless the failure is
+    /// [`Verdict::Endless`] or does not repeat: for small tests to at most 1.5 times as many choices
+    /// as the failure needs.
     ///
     /// # Examples
     /// ```
@@ -153,61 +170,127 @@ impl Failure {
     pub fn seed(&self) -> u64 {
         self.seed
     }
+
+    /// Returns the first line of the verdict.
+    fn first_line(&self) -> String {
+        let verdict = self.verdict.to_string();
+        verdict.lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// Writes the verdict, and for a deadlock the fibers that wait for each other.
+    fn write_verdict(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cycle = &self.explained.cycle;
+        let Verdict::Deadlock(fibers) = &self.verdict else {
+            return writeln!(f, "  {}", self.verdict);
+        };
+        write!(f, "  {}", self.first_line())?;
+        match cycle.as_slice() {
+            [] => {}
+            [one] => write!(f, ", fiber {one} for itself")?,
+            [first, ..] => {
+                let numbers: Vec<_> = cycle.iter().map(ToString::to_string).collect();
+                write!(
+                    f,
+                    "; fibers {} → {first} wait for each other",
+                    numbers.join(" → ")
+                )?;
+            }
+        }
+        writeln!(f)?;
+        // The others wait for those of the cycle, or would not help to understand it.
+        let shown = match cycle.len() {
+            0 => fibers.as_slice(),
+            length => &fibers[..length],
+        };
+        for fiber in shown.iter().take(WAITS) {
+            writeln!(f, "    {fiber}")?;
+        }
+        match shown.len().saturating_sub(WAITS) {
+            0 => Ok(()),
+            more => writeln!(f, "    and {more} more"),
+        }
+    }
+
+    /// Writes which choices were unusual.
+    fn write_orders(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.repeats {
+            return writeln!(
+                f,
+                "  the same schedule does not always fail: the test depends on something else than \
+                 the schedule, such as a static, a clock or the order of a HashMap"
+            );
+        }
+        let orders = &self.explained.orders;
+        let deviations = self.trace.deviations.len();
+        if deviations == 0 {
+            return writeln!(
+                f,
+                "  in the canonical schedule: each fiber ran until it waited"
+            );
+        }
+        if orders.is_empty() {
+            return Ok(());
+        }
+        let needed = match (self.is_minimal, deviations) {
+            (false, _) => "",
+            (true, 1) => " (without this it does not fail so)",
+            (true, _) => " (without any one of these it does not fail so)",
+        };
+        writeln!(f, "  each fiber ran until it waited, but{needed}:")?;
+        for order in orders {
+            writeln!(f, "    {order}")?;
+        }
+        match deviations.saturating_sub(orders.len()) {
+            0 => Ok(()),
+            rest => writeln!(f, "    and {rest} more"),
+        }
+    }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Failure {
-            test, run, seed, ..
+            test,
+            at,
+            run,
+            seed,
+            ..
         } = self;
         writeln!(
             f,
-            "pirn-sim: {test} failed in run {run} (PIRN_SIM_SEED={seed})"
+            "pirn-sim: '{test}' ({at}) failed in run {run} (PIRN_SIM_SEED={seed})"
         )?;
-        writeln!(f, "  {}", self.verdict)?;
+        self.write_verdict(f)?;
         let verdict = self.verdict.to_string();
         let first = self.first_panic.iter().find(|it| !verdict.contains(*it));
         if let Some(first) = first {
             writeln!(f, "  the first panic of the run: {first}")?;
         }
-        match self.remarks.len() {
-            0 if !self.trace.is_canonical() => {}
-            0 => {
-                writeln!(
-                    f,
-                    "  in the canonical schedule: each fiber ran until it waited"
-                )?;
-            }
-            _ => writeln!(f, "  each fiber ran until it waited, but:")?,
+        if let Some(last) = &self.explained.last {
+            writeln!(f, "  {last}")?;
         }
-        for remark in &self.remarks {
-            writeln!(f, "    {remark}")?;
-        }
-        let rest = self
-            .trace
-            .deviations
-            .len()
-            .saturating_sub(self.remarks.len());
-        if rest > 0 && self.repeats {
-            writeln!(f, "    and {rest} more")?;
-        }
-        if !self.repeats {
+        self.write_orders(f)?;
+        if self.needs_seed {
+            let seed = self.trace.seed;
             writeln!(
                 f,
-                "  the same schedule does not always fail: the test depends on something else than \
-                 the schedule, such as a static, a clock or the order of a HashMap"
+                "  the seed {seed:x} is needed too: from it come the ready case of a select, the time \
+                 that choices take, and `pirn_sim::seed`"
             )?;
         }
         match self.trace.deviations.len() {
             0..LONG => {
-                write!(f, "  replay this test with PIRN_SIM_TRACE='{}'", self.trace)
+                write!(f, "  replay this test with PIRN_SIM_TRACE='{}'", self.trace)?;
             }
-            long => write!(
-                f,
-                "  replay this test with PIRN_SIM_SEED={seed} PIRN_SIM_RUNS=1 and the same strategy; \
-                 its trace has {long} parts"
-            ),
+            long => {
+                return write!(
+                    f,
+                    "  replay this test with PIRN_SIM_SEED={seed} PIRN_SIM_RUNS=1 and the same \
+                     strategy; its trace has {long} parts"
+                );
+            }
         }
+        Ok(())
     }
 }
 

@@ -73,12 +73,14 @@ struct Readme;
 
 mod campaign;
 mod eventually;
+mod explain;
 mod failure;
 pub mod history;
 mod runner;
 mod shrink;
 mod strategy;
 mod trace;
+mod turns;
 
 pub use campaign::{Campaign, campaign};
 pub use eventually::eventually;

@@ -18,11 +18,13 @@ use std::time::Duration;
 
 use pirn::Runtime;
 use pirn::dev::sim::{self, Choose, Ended};
+use pirn::diag::FiberInfo;
 use pirn::runtime::{Deadlock, Handle};
 use pirn::spawn::FiberId;
 
 use crate::failure::Verdict;
-use crate::trace::{Also, Deviation, Recorder, Recording, Sometimes, Trace};
+use crate::trace::{Also, Deviation, Recorder, Recording, Sometimes, TURN, Trace};
+use crate::turns::Turns;
 
 /// The test.
 pub(crate) type Body = Arc<dyn Fn() + Send + Sync>;
@@ -33,10 +35,15 @@ pub(crate) struct Ran {
     pub(crate) verdict: Option<Verdict>,
     pub(crate) trace: Trace,
     pub(crate) sometimes: Sometimes,
-    pub(crate) remarks: Vec<String>,
     pub(crate) possible: Vec<Deviation>,
-    /// The first panic, whichever fiber's: its place and its message.
-    pub(crate) first_panic: Option<String>,
+    /// The first panic, whichever fiber's: its place and its message, and the index of its turn.
+    pub(crate) first_panic: Option<(String, usize)>,
+    /// What the fibers did, if that was asked for.
+    pub(crate) turns: Turns,
+    /// The identities and the addresses of the fibers by number, if turns were asked for.
+    pub(crate) fibers: Vec<(FiberId, usize)>,
+    /// The fibers that wait indefinitely.
+    pub(crate) stuck: Vec<FiberInfo>,
     pub(crate) choices: u64,
     pub(crate) hash: u64,
 }
@@ -99,20 +106,20 @@ impl Runner {
         Runner { runtime, lost }
     }
 
-    /// Calls `f` with a driver, on a fiber of the runtime.
+    /// Calls `f` with a driver, on a fiber of the runtime. Returns the runner too, unless fibers are
+    /// left in it.
     pub(crate) fn drive<R: Send>(
         self,
         body: &Body,
         f: impl FnOnce(&mut Driver<'_>) -> R + Send,
-    ) -> R {
+    ) -> (R, Option<Runner>) {
         let handle = self.runtime.handle();
         let (result, is_clean) = self.runtime.run(|| {
-            let own = handle.fibers().into_iter().map(|fiber| fiber.id);
             let mut driver = Driver {
                 handle: &handle,
                 body,
                 lost: &self.lost,
-                left: own.collect(),
+                left: HashSet::from([pirn::current().id()]),
                 is_spoiled: false,
             };
             let own = sim::live();
@@ -120,11 +127,9 @@ impl Runner {
             (result, sim::live() == own && !driver.is_spoiled)
         });
         // Fibers that never end keep their stacks.
-        let runtime = ManuallyDrop::new(self.runtime);
-        if is_clean {
-            drop(ManuallyDrop::into_inner(runtime));
-        }
-        result
+        let this = ManuallyDrop::new(self);
+        let clean = is_clean.then(|| ManuallyDrop::into_inner(this));
+        (result, clean)
     }
 }
 
@@ -132,6 +137,7 @@ impl Driver<'_> {
     /// Makes a run.
     pub(crate) fn run(&mut self, plan: Plan) -> Ran {
         let recording = Rc::new(RefCell::new(Recording::default()));
+        let is_explained = matches!(plan.also, Also::Turns(_));
         let recorder = Recorder {
             strategy: plan.strategy,
             recording: Rc::clone(&recording),
@@ -145,9 +151,15 @@ impl Driver<'_> {
         let body = Arc::clone(self.body);
         let fiber = pirn::spawn(move || body());
         let ended = sim::settle();
+        let fibers = if is_explained {
+            sim::fibers()
+        } else {
+            Vec::new()
+        };
         if ended == Ended::Quiet {
             drop(sim::finish());
         }
+        let mut stuck = Vec::new();
         let verdict = match ended {
             // The run stays: in it, nothing but the driver runs any more.
             Ended::Spent => {
@@ -155,10 +167,10 @@ impl Driver<'_> {
                 Some(Verdict::Endless(plan.most))
             }
             Ended::Quiet if fiber.is_finished() => match fiber.join() {
-                Ok(()) => self.lost_panic().or_else(|| self.deadlock()),
+                Ok(()) => self.lost_panic().or_else(|| self.deadlock(&mut stuck)),
                 Err(error) => Some(Verdict::Panic(message(error.try_into_panic().ok()))),
             },
-            Ended::Quiet => self.lost_panic().or_else(|| self.deadlock()),
+            Ended::Quiet => self.lost_panic().or_else(|| self.deadlock(&mut stuck)),
         };
         IS_SILENT.set(false);
         SEED.set(0);
@@ -171,9 +183,11 @@ impl Driver<'_> {
                 seed: plan.seed,
                 deviations: recording.deviations,
             },
-            remarks: recording.remarks,
             possible: recording.possible,
             first_panic: FIRST.take(),
+            turns: recording.turns,
+            fibers,
+            stuck,
             choices: recording.choices,
             hash: recording.hash,
         }
@@ -189,15 +203,25 @@ impl Driver<'_> {
         lost.map(Verdict::Panic)
     }
 
-    /// Describes the fibers that the last run has left, if there are any.
-    fn deadlock(&mut self) -> Option<Verdict> {
+    /// Describes the fibers that the last run has left, if there are any, and adds them to
+    /// `stuck`.
+    fn deadlock(&mut self, stuck: &mut Vec<FiberInfo>) -> Option<Verdict> {
         if sim::live() == self.left.len() as u64 {
             return None;
         }
         let mut fibers = self.handle.fibers();
         fibers.retain(|fiber| self.left.insert(fiber.id));
-        let texts = fibers.iter().map(ToString::to_string);
-        Some(Verdict::Deadlock(texts.collect()))
+        let texts = fibers.iter().map(|fiber| {
+            let at = fiber.waits_at.map(|at| format!(" at {at}"));
+            let spawned_at = fiber.spawned_at;
+            format!(
+                "a fiber spawned at {spawned_at} waits{}",
+                at.unwrap_or_default()
+            )
+        });
+        let verdict = Verdict::Deadlock(texts.collect());
+        *stuck = fibers;
+        Some(verdict)
     }
 }
 
@@ -225,8 +249,8 @@ thread_local! {
     static IS_SILENT: Cell<bool> = const { Cell::new(false) };
     /// The last panic of the present run: its place and its message.
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
-    /// The first one.
-    static FIRST: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// The first one, and the index of its turn.
+    static FIRST: RefCell<Option<(String, usize)>> = const { RefCell::new(None) };
 }
 
 /// Makes panics of runs silent: a report has the one that matters.
@@ -239,11 +263,11 @@ fn silence() {
                 return usual(info);
             }
             let at = info.location().map(ToString::to_string);
-            LAST.set(format!(
-                "{}: {}",
-                at.unwrap_or_default(),
-                text(info.payload())
-            ));
+            let said = format!("{}: {}", at.unwrap_or_default(), text(info.payload()));
+            FIRST.with_borrow_mut(|first| {
+                first.get_or_insert_with(|| (said.clone(), TURN.get()));
+            });
+            LAST.set(said);
         }));
     });
 }

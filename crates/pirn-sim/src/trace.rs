@@ -1,8 +1,7 @@
 //! A trace: the choices of a run that differ from the canonical schedule.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
-use std::env;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::{self, Write as _};
 use std::panic::Location;
 use std::rc::Rc;
@@ -11,6 +10,7 @@ use std::str::FromStr;
 use pirn::dev::sim::{Choice, Choose, Property, Rule};
 
 use crate::strategy::canonical;
+use crate::turns::Turns;
 
 /// A schedule, as its differences from the canonical one, in which each fiber goes on until it
 /// waits.
@@ -117,8 +117,8 @@ const VERSION: &str = "1";
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     pub(crate) deviations: Vec<Deviation>,
-    /// What a report says of each deviation, if that is asked for.
-    pub(crate) remarks: Vec<String>,
+    /// What the fibers did, if that is asked for.
+    pub(crate) turns: Turns,
     /// All deviations that were possible, if that is asked for.
     pub(crate) possible: Vec<Deviation>,
     pub(crate) choices: u64,
@@ -162,13 +162,18 @@ pub(crate) struct Recorder {
 }
 
 /// What is recorded besides the deviations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Also {
     Nothing,
-    /// A description of each deviation. It takes milliseconds.
-    Remarks,
+    /// What the fibers did, with the places of the turns with these indexes.
+    Turns(HashSet<usize>),
     /// All deviations that were possible.
     Possible,
+}
+
+thread_local! {
+    /// The index of the present turn, if turns are recorded.
+    pub(crate) static TURN: Cell<usize> = const { Cell::new(0) };
 }
 
 impl Choose for Recorder {
@@ -181,7 +186,7 @@ impl Choose for Recorder {
             .wrapping_mul(MIX)
             .rotate_left(23);
         let usual = canonical(choice);
-        if self.also == Also::Possible {
+        if matches!(self.also, Also::Possible) {
             let others = choice.ready.iter().filter(|it| **it != choice.ready[usual]);
             let deviations = others.map(|runs| Deviation {
                 after,
@@ -192,9 +197,10 @@ impl Choose for Recorder {
         }
         if chosen != usual {
             recording.deviations.push(Deviation { after, nth, runs });
-            if self.also == Also::Remarks && recording.remarks.len() < REMARKS {
-                recording.remarks.push(remark(choice, usual, chosen));
-            }
+        }
+        if let Also::Turns(places) = &self.also {
+            recording.turns.add(choice, usual, chosen, places);
+            TURN.set(recording.turns.list.len() - 1);
         }
         chosen
     }
@@ -232,40 +238,6 @@ fn duration_of(seed: u64, name: (u32, u32)) -> u64 {
 
 /// The shortest time of a choice, in nanoseconds.
 const SHORTEST: u64 = 40;
-
-/// Maximum number of described deviations. Arbitrary: a reader follows no more.
-const REMARKS: usize = 8;
-
-/// Describes a deviation: which fiber runs in place of which, and where both are.
-fn remark(choice: &Choice<'_>, usual: usize, chosen: usize) -> String {
-    let fibers = choice.fibers;
-    let place = |index: usize| {
-        let frames = fibers.frames(index);
-        let number = choice.ready[index];
-        match users(&frames) {
-            Some(frame) => format!("fiber {number} at {frame}"),
-            None => {
-                let spawned = fibers.spawned_at(index);
-                format!("fiber {number}, spawned at {spawned}, begins")
-            }
-        }
-    };
-    format!("before {}\n      comes {}", place(usual), place(chosen))
-}
-
-/// Returns the innermost frame that is not one of this library, with a path from the present
-/// directory on.
-fn users(frames: &[String]) -> Option<String> {
-    let is_ours = |frame: &&String| {
-        let name = frame.trim_start_matches('<');
-        ["pirn::", "pirn_sim::", "core::", "std::", "alloc::"]
-            .iter()
-            .any(|own| name.starts_with(own))
-    };
-    let frame = frames.iter().find(|frame| !is_ours(frame))?;
-    let directory = env::current_dir().unwrap_or_default();
-    Some(frame.replace(&format!("{}/", directory.display()), ""))
-}
 
 /// An odd number with about half of its bits set.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -96,7 +96,13 @@ fn a_report_names_the_two_places() {
     assert!(
         matches!(failure.verdict(), Verdict::Panic(text) if text.contains("replays.rs:"))
     );
-    for part in ["before fiber", "comes fiber", "PIRN_SIM_TRACE='1:"] {
+    for part in [
+        "fiber 2 (spawned at crates/pirn-sim/tests/it/replays.rs:",
+        "`lock` lock 1 (:",
+        " came between fiber 1's `lock` lock 1 (:",
+        "without this it does not fail so",
+        "PIRN_SIM_TRACE='1:",
+    ] {
         assert!(report.contains(part), "{part} is not in\n{report}");
     }
 }

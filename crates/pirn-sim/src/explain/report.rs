@@ -1,0 +1,225 @@
+//! The sentences of a report.
+//!
+//! Owns: what is said of an unusual choice, of a fiber that waits, and of a panic. Does not own: how
+//! many of these a report shows (`failure`).
+
+use std::collections::{BTreeMap, HashSet};
+
+use pirn::diag::{FiberInfo, ObjectKind};
+use pirn::spawn::FiberId;
+
+use super::names::snake;
+use super::order::{ORDERS, Order, before_panic, deviations, takes};
+use super::scene::Scene;
+use super::sentence::{Sentence, line_of};
+use crate::turns::Turn;
+
+/// The explanation of a failure.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Explained {
+    /// A sentence for each of the first deviations.
+    pub(crate) orders: Vec<String>,
+    /// A sentence for each fiber that waits indefinitely; first those of `cycle`.
+    pub(crate) stuck: Vec<String>,
+    /// The numbers of fibers that wait for each other, in this order.
+    pub(crate) cycle: Vec<u32>,
+    /// For a panic, the operation before it.
+    pub(crate) last: Option<String>,
+}
+
+impl Scene<'_> {
+    /// Explains the run. `panic` is the index of the turn of the first panic.
+    pub(crate) fn explain(&self, stuck: &[FiberInfo], panic: Option<usize>) -> Explained {
+        let mut stuck: Vec<_> = stuck.iter().collect();
+        stuck.sort_by_key(|fiber| self.number(fiber.id));
+        let cycle = self.cycle(&stuck);
+        let place = |fiber: &&FiberInfo| {
+            let number = self.number(fiber.id);
+            let at = number.and_then(|number| cycle.iter().position(|it| *it == number));
+            (at.unwrap_or(usize::MAX), number)
+        };
+        stuck.sort_by_key(place);
+        // The report introduces those that it shows.
+        let shown = match cycle.len() {
+            0 => stuck.len().min(WAITS),
+            length => length.min(WAITS),
+        };
+        let shown = stuck[..shown]
+            .iter()
+            .filter_map(|fiber| self.number(fiber.id));
+        let mut known = shown.collect();
+        let deviations = deviations(self.turns).take(ORDERS);
+        let orders = deviations.map(|at| self.order(at, &mut known)).collect();
+        let stuck = stuck.into_iter().map(|fiber| self.wait(fiber));
+        Explained {
+            orders,
+            stuck: stuck.collect(),
+            cycle,
+            last: panic.and_then(|at| self.last(at)),
+        }
+    }
+
+    /// Says which operations came before which others at a deviation. `known` are the fibers that
+    /// have been introduced.
+    fn order(&self, at: usize, known: &mut HashSet<u32>) -> String {
+        let list = &self.turns.list;
+        let (fiber, usual) = (list[at].fiber, list[at].usual);
+        let order = Order::at(self.turns, &self.stuck, at);
+        let mut said = Sentence::new(self);
+        said.push(&format!("fiber {fiber}"));
+        if known.insert(fiber) {
+            said.push(" (");
+            said.origin(fiber);
+            said.push(")");
+        }
+        match order.came.as_slice() {
+            [] if self.turns.first_of(fiber) == Some(at) => said.push(" began"),
+            [] => {
+                said.push(" continued");
+                if let Some(place) = self.place(&list[at]) {
+                    said.push(" from ");
+                    said.place(place);
+                }
+            }
+            came => {
+                for (index, at) in came.iter().enumerate() {
+                    let and = match index {
+                        0 => " ",
+                        _ if index + 1 == came.len() => " and ",
+                        _ => ", ",
+                    };
+                    said.push(and);
+                    said.operation(*at);
+                }
+                said.push(" came");
+            }
+        }
+        match (order.before, order.after) {
+            (Some(before), Some(after)) => {
+                said.push(&format!(" between fiber {usual}'s "));
+                said.operation(before);
+                said.push(" and its ");
+                said.operation(after);
+            }
+            (None, Some(after)) => {
+                said.push(&format!(" before fiber {usual}'s "));
+                said.operation(after);
+            }
+            (Some(before), None) => {
+                said.push(&format!(" right after fiber {usual}'s "));
+                said.operation(before);
+            }
+            (None, None) => said.push(&format!(" before fiber {usual}")),
+        }
+        if known.insert(usual) {
+            said.push(&format!(" (fiber {usual}: "));
+            said.origin(usual);
+            said.push(")");
+        }
+        said.text
+    }
+
+    /// Says which operation came last before a panic in turn `at`, and which one of another fiber
+    /// on the same object came before that.
+    fn last(&self, at: usize) -> Option<String> {
+        let (own, other) = before_panic(self.turns, at)?;
+        let fiber = self.turns.list[own].fiber;
+        let mut said = Sentence::new(self);
+        said.push(&format!("it panicked after fiber {fiber}'s "));
+        said.operation(own);
+        if let Some(other) = other {
+            let fiber = self.turns.list[other].fiber;
+            said.push(&format!(", before which came fiber {fiber}'s "));
+            said.operation(other);
+        }
+        Some(said.text)
+    }
+
+    /// Returns fibers that wait for each other, if there are any: each for the next one.
+    fn cycle(&self, stuck: &[&FiberInfo]) -> Vec<u32> {
+        let edges = stuck.iter().filter_map(|fiber| {
+            let held = holder(fiber).and_then(|id| self.number(id));
+            Some((self.number(fiber.id)?, held?))
+        });
+        let edges: BTreeMap<u32, u32> = edges.collect();
+        for start in edges.keys() {
+            let mut path = vec![*start];
+            while let Some(next) = edges.get(&path[path.len() - 1]) {
+                if next == start {
+                    return path;
+                }
+                if path.contains(next) {
+                    break;
+                }
+                path.push(*next);
+            }
+        }
+        Vec::new()
+    }
+
+    /// Says what a fiber waits for, and which fiber holds that.
+    fn wait(&self, fiber: &FiberInfo) -> String {
+        let mut said = Sentence::new(self);
+        let number = self.number(fiber.id);
+        match number {
+            Some(number) => {
+                said.push(&format!("fiber {number} ("));
+                said.origin(number);
+                said.push(")");
+            }
+            None => {
+                said.push("a fiber spawned at ");
+                said.place(&line_of(fiber.spawned_at));
+            }
+        }
+        said.push(" waits");
+        if let Some(object) = &fiber.waits_for {
+            said.push(" for ");
+            said.push(&self.described(object));
+        } else if let Some(reason) = fiber.reason {
+            said.push(&format!(" in `{}`", snake(&format!("{reason:?}"))));
+        }
+        if let Some(at) = fiber.waits_at {
+            said.push(" at ");
+            said.place(&line_of(at));
+        }
+        let object = fiber.waits_for.as_ref();
+        let held = object.filter(|it| !matches!(it.kind, ObjectKind::Fiber { .. }));
+        if let (Some(held), Some(id)) = (held, holder(fiber)) {
+            match self.number(id) {
+                Some(holder) if Some(holder) == number => {
+                    said.push(", which it has itself taken");
+                }
+                Some(holder) => said.push(&format!(", which fiber {holder} has taken")),
+                None => said.push(", which another fiber has taken"),
+            }
+            let is_taken = |turn: &&Turn| {
+                Some(turn.fiber) == self.number(id)
+                    && turn.step.is_some_and(|step| {
+                        step.object == held.address && takes(step.operation)
+                    })
+            };
+            // Its wait for the lock that it has itself is the last one.
+            let skipped = usize::from(Some(id) == Some(fiber.id));
+            let taken = self.turns.list.iter().rev().filter(is_taken).nth(skipped);
+            if let Some(place) = taken.and_then(|turn| self.place(turn)) {
+                said.push(" at ");
+                said.place(place);
+            }
+        }
+        said.text
+    }
+}
+
+/// Returns the fiber that has to act first.
+fn holder(fiber: &FiberInfo) -> Option<FiberId> {
+    match &fiber.waits_for.as_ref()?.kind {
+        ObjectKind::Mutex { holder, .. } => *holder,
+        ObjectKind::RwLock { writer, .. } => *writer,
+        ObjectKind::Fiber { id } => *id,
+        _ => None,
+    }
+}
+
+/// The maximum number of waiting fibers in a report. Arbitrary.
+pub(crate) const WAITS: usize = 5;
