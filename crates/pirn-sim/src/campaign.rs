@@ -4,13 +4,16 @@ use std::collections::HashSet;
 use std::env;
 use std::fmt;
 use std::panic::Location;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::diagram::{self, Diagram};
 use crate::explain::{self, Explained, Scene, Stuck};
 use crate::failure::{Failure, Verdict};
+use crate::output;
 use crate::runner::{Body, Driver, Plan, Ran, Runner};
 use crate::shrink::{Shrunk, Tried, shrink};
 use crate::strategy::{Exhaustive, Strategy};
@@ -21,7 +24,9 @@ use crate::trace::{Also, Replay, Sometimes, Trace};
 ///
 /// The environment takes precedence over the methods of [`Campaign`]: `PIRN_SIM_SEED` is the seed
 /// of the first run, `PIRN_SIM_RUNS` their number, `PIRN_SIM_TIME` their limit in seconds.
-/// `PIRN_SIM_TRACE` replays one trace, once. It holds for every campaign of the process: run one
+/// `PIRN_SIM_TRACE` replays one trace, once. `PIRN_SIM_OUT` is a directory to which a failure writes
+/// its trace, its diagram and its trace events ([`Failure::to_html`], [`Failure::to_perfetto`]); the
+/// names of the files are those of the test and the seed. Each variable holds for every campaign of the process: run one
 /// test. [`Strategy::Exhaustive`] has no limit but those of the methods.
 ///
 /// # Examples
@@ -249,6 +254,11 @@ impl Campaign {
             failed.needs_seed = shrunk.needs_seed;
         }
         self.explain(&body, &mut failed, repeats, like);
+        if let Some(directory) = env::var_os("PIRN_SIM_OUT") {
+            let written = output::write(&failed, Path::new(&directory));
+            let said = |error| format!("{}: {error}", directory.display());
+            failed.page = Some(written.map_err(said));
+        }
         Some(failed)
     }
 
@@ -284,7 +294,7 @@ impl Campaign {
         let first = self.once(body, &failed.trace, Also::Turns(HashSet::new()));
         let stuck = Stuck::new(&first.fibers, &first.stuck);
         let panic = first.first_panic.as_ref().map(|it| it.1);
-        let places = explain::shown(&first.turns, &stuck, panic, 0);
+        let places = explain::shown(&first.turns, &stuck, panic, diagram::ROWS);
         let ran = self.once(body, &failed.trace, Also::Turns(places));
         failed.repeats = repeats && like(&first) && like(&ran) && first.hash == ran.hash;
         if !failed.repeats {
@@ -292,6 +302,7 @@ impl Campaign {
         }
         let scene = Scene::new(&ran.turns, &ran.fibers, &ran.stuck, self.at.file());
         failed.explained = scene.explain(&ran.stuck, panic);
+        failed.diagram = Diagram::new(&scene, &ran.stuck, ran.first_panic.as_ref());
         failed.first_panic = ran.first_panic.map(|(message, _)| message);
         failed.verdict = match ran.verdict {
             Some(Verdict::Deadlock(_)) => {
@@ -431,10 +442,12 @@ impl Campaign {
             verdict,
             trace,
             explained: Explained::default(),
+            diagram: Diagram::default(),
             first_panic: None,
             is_minimal: false,
             needs_seed: false,
             repeats: false,
+            page: None,
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::panic::Location;
+use std::path::PathBuf;
 
 use pirn::dev::sim::Property;
 
+use crate::diagram::Diagram;
 use crate::explain::{Explained, WAITS};
 use crate::trace::Trace;
 
@@ -108,6 +110,7 @@ pub struct Failure {
     pub(crate) verdict: Verdict,
     pub(crate) trace: Trace,
     pub(crate) explained: Explained,
+    pub(crate) diagram: Diagram,
     /// The first panic of the run, whichever fiber's.
     pub(crate) first_panic: Option<String>,
     /// Without any one of the deviations of the trace the run does not fail in this way.
@@ -116,6 +119,8 @@ pub struct Failure {
     pub(crate) needs_seed: bool,
     /// The same trace has failed in the same way twice.
     pub(crate) repeats: bool,
+    /// The page that has been written, or why not.
+    pub(crate) page: Option<Result<PathBuf, String>>,
 }
 
 impl Failure {
@@ -169,6 +174,46 @@ impl Failure {
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// Returns a page in HTML with the report and a diagram of the failed run: a line for each fiber,
+    /// a row for each step with its operation, object and place; arrows for wakes and spawns. The
+    /// steps that differ from the canonical schedule are highlighted. A long run is cut to its last
+    /// 200 steps. The page needs no other file and no script.
+    ///
+    /// A wake by a time limit may be drawn as one by the fiber that ran last. The diagram is empty if
+    /// the failure does not repeat.
+    ///
+    /// # Examples
+    /// ```
+    /// let failure = pirn_sim::campaign().find(|| panic!("always")).unwrap();
+    /// assert!(failure.to_html().contains("</svg>"));
+    /// ```
+    #[must_use]
+    pub fn to_html(&self) -> String {
+        self.diagram.html(&self.title(), &self.to_string())
+    }
+
+    /// Returns the steps of [`to_html`](Failure::to_html) as trace events in JSON, for
+    /// `ui.perfetto.dev`: a thread for each fiber, a microsecond for each step.
+    ///
+    /// # Examples
+    /// ```
+    /// let failure = pirn_sim::campaign().find(|| panic!("always")).unwrap();
+    /// assert!(failure.to_perfetto().contains("\"traceEvents\""));
+    /// ```
+    #[must_use]
+    pub fn to_perfetto(&self) -> String {
+        self.diagram.perfetto(&self.title())
+    }
+
+    /// Returns the name of the test alone.
+    pub(crate) fn name(&self) -> &str {
+        &self.test
+    }
+
+    fn title(&self) -> String {
+        format!("{}: {}", self.test, self.first_line())
     }
 
     /// Returns the first line of the verdict.
@@ -277,6 +322,12 @@ impl fmt::Display for Failure {
                 "  the seed {seed:x} is needed too: from it come the ready case of a select, the time \
                  that choices take, and `pirn_sim::seed`"
             )?;
+        }
+        if let Some(page) = &self.page {
+            match page {
+                Ok(page) => writeln!(f, "  a diagram of it is in {}", page.display())?,
+                Err(error) => writeln!(f, "  PIRN_SIM_OUT: cannot write: {error}")?,
+            }
         }
         match self.trace.deviations.len() {
             0..LONG => {

@@ -72,10 +72,12 @@
 struct Readme;
 
 mod campaign;
+mod diagram;
 mod eventually;
 mod explain;
 mod failure;
 pub mod history;
+mod output;
 mod runner;
 mod shrink;
 mod strategy;
