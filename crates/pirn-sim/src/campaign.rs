@@ -4,12 +4,14 @@ use std::collections::HashSet;
 use std::env;
 use std::fmt;
 use std::panic::Location;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::corpus::{self, Entry};
 use crate::diagram::{self, Diagram};
 use crate::explain::{self, Explained, Scene, Stuck};
 use crate::failure::{Failure, Verdict};
@@ -53,6 +55,7 @@ pub fn campaign() -> Campaign {
         strategy: Strategy::default(),
         replay: None,
         reaches: Vec::new(),
+        corpus: None,
     }
 }
 
@@ -78,6 +81,7 @@ pub struct Campaign {
     replay: Option<Trace>,
     /// Names of properties that one run at least has to meet.
     reaches: Vec<&'static str>,
+    corpus: Option<PathBuf>,
 }
 
 impl Campaign {
@@ -179,13 +183,37 @@ impl Campaign {
         self
     }
 
+    /// Sets a file of traces that run first: of failures that have been repaired, and should not come
+    /// back. It has one line for each: the trace, a space, and the first line of the failure. Empty
+    /// lines and those that begin with `#` are comments. A report of a new failure prints its line.
+    ///
+    /// A relative path begins at the present directory, which is that of the package in `cargo test`.
+    /// A line that passes, but with choices that do not occur any more, is reported on the standard
+    /// error stream. A file that cannot be read, or with a damaged line, panics. With
+    /// `PIRN_SIM_TRACE` or [`replay`](Campaign::replay) the file is not read.
+    ///
+    /// # Examples
+    /// ```
+    /// # let directory = std::env::temp_dir().join(format!("pirn-sim-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&directory).unwrap();
+    /// # let path = directory.join("bank.runs");
+    /// std::fs::write(&path, "# A lost update.\n1:0:1.2>2 panicked: src/bank.rs:7:5: too few\n");
+    /// pirn_sim::campaign().corpus(&path).runs(10).check(|| drop(pirn::spawn(|| ()).join()));
+    /// # std::fs::remove_dir_all(&directory).unwrap();
+    /// ```
+    pub fn corpus(mut self, path: impl Into<PathBuf>) -> Campaign {
+        self.corpus = Some(path.into());
+        self
+    }
+
     /// Calls `body` once for each run, until a run fails or the campaign ends.
     ///
     /// Each call is on a fiber of a runtime with one worker and virtual time, so `pirn::spawn`
     /// works in it. Everything that the runs change is to be created in `body`.
     ///
     /// # Panics
-    /// With a report, if a run fails. If an environment variable has a wrong value, or the system does not start a thread.
+    /// With a report, if a run fails. If an environment variable has a wrong value, the corpus cannot
+    /// be used, or the system does not start a thread.
     ///
     /// # Cancellation
     /// Not an interruption point. Blocks a plain thread, parks a fiber.
@@ -215,7 +243,7 @@ impl Campaign {
     /// As [`check`](Campaign::check), but returns the failure.
     ///
     /// # Panics
-    /// If an environment variable has a wrong value, or the system does not
+    /// If an environment variable has a wrong value, the corpus cannot be used, or the system does not
     /// start a thread.
     ///
     /// # Cancellation
@@ -233,7 +261,10 @@ impl Campaign {
         let seed = seed.unwrap_or_else(|| fastrand::u64(..));
         let mut failed = match replay {
             Some(trace) => self.follow(&body, &trace),
-            None => self.explore(&body, seed),
+            None => match self.recall(&body) {
+                Some(failure) => Some(failure),
+                None => self.explore(&body, seed),
+            },
         }?;
         if matches!(failed.verdict, Verdict::NeverMet(_)) {
             failed.repeats = true;
@@ -260,6 +291,35 @@ impl Campaign {
             failed.page = Some(written.map_err(said));
         }
         Some(failed)
+    }
+
+    /// Makes the runs of the corpus.
+    fn recall(&self, body: &Body) -> Option<Failure> {
+        let path = self.corpus.as_ref()?;
+        let mut runner = None;
+        for Entry { line, trace } in corpus::read(path) {
+            let followed = Arc::new(AtomicUsize::new(0));
+            let at = format!("{}:{line}", path.display());
+            let (test, place, count) = (&self.test, &at, trace.deviations.len());
+            let ran = run_in(&mut runner, body, || {
+                let replay = Replay::new(&trace).counting(&followed);
+                self.plan(Box::new(replay), trace.seed)
+            });
+            if let Some(verdict) = ran.verdict {
+                let mut failure = self.failure(1, trace.seed, verdict, ran.trace);
+                failure.line = Some(at);
+                return Some(failure);
+            }
+            // ORDERING: Relaxed: the run has ended.
+            let missed = count - followed.load(Ordering::Relaxed);
+            if missed > 0 {
+                eprintln!(
+                    "pirn-sim: '{test}': {place} is stale: {missed} of its {count} choices do not \
+                     occur any more, so it passes; delete the line, or find the failure anew"
+                );
+            }
+        }
+        None
     }
 
     /// Shrinks a trace that fails.
@@ -438,6 +498,7 @@ impl Campaign {
             test: self.test.clone(),
             at: self.at,
             run,
+            line: None,
             seed,
             verdict,
             trace,
@@ -447,6 +508,7 @@ impl Campaign {
             is_minimal: false,
             needs_seed: false,
             repeats: false,
+            corpus: self.corpus.clone(),
             page: None,
         }
     }

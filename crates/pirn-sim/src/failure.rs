@@ -106,6 +106,8 @@ pub struct Failure {
     pub(crate) test: String,
     pub(crate) at: &'static Location<'static>,
     pub(crate) run: u64,
+    /// The line of a corpus that has failed.
+    pub(crate) line: Option<String>,
     pub(crate) seed: u64,
     pub(crate) verdict: Verdict,
     pub(crate) trace: Trace,
@@ -119,6 +121,8 @@ pub struct Failure {
     pub(crate) needs_seed: bool,
     /// The same trace has failed in the same way twice.
     pub(crate) repeats: bool,
+    /// The corpus to which the failure may be added.
+    pub(crate) corpus: Option<PathBuf>,
     /// The page that has been written, or why not.
     pub(crate) page: Option<Result<PathBuf, String>>,
 }
@@ -299,12 +303,14 @@ impl fmt::Display for Failure {
             at,
             run,
             seed,
+            line,
             ..
         } = self;
-        writeln!(
-            f,
-            "pirn-sim: '{test}' ({at}) failed in run {run} (PIRN_SIM_SEED={seed})"
-        )?;
+        write!(f, "pirn-sim: '{test}' ({at}) failed in ")?;
+        match line {
+            Some(line) => writeln!(f, "the run of {line}")?,
+            None => writeln!(f, "run {run} (PIRN_SIM_SEED={seed})")?,
+        }
         self.write_verdict(f)?;
         let verdict = self.verdict.to_string();
         let first = self.first_panic.iter().find(|it| !verdict.contains(*it));
@@ -341,7 +347,16 @@ impl fmt::Display for Failure {
                 );
             }
         }
-        Ok(())
+        match &self.corpus {
+            Some(corpus) if line.is_none() && self.repeats => write!(
+                f,
+                "\n  to run it first from now on, add this line to {}:\n{} {}",
+                corpus.display(),
+                self.trace,
+                self.first_line()
+            ),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -72,6 +72,7 @@
 struct Readme;
 
 mod campaign;
+mod corpus;
 mod diagram;
 mod eventually;
 mod explain;

@@ -6,6 +6,8 @@ use std::fmt::{self, Write as _};
 use std::panic::Location;
 use std::rc::Rc;
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pirn::dev::sim::{Choice, Choose, Property, Rule};
 
@@ -246,6 +248,8 @@ const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) struct Replay {
     deviations: HashMap<(u32, u32), u32>,
     counting: Recording,
+    /// How many deviations have been followed.
+    followed: Arc<AtomicUsize>,
 }
 
 impl Replay {
@@ -254,7 +258,14 @@ impl Replay {
         Replay {
             deviations: named.map(|it| ((it.after, it.nth), it.runs)).collect(),
             counting: Recording::default(),
+            followed: Arc::default(),
         }
+    }
+
+    /// Adds the deviations that are followed to `count`.
+    pub(crate) fn counting(self, count: &Arc<AtomicUsize>) -> Replay {
+        let followed = Arc::clone(count);
+        Replay { followed, ..self }
     }
 }
 
@@ -263,6 +274,13 @@ impl Choose for Replay {
         let name = self.counting.count(choice.last);
         let wanted = self.deviations.get(&name);
         let place = |runs| choice.ready.iter().position(|it| it == runs);
-        wanted.and_then(place).unwrap_or_else(|| canonical(choice))
+        match wanted.and_then(place) {
+            Some(index) => {
+                // ORDERING: Relaxed: read after the run, which the reader joins.
+                self.followed.fetch_add(1, Ordering::Relaxed);
+                index
+            }
+            None => canonical(choice),
+        }
     }
 }

@@ -4,6 +4,7 @@
     reason = "tests of the campaign itself, on plain threads"
 )]
 
+mod corpus;
 mod diagram;
 mod found;
 mod histories;
