@@ -20,6 +20,7 @@ use crate::runner::{Body, Driver, Plan, Ran, Runner};
 use crate::shrink::{Shrunk, Tried, shrink};
 use crate::strategy::{Exhaustive, Strategy};
 use crate::trace::{Also, Replay, Sometimes, Trace};
+use crate::watchdog::{Pulse, Watchdog};
 
 /// Creates a campaign: by default 1,000 runs, or as many as begin within 10 s. The seeds count up
 /// from a random one.
@@ -28,8 +29,8 @@ use crate::trace::{Also, Replay, Sometimes, Trace};
 /// of the first run, `PIRN_SIM_RUNS` their number, `PIRN_SIM_TIME` their limit in seconds.
 /// `PIRN_SIM_TRACE` replays one trace, once. `PIRN_SIM_OUT` is a directory to which a failure writes
 /// its trace, its diagram and its trace events ([`Failure::to_html`], [`Failure::to_perfetto`]); the
-/// names of the files are those of the test and the seed. Each variable holds for every campaign of the process: run one
-/// test. [`Strategy::Exhaustive`] has no limit but those of the methods.
+/// names of the files are those of the test and the seed. Each variable holds for every campaign of
+/// the process: run one test. [`Strategy::Exhaustive`] has no limit but those of the methods.
 ///
 /// # Examples
 /// ```
@@ -56,6 +57,8 @@ pub fn campaign() -> Campaign {
         replay: None,
         reaches: Vec::new(),
         corpus: None,
+        stuck: STUCK,
+        pulse: Arc::default(),
     }
 }
 
@@ -82,6 +85,9 @@ pub struct Campaign {
     /// Names of properties that one run at least has to meet.
     reaches: Vec<&'static str>,
     corpus: Option<PathBuf>,
+    /// A run without a choice for so long ends the process.
+    stuck: Duration,
+    pulse: Arc<Pulse>,
 }
 
 impl Campaign {
@@ -135,6 +141,23 @@ impl Campaign {
     /// ```
     pub fn choices(mut self, choices: u64) -> Campaign {
         self.choices = choices;
+        self
+    }
+
+    /// Sets the real time within which a run has to come to its next choice; by default 10 s. If it
+    /// does not, nothing in its runtime can end it: the fiber on its only worker loops without an
+    /// operation of the library, or takes a lock of `std` that another fiber holds. Then the fibers
+    /// and the seed are printed, and the process ends with exit code 124.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// // The body calls a slow service.
+    /// pirn_sim::campaign().runs(1).stuck_limit(Duration::from_secs(60)).check(|| ());
+    /// ```
+    pub fn stuck_limit(mut self, limit: Duration) -> Campaign {
+        self.stuck = limit;
         self
     }
 
@@ -254,8 +277,12 @@ impl Campaign {
     /// assert!(pirn_sim::campaign().runs(10).find(|| ()).is_none());
     /// ```
     #[must_use]
-    pub fn find(self, body: impl Fn() + Send + Sync + 'static) -> Option<Failure> {
+    pub fn find(mut self, body: impl Fn() + Send + Sync + 'static) -> Option<Failure> {
         let body: Body = Arc::new(body);
+        // A clone of the campaign has the same one.
+        self.pulse = Arc::default();
+        let test = format!("'{}' ({})", self.test, self.at);
+        let _watchdog = Watchdog::new(test, Arc::clone(&self.pulse), self.stuck);
         let replay = variable("PIRN_SIM_TRACE").or(self.replay.clone());
         let seed = variable("PIRN_SIM_SEED").or(self.seed);
         let seed = seed.unwrap_or_else(|| fastrand::u64(..));
@@ -490,6 +517,7 @@ impl Campaign {
             seed,
             most: self.choices,
             also: Also::Nothing,
+            pulse: Arc::clone(&self.pulse),
         }
     }
 
@@ -539,6 +567,9 @@ fn variable<T: FromStr<Err: fmt::Display>>(name: &str) -> Option<T> {
         panic!("{name}={value}: cannot use this value: {why}; see `pirn_sim::campaign`")
     }))
 }
+
+/// The default limit on the time to the next choice, as in `runtime::test`.
+const STUCK: Duration = Duration::from_secs(10);
 
 /// The default number of runs, their time, and the choices of a run. Arbitrary: a second or two for
 /// a small test.

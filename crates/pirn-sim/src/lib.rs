@@ -46,13 +46,14 @@
 //!   and the order of a `HashMap` differs between runs.
 //! * No other fiber runs between the last operation under a lock and the end of the lock. For a
 //!   `try_lock` that is to find it held, put a [`point`] there.
-//! * If a fiber holds a lock of `std` at a choice and another fiber takes it, the test hangs. Use
-//!   the locks of pirn.
+//! * If a fiber holds a lock of `std` at a choice and another fiber takes it, the run never ends.
+//!   That is reported after 10 s ([`Campaign::stuck_limit`]). Use the locks of pirn.
 //! * Time is virtual, as in [`runtime::test`](pirn::runtime::test), and jumps when no fiber is
 //!   ready. Each choice takes 40 ns to 5 µs, drawn from the seed, so two moments that are equal in
 //!   the program come in either order. A time limit hardly ever ends before a ready fiber has run.
 //! * A loop that waits for another fiber has to call [`yield_now`](pirn::yield_now); otherwise the
-//!   canonical schedule never leaves it. A loop without an operation of the library hangs the test.
+//!   canonical schedule never leaves it. A loop without an operation of the library is given up
+//!   after 10 s.
 //! * A fiber that waits for a plain thread, a socket, a child process or another runtime counts as
 //!   one that waits indefinitely. Calls of [`blocking`](pirn::blocking()) and of files are waited
 //!   for in real time.
@@ -84,6 +85,7 @@ mod shrink;
 mod strategy;
 mod trace;
 mod turns;
+mod watchdog;
 
 pub use campaign::{Campaign, campaign};
 pub use eventually::eventually;

@@ -25,6 +25,7 @@ use pirn::spawn::FiberId;
 use crate::failure::Verdict;
 use crate::trace::{Also, Deviation, Recorder, Recording, Sometimes, TURN, Trace};
 use crate::turns::Turns;
+use crate::watchdog::Pulse;
 
 /// The test.
 pub(crate) type Body = Arc<dyn Fn() + Send + Sync>;
@@ -56,6 +57,7 @@ pub(crate) struct Plan {
     /// Maximum number of choices.
     pub(crate) most: u64,
     pub(crate) also: Also,
+    pub(crate) pulse: Arc<Pulse>,
 }
 
 /// A runtime for runs.
@@ -143,7 +145,9 @@ impl Driver<'_> {
             recording: Rc::clone(&recording),
             also: plan.also,
             seed: plan.seed,
+            pulse: Arc::clone(&plan.pulse),
         };
+        plan.pulse.begin(plan.seed);
         IS_SILENT.set(true);
         SEED.set(plan.seed);
         FIRST.take();

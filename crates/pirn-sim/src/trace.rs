@@ -13,6 +13,7 @@ use pirn::dev::sim::{Choice, Choose, Property, Rule};
 
 use crate::strategy::canonical;
 use crate::turns::Turns;
+use crate::watchdog::Pulse;
 
 /// A schedule, as its differences from the canonical one, in which each fiber goes on until it
 /// waits.
@@ -161,6 +162,7 @@ pub(crate) struct Recorder {
     pub(crate) also: Also,
     /// The choices take time, drawn from this seed; none if it is 0.
     pub(crate) seed: u64,
+    pub(crate) pulse: Arc<Pulse>,
 }
 
 /// What is recorded besides the deviations.
@@ -180,6 +182,7 @@ thread_local! {
 
 impl Choose for Recorder {
     fn choose(&mut self, choice: &Choice<'_>) -> usize {
+        self.pulse.beat();
         let chosen = self.strategy.choose(choice);
         let recording = &mut *self.recording.borrow_mut();
         let (after, nth) = recording.count(choice.last);

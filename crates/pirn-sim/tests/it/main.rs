@@ -12,4 +12,5 @@ mod passes;
 mod points;
 mod properties;
 mod replays;
+mod stuck;
 mod time;
