@@ -1,6 +1,8 @@
 //! A failure replays from its seed and from its trace.
 
+use std::collections::HashSet;
 use std::env;
+use std::fmt::Write as _;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -69,6 +71,101 @@ fn a_trace_fails_again_in_another_process() {
 #[ignore = "fails where another test asks for it"]
 fn deposits_if_asked() {
     campaign().check(deposits);
+}
+
+/// Returns what the run of a trace does: the values in the order in which they arrive, at which
+/// virtual time, and its verdict.
+fn outcome(trace: &str) -> String {
+    let seen = Arc::new(std::sync::Mutex::new(String::new()));
+    let log = Arc::clone(&seen);
+    let failure = campaign().replay(trace.parse().unwrap()).find(move || {
+        log.lock().unwrap().clear();
+        let begun = pirn::time::now();
+        let (tx, rx) = pirn::channel::bounded(2);
+        let sum = Arc::new(Mutex::new(0));
+        for sender in 0..3 {
+            let (tx, sum) = (tx.clone(), Arc::clone(&sum));
+            pirn::spawn(move || {
+                for n in 0..3 {
+                    let before = *sum.lock();
+                    _ = tx.try_send(sender * 3 + n);
+                    *sum.lock() = before + n;
+                }
+            });
+        }
+        drop(tx);
+        let late = pirn::channel::after(std::time::Duration::from_micros(20));
+        loop {
+            let received = pirn::select! {
+                recv(rx) -> value => value.ok(),
+                recv(late) -> _ => None,
+            };
+            let passed = (pirn::time::now() - begun).as_nanos();
+            write!(log.lock().unwrap(), "{received:?} after {passed} ns, ").unwrap();
+            if received.is_none() {
+                break;
+            }
+        }
+        assert_eq!(*sum.lock(), 9);
+    });
+    let verdict = failure.map(|it| it.verdict().to_string());
+    let seen = seen.lock().unwrap();
+    format!("{seen}{verdict:?}").replace('\n', " ")
+}
+
+/// Returns traces with up to four deviations, most of which occur.
+fn traces(number: u32) -> Vec<String> {
+    let mut rng = fastrand::Rng::with_seed(7);
+    let mut deviation = || {
+        let (after, runs) = (rng.u32(0..4), rng.u32(0..4));
+        format!("{after}.{}>{runs}", rng.u32(1..9))
+    };
+    let one = |n| {
+        let deviations: Vec<_> = (0..n % 5).map(|_| deviation()).collect();
+        format!("1:{n:x}:{}", deviations.join(","))
+    };
+    (0..number).map(one).collect()
+}
+
+// Proves: U4-processes.
+#[test]
+fn traces_are_the_same_runs_in_another_process() {
+    let number = env::var("PIRN_REPLAYS").map(|it| it.parse().unwrap());
+    let traces = traces(number.unwrap_or(500));
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args([
+        "--exact",
+        "replays::outcomes_if_asked",
+        "--ignored",
+        "--nocapture",
+    ]);
+    child.env("PIRN_REPLAYED", traces.len().to_string());
+    let output = child.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let there: Vec<_> = said
+        .lines()
+        .filter_map(|it| it.strip_prefix("run "))
+        .collect();
+    let here: Vec<_> = traces.iter().map(|trace| outcome(trace)).collect();
+    assert_eq!(there.len(), here.len());
+    let differ = here.iter().zip(&there).filter(|(one, other)| one != *other);
+    let differ: Vec<_> = differ.collect();
+    println!("{} runs, {} differences", here.len(), differ.len());
+    assert!(differ.is_empty(), "{:?}", differ[0]);
+    let failed = here.iter().filter(|it| it.contains("panicked")).count();
+    let kinds: HashSet<_> = here.iter().collect();
+    assert!(failed * 10 > here.len(), "only {failed} failed");
+    assert!(failed * 10 < here.len() * 9, "{failed} failed");
+    assert!(kinds.len() * 10 > here.len(), "only {} kinds", kinds.len());
+}
+
+#[test]
+#[ignore = "another test asks for it"]
+fn outcomes_if_asked() {
+    let number = env::var("PIRN_REPLAYED").map_or(1, |it| it.parse().unwrap());
+    for trace in traces(number) {
+        println!("run {}", outcome(&trace));
+    }
 }
 
 // Proves: U4.
