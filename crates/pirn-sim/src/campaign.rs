@@ -18,7 +18,7 @@ use crate::failure::{Failure, Verdict};
 use crate::output;
 use crate::runner::{Body, Driver, Plan, Ran, Runner};
 use crate::shrink::{Shrunk, Tried, shrink};
-use crate::strategy::{Exhaustive, Strategy};
+use crate::strategy::{Exhaustive, Guide, Strategy};
 use crate::trace::{Also, Replay, Sometimes, Trace};
 use crate::watchdog::{Pulse, Watchdog};
 
@@ -277,7 +277,29 @@ impl Campaign {
     /// assert!(pirn_sim::campaign().runs(10).find(|| ()).is_none());
     /// ```
     #[must_use]
-    pub fn find(mut self, body: impl Fn() + Send + Sync + 'static) -> Option<Failure> {
+    pub fn find(self, body: impl Fn() + Send + Sync + 'static) -> Option<Failure> {
+        self.explore(body).failure
+    }
+
+    /// As [`check`](Campaign::check), but returns what the campaign has done.
+    ///
+    /// # Panics
+    /// If an environment variable has a wrong value, or the system does not start a thread.
+    ///
+    /// # Cancellation
+    /// As [`check`](Campaign::check).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn_sim::Strategy;
+    ///
+    /// let search = pirn_sim::campaign().strategy(Strategy::Exhaustive { preemptions: 1 });
+    /// let outcome = search.explore(|| drop(pirn::spawn(|| ()).join()));
+    /// assert!(outcome.complete && outcome.failure.is_none());
+    /// println!("{} schedules", outcome.runs);
+    /// ```
+    #[must_use]
+    pub fn explore(mut self, body: impl Fn() + Send + Sync + 'static) -> Outcome {
         let body: Body = Arc::new(body);
         // A clone of the campaign has the same one.
         self.pulse = Arc::default();
@@ -286,16 +308,30 @@ impl Campaign {
         let replay = variable("PIRN_SIM_TRACE").or(self.replay.clone());
         let seed = variable("PIRN_SIM_SEED").or(self.seed);
         let seed = seed.unwrap_or_else(|| fastrand::u64(..));
-        let mut failed = match replay {
-            Some(trace) => self.follow(&body, &trace),
-            None => match self.recall(&body) {
-                Some(failure) => Some(failure),
-                None => self.explore(&body, seed),
+        let mut outcome = match replay {
+            Some(trace) => Outcome {
+                runs: 1,
+                complete: false,
+                failure: self.follow(&body, &trace),
             },
-        }?;
+            None => match self.recall(&body) {
+                Some(failure) => Outcome {
+                    runs: 0,
+                    complete: false,
+                    failure: Some(failure),
+                },
+                None => self.try_seeds(&body, seed),
+            },
+        };
+        outcome.failure = outcome.failure.map(|failed| self.examine(&body, failed));
+        outcome
+    }
+
+    /// Repeats, shrinks and explains a failure.
+    fn examine(&self, body: &Body, mut failed: Failure) -> Failure {
         if matches!(failed.verdict, Verdict::NeverMet(_)) {
             failed.repeats = true;
-            return Some(failed);
+            return failed;
         }
         let verdict = failed.verdict.clone();
         let like = |ran: &Ran| {
@@ -303,21 +339,21 @@ impl Campaign {
             found.is_some_and(|found| found.is_like(&verdict))
         };
         let repeats =
-            (0..2).all(|_| like(&self.once(&body, &failed.trace, Also::Nothing)));
+            (0..2).all(|_| like(&self.once(body, &failed.trace, Also::Nothing)));
         // A run without an end has as many deviations as it likes, and takes as long.
         if repeats && !matches!(verdict, Verdict::Endless(_)) {
-            let shrunk = self.shrunk(&body, &failed.trace, like);
+            let shrunk = self.shrunk(body, &failed.trace, like);
             failed.trace = shrunk.trace;
             failed.is_minimal = shrunk.is_minimal;
             failed.needs_seed = shrunk.needs_seed;
         }
-        self.explain(&body, &mut failed, repeats, like);
+        self.explain(body, &mut failed, repeats, like);
         if let Some(directory) = env::var_os("PIRN_SIM_OUT") {
             let written = output::write(&failed, Path::new(&directory));
             let said = |error| format!("{}: {error}", directory.display());
             failed.page = Some(written.map_err(said));
         }
-        Some(failed)
+        failed
     }
 
     /// Makes the runs of the corpus.
@@ -401,7 +437,7 @@ impl Campaign {
     }
 
     /// Makes runs with the seeds from `first` on.
-    fn explore(&self, body: &Body, first: u64) -> Option<Failure> {
+    fn try_seeds(&self, body: &Body, first: u64) -> Outcome {
         let most = variable("PIRN_SIM_RUNS").or(self.runs).unwrap_or(RUNS);
         let time = variable("PIRN_SIM_TIME").map(Duration::from_secs);
         let time = time.or(self.time).unwrap_or(TIME);
@@ -418,26 +454,34 @@ impl Campaign {
             ),
             None => (most, time),
         };
+        let mut run = 0;
+        let mut complete = false;
         let (failure, _) = Runner::new().drive(body, |driver| {
             // The canonical schedule, for the number of choices. A number that depended on earlier
             // runs would change what a seed means.
             let canonical = Box::new(Replay::new(&Trace::default()));
             let ran = driver.run(self.plan(canonical, 0));
             if let Some(verdict) = ran.verdict {
-                return Some(self.failure(1, first, verdict, ran.trace));
+                run = 1;
+                return Some(self.failure(run, first, verdict, ran.trace));
             }
             let expected = ran.choices;
             let mut sometimes = ran.sometimes;
-            let mut run = 0;
+            let mut guide = match self.strategy {
+                Strategy::Guided => Some(Guide::default()),
+                _ => None,
+            };
             while run < most && begun.elapsed() < time {
                 let seed = first.wrapping_add(run);
                 run += 1;
-                let strategy = match &search {
-                    Some(search) => Box::new(search.clone()),
-                    None => self.strategy.make(seed, expected),
+                let strategy = match (&search, &guide) {
+                    (Some(search), _) => Box::new(search.clone()),
+                    (_, Some(guide)) => guide.make(seed, expected),
+                    _ => self.strategy.make(seed, expected),
                 };
                 // A search follows paths: in all its runs the other choices are the same.
-                let others = match search {
+                let others = match &search {
+                    Some(search) if search.is_reduced() => 0,
                     Some(_) => first,
                     None => seed,
                 };
@@ -445,11 +489,17 @@ impl Campaign {
                 if let Some(verdict) = ran.verdict {
                     return Some(self.failure(run, others, verdict, ran.trace));
                 }
+                if let Some(guide) = &mut guide {
+                    guide.learn(&ran.trace.deviations);
+                }
                 for (name, (at, is_met)) in ran.sometimes {
                     sometimes.entry(name).or_insert((at, false)).1 |= is_met;
                 }
                 if search.is_none() && run.is_multiple_of(AUDITED) {
-                    let strategy = self.strategy.make(seed, expected);
+                    let strategy = match guide {
+                        Some(_) => Box::new(Replay::new(&ran.trace)),
+                        None => self.strategy.make(seed, expected),
+                    };
                     let again = driver.run(self.plan(strategy, seed));
                     if again.hash != ran.hash {
                         self.report_difference(run);
@@ -459,13 +509,18 @@ impl Campaign {
                     }
                 }
                 if search.as_ref().is_some_and(|search| !search.advance()) {
+                    complete = true;
                     break;
                 }
             }
             let verdict = self.never_met(&sometimes)?;
             Some(self.failure(run, first, verdict, Trace::default()))
         });
-        failure
+        Outcome {
+            runs: run,
+            complete,
+            failure,
+        }
     }
 
     /// Returns the properties that no run has met, if there are any.
@@ -535,6 +590,7 @@ impl Campaign {
             first_panic: None,
             is_minimal: false,
             needs_seed: false,
+            is_guided: self.strategy == Strategy::Guided,
             repeats: false,
             corpus: self.corpus.clone(),
             page: None,
@@ -552,6 +608,26 @@ fn run_in(
     let (ran, clean) = used.drive(body, |driver: &mut Driver<'_>| driver.run(plan()));
     *runner = clean;
     ran
+}
+
+/// What a campaign has done: see [`Campaign::explore`].
+///
+/// # Examples
+/// ```
+/// let outcome = pirn_sim::campaign().runs(10).explore(|| ());
+/// assert_eq!(outcome.runs, 10);
+/// assert!(!outcome.complete, "only a search knows that it has run all schedules");
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The number of runs, without the canonical one that comes first, unless that has failed, and
+    /// without those that repeat, shrink and explain a failure.
+    pub runs: u64,
+    /// All schedules of [`Strategy::Exhaustive`] have run.
+    pub complete: bool,
+    /// The first failure.
+    pub failure: Option<Failure>,
 }
 
 /// Returns the value of an environment variable, if it is set.

@@ -119,6 +119,8 @@ pub struct Failure {
     pub(crate) is_minimal: bool,
     /// The same deviations do not fail with the seed 0.
     pub(crate) needs_seed: bool,
+    /// The seed alone does not repeat the run: it depends on those before it.
+    pub(crate) is_guided: bool,
     /// The same trace has failed in the same way twice.
     pub(crate) repeats: bool,
     /// The corpus to which the failure may be added.
@@ -309,6 +311,9 @@ impl fmt::Display for Failure {
         write!(f, "pirn-sim: '{test}' ({at}) failed in ")?;
         match line {
             Some(line) => writeln!(f, "the run of {line}")?,
+            None if self.is_guided => {
+                writeln!(f, "run {run}, which depends on those before it")?;
+            }
             None => writeln!(f, "run {run} (PIRN_SIM_SEED={seed})")?,
         }
         self.write_verdict(f)?;
@@ -336,15 +341,15 @@ impl fmt::Display for Failure {
             }
         }
         match self.trace.deviations.len() {
-            0..LONG => {
-                write!(f, "  replay this test with PIRN_SIM_TRACE='{}'", self.trace)?;
-            }
-            long => {
+            long if long >= LONG && !self.is_guided => {
                 return write!(
                     f,
                     "  replay this test with PIRN_SIM_SEED={seed} PIRN_SIM_RUNS=1 and the same \
                      strategy; its trace has {long} parts"
                 );
+            }
+            _ => {
+                write!(f, "  replay this test with PIRN_SIM_TRACE='{}'", self.trace)?;
             }
         }
         match &self.corpus {

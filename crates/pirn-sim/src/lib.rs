@@ -87,7 +87,7 @@ mod trace;
 mod turns;
 mod watchdog;
 
-pub use campaign::{Campaign, campaign};
+pub use campaign::{Campaign, Outcome, campaign};
 pub use eventually::eventually;
 pub use failure::{Failure, Verdict};
 pub use pirn::sim::point;

@@ -1,17 +1,44 @@
 //! All schedules with a bounded number of preemptions, one after the other.
+//!
+//! Without a bound, a schedule that differs from an earlier one only in the order of independent
+//! steps is left out, by sleep sets (Godefroid: Partial-Order Methods for the Verification of
+//! Concurrent Systems, LNCS 1032, 1996). A *slice* is what a fiber does from one choice to the next
+//! one. When all schedules that begin with the slice of a fiber have run, the fiber is asleep for
+//! the other options of that choice: it is no option until a slice runs that depends on its own.
+//! The fiber is at the same step until then, and its slice would do the same.
+//!
+//! SOUND: two slices change places if none of them is *open* and their steps do not conflict
+//! (`conflict`). A slice is open if
+//! * its step has no known object, or is not one of [`is_closed`]: the object of a slice is all that
+//!   it changes then. What fibers share besides objects of the library is used right after a
+//!   `point`, which has no object, by the rules of this crate;
+//! * after it another fiber is ready that was not before: it was woken or spawned, or a timer ended;
+//! * after it the fiber has ended, waits, or has asked for others to run;
+//! * the choice before one of its operations was put off.
+//!
+//! The end of a lock has no choice: a slice may release a lock besides its step. Another fiber's
+//! slice notices that only if it is about the lock. If the lock is held, that slice waits, and so is
+//! open; an attempt that does not wait (`TryLock`) and a look at an object are open always. If the
+//! lock is not held, nothing is released. If a fiber waits for it already, the release wakes that
+//! one, and is open.
+//!
+//! With a bound this is not sound: a schedule within the bound may be left out for one that has
+//! more preemptions (Coons, Musuvathi, McKinley: Bounded Partial-Order Reduction, OOPSLA 2013). So
+//! sleep sets are used without a bound only, and choices take no time then: a slice that reads the
+//! clock does not depend on its place among the others.
 
-use std::iter;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pirn::dev::sim::{self as dev, Choose};
+use pirn::dev::sim::{self as dev, Choose, Operation, Step};
 
+use super::conflict::conflicts;
 use super::kind::canonical;
 
 /// The enumeration: a search in depth, of which each run takes one path.
 ///
 /// A run follows the path of the last one to the deepest choice with an option that is left, takes
-/// that, and then the first option of each choice. The first option is the canonical fiber. Another
-/// one costs a preemption if the canonical fiber could go on.
+/// that, and then the first option of each choice. The first option is the canonical fiber, unless
+/// it is asleep. Another one than the canonical fiber costs a preemption if that could go on.
 #[derive(Debug, Clone)]
 pub(crate) struct Exhaustive(Arc<Mutex<Search>>);
 
@@ -22,16 +49,25 @@ struct Search {
     path: Vec<Choice>,
     /// Choices of the present run so far.
     depth: usize,
-    is_done: bool,
+    /// The step of the slice that ran last, and the fibers that were ready before it.
+    step: Option<Step>,
+    ready: Vec<u32>,
+    /// In the present run all options of a choice were asleep: the rest repeats earlier runs.
+    repeats: bool,
 }
 
 #[derive(Debug)]
 struct Choice {
-    /// Which option is taken; 0 is the canonical fiber.
+    /// Which option is taken; 0 is the canonical fiber, if it is an option.
     taken: usize,
-    options: usize,
+    /// Numbers of fibers.
+    options: Vec<u32>,
     /// An option but the first costs a preemption.
     costs: bool,
+    /// The fibers that are asleep.
+    asleep: Vec<u32>,
+    /// The slice of the option that is taken is open, as far as is known.
+    is_open: bool,
 }
 
 impl Exhaustive {
@@ -40,8 +76,16 @@ impl Exhaustive {
             preemptions,
             path: Vec::new(),
             depth: 0,
-            is_done: false,
+            step: None,
+            ready: Vec::new(),
+            repeats: false,
         })))
+    }
+
+    /// Returns true if independent steps are not run in each order.
+    pub(crate) fn is_reduced(&self) -> bool {
+        let search = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        search.preemptions == UNBOUNDED
     }
 
     /// Turns to the next path. Returns false if there is none.
@@ -49,16 +93,20 @@ impl Exhaustive {
         let search = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         search.path.truncate(search.depth);
         search.depth = 0;
-        while let Some(choice) = search.path.pop() {
+        search.repeats = false;
+        while let Some(mut choice) = search.path.pop() {
             let spent = search.spent();
             let affordable = !choice.costs || spent < search.preemptions;
-            if choice.taken + 1 < choice.options && affordable {
-                let taken = choice.taken + 1;
-                search.path.push(Choice { taken, ..choice });
+            if choice.taken + 1 < choice.options.len() && affordable {
+                if !choice.is_open {
+                    choice.asleep.push(choice.options[choice.taken]);
+                }
+                choice.taken += 1;
+                choice.is_open = true;
+                search.path.push(choice);
                 return true;
             }
         }
-        search.is_done = true;
         false
     }
 }
@@ -69,28 +117,100 @@ impl Search {
         let preempts = |choice: &&Choice| choice.costs && choice.taken > 0;
         self.path.iter().filter(preempts).count() as u32
     }
+
+    /// Returns the fibers that are asleep at a choice, after the slice that ran last.
+    fn sleepers(&mut self, choice: &dev::Choice<'_>) -> Vec<u32> {
+        let last = self.depth.checked_sub(1).map(|at| &mut self.path[at]);
+        let Some(last) = last.filter(|_| self.preemptions == UNBOUNDED) else {
+            return Vec::new();
+        };
+        let ready = &self.ready;
+        let is_new = |number: &u32| !ready.contains(number);
+        let step = self.step.filter(|step| is_closed(*step));
+        let closed = step.filter(|_| {
+            choice.goes_on && !choice.put_off && !choice.ready.iter().any(is_new)
+        });
+        last.is_open = closed.is_none();
+        let Some(step) = closed else {
+            return Vec::new();
+        };
+        let stays = |number: &&u32| {
+            let index = choice.ready.iter().position(|it| it == *number);
+            let own = index.and_then(|index| choice.fibers.step(index));
+            own.is_some_and(|own| !conflicts(step, own))
+        };
+        last.asleep.iter().filter(stays).copied().collect()
+    }
+
+    /// Adds a choice to the path.
+    fn add(&mut self, choice: &dev::Choice<'_>, asleep: Vec<u32>) {
+        // A fiber that asks for others to run does not run before one of them has: a loop that
+        // waits would have a schedule for each number of its turns.
+        let asks = choice.last.filter(|_| !choice.goes_on);
+        let first = choice.ready[canonical(choice)];
+        let others = choice.ready.iter().copied();
+        let others = others.filter(|number| *number != first && Some(*number) != asks);
+        let mut options = vec![first];
+        if !self.repeats {
+            options.extend(others);
+            options.retain(|number| !asleep.contains(number));
+        }
+        if options.is_empty() {
+            options.push(first);
+            self.repeats = true;
+        }
+        self.path.push(Choice {
+            taken: 0,
+            options,
+            costs: choice.goes_on,
+            asleep,
+            is_open: true,
+        });
+    }
 }
 
 impl Choose for Exhaustive {
     fn choose(&mut self, choice: &dev::Choice<'_>) -> usize {
         let search = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A fiber that asks for others to run does not run before one of them has: a loop that
-        // waits would have a schedule for each number of its turns.
-        let asks = choice.last.filter(|_| !choice.goes_on);
-        let first = canonical(choice);
-        let others = (0..choice.ready.len())
-            .filter(|index| *index != first && Some(choice.ready[*index]) != asks);
-        let options: Vec<_> = iter::once(first).chain(others).collect();
+        let asleep = search.sleepers(choice);
         if search.depth == search.path.len() {
-            search.path.push(Choice {
-                taken: 0,
-                options: options.len(),
-                costs: choice.goes_on,
-            });
+            search.add(choice, asleep);
         }
-        // A program that is not deterministic may have fewer options than before.
-        let taken = search.path[search.depth].taken.min(options.len() - 1);
+        let taken = &search.path[search.depth];
+        let number = taken.options[taken.taken];
         search.depth += 1;
-        options[taken]
+        // A program that is not deterministic may have other fibers than before.
+        let index = choice.ready.iter().position(|it| *it == number);
+        let index = index.unwrap_or_else(|| canonical(choice));
+        search.step = choice.fibers.step(index);
+        search.ready = choice.ready.to_vec();
+        index
     }
 }
+
+/// Returns true if a slice that begins with `step` changes nothing but the object of the step, and
+/// looks at nothing else.
+///
+/// The others look at fibers, tokens or several objects, take a value at random, depend on the end
+/// of a lock, or change what may be read without a choice.
+fn is_closed(step: Step) -> bool {
+    step.object != 0
+        && matches!(
+            step.operation,
+            Operation::Lock
+                | Operation::Read
+                | Operation::Acquire
+                | Operation::TryAcquire
+                | Operation::Release
+                | Operation::Send
+                | Operation::TrySend
+                | Operation::Receive
+                | Operation::TryReceive
+                | Operation::Close
+                | Operation::Load
+                | Operation::Store
+        )
+}
+
+/// The number of preemptions that is no bound.
+const UNBOUNDED: u32 = u32::MAX;

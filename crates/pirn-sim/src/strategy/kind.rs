@@ -5,6 +5,7 @@ use pirn::dev::sim::{Choice, Choose};
 
 use super::delays::Delays;
 use super::pct::Pct;
+use super::pos::Pos;
 use super::random::{Random, Sticky};
 
 /// How a [campaign](crate::campaign()) chooses schedules.
@@ -21,7 +22,7 @@ use super::random::{Random, Sticky};
 #[non_exhaustive]
 pub enum Strategy {
     /// Another strategy for each run, drawn from the seed of the run: those below, but for
-    /// `Exhaustive`.
+    /// `Guided` and `Exhaustive`.
     #[default]
     Portfolio,
     /// Each ready fiber with equal probability.
@@ -35,6 +36,12 @@ pub enum Strategy {
         /// The number of orders; at least 1.
         depth: u32,
     },
+    /// Each operation has a random priority, and the highest one runs. After it, those of other
+    /// fibers on the same object have new priorities. So the orders of operations on one object are
+    /// drawn almost evenly, however many operations there are on others.
+    ///
+    /// Source: Yuan, Yang, Gu: Partial Order Aware Concurrency Sampling, CAV 2018.
+    Pos,
     /// The canonical schedule, in which each fiber continues until it waits; at up to `most`
     /// choices another ready fiber runs.
     ///
@@ -43,8 +50,23 @@ pub enum Strategy {
         /// The number of such choices.
         most: u32,
     },
+    /// The portfolio for half of the runs. Each other one is a change of an earlier run, in which
+    /// two operations on one object had come after each other as in no run before.
+    ///
+    /// A run depends on those before it, so its seed alone does not repeat it. A failure is replayed
+    /// by its [`Trace`](crate::Trace).
+    ///
+    /// Source: Wolff, Shi, Duck, Mathur, Roychoudhury: Greybox Fuzzing for Concurrency Testing,
+    /// ASPLOS 2024.
+    Guided,
     /// All schedules in which a fiber that could continue is preempted at most `preemptions` times.
     /// The campaign ends when all of them have run. The ready cases of a select are not enumerated.
+    ///
+    /// With `u32::MAX` there is no bound, and of schedules that differ only in the order of
+    /// independent operations, such as locks of two mutexes, one runs, or few. That holds if what
+    /// fibers share besides objects of the library is used right after a [`point`](crate::point):
+    /// the atomics of `std`, the count of an `Arc`, a destructor that its last owner runs. Choices
+    /// take no time then. Any smaller number leaves nothing out.
     ///
     /// Source: Musuvathi, Qadeer: Iterative Context Bounding for Systematic Testing of
     /// Multithreaded Programs, PLDI 2007.
@@ -58,15 +80,16 @@ impl Strategy {
     /// Returns the strategy of a run; `expected` is about the number of
     /// choices in it.
     ///
-    /// `Exhaustive` is not made from a seed (see `Exhaustive`).
+    /// `Exhaustive` and `Guided` are not made from a seed alone (see `Exhaustive` and `Guide`).
     pub(crate) fn make(self, seed: u64, expected: u64) -> Box<dyn Choose> {
         let mut rng = Rng::with_seed(seed);
         match self {
-            Strategy::Portfolio => {
+            Strategy::Portfolio | Strategy::Guided => {
                 let drawn = match rng.u32(..8) {
                     0..2 => Strategy::Random,
                     2 => return Box::new(Sticky::new(rng)),
-                    3..6 => Strategy::Pct {
+                    3 => Strategy::Pos,
+                    4..6 => Strategy::Pct {
                         depth: rng.u32(1..=5),
                     },
                     _ => Strategy::Delays {
@@ -76,6 +99,7 @@ impl Strategy {
                 drawn.make(rng.u64(..), expected)
             }
             Strategy::Random | Strategy::Exhaustive { .. } => Box::new(Random::new(rng)),
+            Strategy::Pos => Box::new(Pos::new(rng)),
             Strategy::Pct { depth } => Box::new(Pct::new(rng, depth, expected)),
             Strategy::Delays { most } => Box::new(Delays::new(rng, most, expected)),
         }

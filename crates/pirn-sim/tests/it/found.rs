@@ -16,6 +16,9 @@ fn find(most: u64, body: impl Fn() + Send + Sync + 'static) -> Vec<Failure> {
             campaign.find(move || body())
         })
         .collect();
+    let mut runs: Vec<_> = found.iter().map(Failure::run).collect();
+    runs.sort_unstable();
+    println!("found in run {runs:?}");
     assert!(found.len() >= 9, "{} of 10 campaigns found it", found.len());
     found
 }

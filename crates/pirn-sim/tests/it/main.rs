@@ -12,5 +12,9 @@ mod passes;
 mod points;
 mod properties;
 mod replays;
+<<<<<<< HEAD
 mod stuck;
+=======
+mod searches;
+>>>>>>> 6454b3e6 (wip)
 mod time;

@@ -53,6 +53,9 @@ pub struct Choice<'a> {
     pub last: Option<u32>,
     /// That fiber is ready, and has not asked for others to run: it could go on.
     pub goes_on: bool,
+    /// Since the last choice that fiber has had operations without a choice, which was put off: in a
+    /// poll, or while it unwound.
+    pub put_off: bool,
     /// Describes those in `ready`.
     pub fibers: &'a dyn Fibers,
 }
@@ -75,7 +78,7 @@ pub enum Operation {
     Lock,
     /// A lock is taken, beside other readers.
     Read,
-    /// The same, if that needs no wait.
+    /// A lock is taken, if that needs no wait, or one that ends soon enough.
     TryLock,
     /// Permits of a semaphore are taken.
     Acquire,

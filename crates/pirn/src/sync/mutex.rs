@@ -175,7 +175,7 @@ impl<T: ?Sized> Mutex<T> {
     #[doc(alias = "try_lock_for")]
     #[track_caller]
     pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
-        let local = consume_budget_here(Operation::Lock, self.known_at());
+        let local = consume_budget_here(Operation::TryLock, self.known_at());
         let spec = Spec::of(Reason::Mutex).until(deadline_in(timeout));
         let turn = self.guarded.exclusive(local, &spec);
         turn.ok().map(|turn| MutexGuard { turn })

@@ -79,6 +79,8 @@ struct Clock {
     chooses: Cell<bool>,
     /// The operation before which the fiber that ran last has yielded at a choice. It could go on.
     step: Cell<Option<Step>>,
+    /// The fiber that ran last has had operations before which the choice was put off.
+    put_off: Cell<bool>,
     /// The last time at which this worker read the clock, in nanoseconds.
     moment: Cell<u64>,
 }
@@ -129,6 +131,7 @@ impl Local {
                 is_virtual: Cell::new(false),
                 chooses: Cell::new(false),
                 step: Cell::new(None),
+                put_off: Cell::new(false),
                 moment: Cell::new(0),
             },
             rng: Cell::new(None),
@@ -383,6 +386,17 @@ impl Local {
     /// forgets it. None if it waits, or has asked for others to run.
     pub(crate) fn take_step(&self) -> Option<Step> {
         self.clock.step.take()
+    }
+
+    /// Records that the choice before an operation of the running fiber is put off.
+    pub(crate) fn put_choice_off(&self) {
+        self.clock.put_off.set(true);
+    }
+
+    /// Returns whether the fiber that ran last has had operations before which the choice was put
+    /// off, and forgets it.
+    pub(crate) fn take_put_off(&self) -> bool {
+        self.clock.put_off.take()
     }
 
     /// Returns when this worker last read the clock (nanoseconds, as `base::clock` counts).

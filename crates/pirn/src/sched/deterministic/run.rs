@@ -116,7 +116,8 @@ impl Run {
             return None;
         }
         self.left -= 1;
-        let step = current::local().take_step();
+        let local = current::local();
+        let step = local.take_step();
         if let Some(last) = self.last {
             self.steps[last as usize] = step;
         }
@@ -124,6 +125,7 @@ impl Run {
             ready: &self.ready,
             last: self.last,
             goes_on: step.is_some(),
+            put_off: local.take_put_off(),
             fibers: &Described {
                 fibers: &self.fibers,
                 ready: &self.ready,

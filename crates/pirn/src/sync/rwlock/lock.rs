@@ -157,7 +157,7 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[track_caller]
     pub fn upgradable_read(&self) -> RwLockUpgradableReadGuard<'_, T> {
-        let local = consume_budget_here(Operation::Read, self.known_at());
+        let local = consume_budget_here(Operation::Lock, self.known_at());
         let spec = Spec::of(Reason::RwLock);
         // No closure: reports name the caller's line.
         let slot = match self.upgradable.exclusive(local, &spec) {
@@ -260,7 +260,7 @@ impl<T: ?Sized> RwLock<T> {
     #[doc(alias = "try_read_for")]
     #[track_caller]
     pub fn read_timeout(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
-        let local = consume_budget_here(Operation::Read, self.known_at());
+        let local = consume_budget_here(Operation::TryLock, self.known_at());
         let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
         let turn = self.guarded.shared(local, &spec);
         turn.ok().map(RwLockReadGuard::of)
@@ -285,7 +285,7 @@ impl<T: ?Sized> RwLock<T> {
     #[doc(alias = "try_write_for")]
     #[track_caller]
     pub fn write_timeout(&self, timeout: Duration) -> Option<RwLockWriteGuard<'_, T>> {
-        let local = consume_budget_here(Operation::Lock, self.known_at());
+        let local = consume_budget_here(Operation::TryLock, self.known_at());
         let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
         let turn = self.guarded.exclusive(local, &spec);
         turn.ok().map(RwLockWriteGuard::of)

@@ -187,11 +187,13 @@ fn spent(local: &'static Local, operation: Operation, object: usize) -> &'static
 #[cold]
 pub(in crate::wait) fn yield_as_spent(local: &Local, step: Step) {
     if local.time_is_virtual() && panicking() && !local.left_unwinding() {
+        local.put_choice_off();
         local.spend_with_next();
         return;
     }
-    if !local.is_polling() {
-        local.set_step(step);
+    match local.is_polling() {
+        true => local.put_choice_off(),
+        false => local.set_step(step),
     }
     yield_on(local);
 }

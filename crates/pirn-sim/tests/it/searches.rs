@@ -1,0 +1,332 @@
+//! A search without a bound leaves out only schedules that differ in the order of independent
+//! operations: it finds the outcomes of the search of all schedules.
+
+use std::collections::BTreeSet;
+use std::panic;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use pirn::channel;
+use pirn::sim::atomic::AtomicU32;
+use pirn::sync::{Condvar, Mutex, RwLock, Semaphore};
+use pirn_sim::{Strategy, Verdict, campaign};
+
+/// What the runs of a body have ended with.
+type Outcomes = BTreeSet<String>;
+
+/// Returns the number of schedules, and the outcomes. A run that waits indefinitely is to end with
+/// an outcome, too: a search stops at the first failure.
+fn search<R: ToString + 'static>(
+    preemptions: u32,
+    body: impl Fn() -> R + Copy + Send + Sync + 'static,
+) -> (u64, Outcomes) {
+    let seen = Arc::new(std::sync::Mutex::new(Outcomes::new()));
+    let all = Arc::clone(&seen);
+    let search = campaign().strategy(Strategy::Exhaustive { preemptions });
+    let outcome = search.explore(move || {
+        let result = body().to_string();
+        all.lock().unwrap().insert(result);
+    });
+    assert!(outcome.complete, "{:?}", outcome.failure);
+    let seen = seen.lock().unwrap().clone();
+    (outcome.runs, seen)
+}
+
+/// Checks that a search without a bound finds all outcomes, in fewer schedules.
+///
+/// # Panics
+/// If not.
+fn compare<R: ToString + 'static>(body: impl Fn() -> R + Copy + Send + Sync + 'static) {
+    let (all, fewer) = same_outcomes(body);
+    assert!(fewer < all, "{fewer} of {all} schedules");
+}
+
+/// Checks that a search without a bound finds all outcomes; returns the number of schedules of the
+/// whole search, and of that one.
+///
+/// # Panics
+/// If not.
+fn same_outcomes<R: ToString + 'static>(
+    body: impl Fn() -> R + Copy + Send + Sync + 'static,
+) -> (u64, u64) {
+    let (all, expected) = search(u32::MAX - 1, body);
+    let (fewer, found) = search(u32::MAX, body);
+    println!("{all} schedules, {fewer} with sleep sets: {found:?}");
+    assert_eq!(found, expected);
+    (all, fewer)
+}
+
+// Proves: U12.
+#[test]
+fn two_locks_with_a_lost_update() {
+    compare(|| {
+        let values = Arc::new((Mutex::new(0), Mutex::new(0)));
+        let add = |amount| {
+            let values = Arc::clone(&values);
+            pirn::spawn(move || {
+                let before = *values.0.lock();
+                *values.1.lock() += amount;
+                *values.0.lock() = before + amount;
+            })
+        };
+        let both = [add(1), add(2)];
+        both.into_iter().for_each(|fiber| fiber.join().unwrap());
+        format!("{} {}", *values.0.lock(), *values.1.lock())
+    });
+}
+
+// Proves: U12.
+#[test]
+fn two_fibers_with_locks_of_their_own() {
+    compare(|| {
+        let fiber = || {
+            pirn::spawn(|| {
+                let own = Mutex::new(0);
+                for _ in 0..4 {
+                    *own.lock() += 1;
+                }
+                *own.lock()
+            })
+        };
+        let both = [fiber(), fiber()];
+        let sum: u32 = both.into_iter().map(|fiber| fiber.join().unwrap()).sum();
+        sum
+    });
+}
+
+/// A lock that is held over operations on another object, and an attempt that may find it held.
+// Proves: U12.
+#[test]
+fn an_attempt_beside_a_lock_that_is_held() {
+    same_outcomes(|| {
+        let lock = Arc::new(Mutex::new(0));
+        let (tx, rx) = channel::bounded(4);
+        let other = Arc::clone(&lock);
+        let holder = pirn::spawn(move || {
+            let mut value = other.lock();
+            tx.try_send(1).unwrap();
+            *value = 1;
+            tx.try_send(2).unwrap();
+            drop(value);
+            tx.try_send(3).unwrap();
+        });
+        let seen = lock.try_lock().map(|value| *value);
+        let length = rx.len();
+        holder.join().unwrap();
+        format!("{seen:?} {length}")
+    });
+}
+
+/// The same by a look at the lock.
+// Proves: U12.
+#[test]
+fn a_look_at_a_lock_that_is_held() {
+    same_outcomes(|| {
+        let lock = Arc::new(Mutex::new(()));
+        let count = Arc::new(AtomicU32::new(0));
+        let (other, counter) = (Arc::clone(&lock), Arc::clone(&count));
+        let holder = pirn::spawn(move || {
+            let held = other.lock();
+            counter.fetch_add(1, Ordering::SeqCst);
+            drop(held);
+            counter.fetch_add(1, Ordering::SeqCst);
+        });
+        let seen = lock.is_locked();
+        let counted = count.load(Ordering::SeqCst);
+        let again = lock.is_locked();
+        holder.join().unwrap();
+        format!("{seen} {counted} {again}")
+    });
+}
+
+/// The same with a limit of time that has passed.
+// Proves: U12.
+#[test]
+fn an_attempt_with_a_limit() {
+    same_outcomes(|| {
+        let lock = Arc::new(RwLock::new(0));
+        let count = Arc::new(AtomicU32::new(0));
+        let (other, counter) = (Arc::clone(&lock), Arc::clone(&count));
+        let holder = pirn::spawn(move || {
+            let mut value = other.write();
+            counter.fetch_add(1, Ordering::SeqCst);
+            *value = 1;
+            drop(value);
+            counter.fetch_add(1, Ordering::SeqCst);
+        });
+        let limit = std::time::Duration::ZERO;
+        let seen = lock.read_timeout(limit).map(|value| *value);
+        let seen = (seen, count.load(Ordering::SeqCst));
+        holder.join().unwrap();
+        format!("{seen:?}")
+    });
+}
+
+// Proves: U12.
+#[test]
+fn two_channels_and_two_senders() {
+    compare(|| {
+        let (one, other) = (channel::bounded(2), channel::bounded(2));
+        let send = |value| {
+            let (one, other) = (one.0.clone(), other.0.clone());
+            pirn::spawn(move || {
+                one.send(value).unwrap();
+                other.send(value).unwrap();
+            })
+        };
+        let senders = [send('a'), send('b')];
+        senders.into_iter().for_each(|fiber| fiber.join().unwrap());
+        let mut order = String::new();
+        for rx in [&one.1, &other.1] {
+            order.extend([rx.recv().unwrap(), rx.recv().unwrap()]);
+        }
+        order
+    });
+}
+
+// Proves: U12.
+#[test]
+fn readers_and_a_writer() {
+    compare(|| {
+        let lock = Arc::new(RwLock::new(0));
+        let read = || {
+            let lock = Arc::clone(&lock);
+            pirn::spawn(move || {
+                let first = *lock.read();
+                (first, *lock.read())
+            })
+        };
+        let readers = [read(), read()];
+        *lock.write() += 1;
+        let seen = readers.map(|fiber| fiber.join().unwrap());
+        format!("{seen:?}")
+    });
+}
+
+/// Waits, wakes and a notification that may come before the wait.
+// Proves: U12.
+#[test]
+fn a_condition_and_a_counter() {
+    compare(|| {
+        let shared = Arc::new((Mutex::new(0), Condvar::new(), AtomicU32::new(0)));
+        let other = Arc::clone(&shared);
+        let waker = pirn::spawn(move || {
+            other.2.fetch_add(1, Ordering::SeqCst);
+            *other.0.lock() = 1;
+            other.1.notify_one();
+            other.2.fetch_add(1, Ordering::SeqCst);
+        });
+        let before = shared.2.load(Ordering::SeqCst);
+        let value = *shared.1.wait_while(shared.0.lock(), |value| *value == 0);
+        let after = shared.2.load(Ordering::SeqCst);
+        waker.join().unwrap();
+        format!("{before} {value} {after}")
+    });
+}
+
+/// Atomics, as in mutual exclusion by two flags.
+// Proves: U12.
+#[test]
+fn two_flags() {
+    compare(|| {
+        let flags: Arc<[AtomicU32; 2]> = Arc::default();
+        let enter = |own: usize| {
+            let flags = Arc::clone(&flags);
+            pirn::spawn(move || {
+                flags[own].store(1, Ordering::SeqCst);
+                flags[1 - own].load(Ordering::SeqCst)
+            })
+        };
+        let seen = [enter(0), enter(1)].map(|fiber| fiber.join().unwrap());
+        assert_ne!(seen, [0, 0], "one has seen the other");
+        format!("{seen:?}")
+    });
+}
+
+/// A semaphore whose permits wake a fiber, a close, and the end of a channel.
+// Proves: U12.
+#[test]
+fn permits_and_the_end_of_a_channel() {
+    compare(|| {
+        let permits = Arc::new(Semaphore::new(1));
+        let (tx, rx) = channel::bounded(4);
+        let other = Arc::clone(&permits);
+        let worker = pirn::spawn(move || {
+            let permit = other.acquire(1).unwrap();
+            tx.try_send(1).unwrap();
+            drop(permit);
+        });
+        let is_free = permits.try_acquire(1).is_some();
+        let all: Vec<_> = std::iter::from_fn(|| rx.recv().ok()).collect();
+        worker.join().unwrap();
+        format!("{is_free} {all:?}")
+    });
+}
+
+/// A panic that is caught: the operations of its destructors are no choices. `[1, 0]` and a channel that
+/// is closed come together only if the fiber runs between the last two operations.
+// Proves: U12.
+#[test]
+fn operations_while_a_fiber_unwinds() {
+    same_outcomes(|| {
+        let (tx, rx) = channel::bounded::<()>(1);
+        let counts: Arc<[AtomicU32; 2]> = Arc::default();
+        let counters = Arc::clone(&counts);
+        let fiber = pirn::spawn(move || {
+            counters[0].store(1, Ordering::SeqCst);
+            let closes = move || {
+                let _closed = tx;
+                counters[1].store(1, Ordering::SeqCst);
+                panic!("to be caught");
+            };
+            let caught = panic::catch_unwind(panic::AssertUnwindSafe(closes));
+            assert!(caught.is_err());
+            pirn_sim::point();
+        });
+        let counted = [0, 1].map(|at| counts[at].load(Ordering::SeqCst));
+        let received = rx.try_recv();
+        fiber.join().unwrap();
+        format!("{counted:?} {received:?}")
+    });
+}
+
+/// Failures are found as well.
+// Proves: U12.
+#[test]
+fn verdicts_of_a_search_without_a_bound() {
+    let search = |body: fn()| {
+        let all = Strategy::Exhaustive {
+            preemptions: u32::MAX,
+        };
+        campaign().strategy(all).find(body).map(|failure| failure.verdict().clone())
+    };
+    let deadlock = search(|| {
+        let locks = Arc::new((Mutex::new(()), Mutex::new(()), Mutex::new(())));
+        let other = Arc::clone(&locks);
+        let fiber = pirn::spawn(move || {
+            drop(other.2.lock());
+            let _first = other.1.lock();
+            let _second = other.0.lock();
+        });
+        {
+            let _first = locks.0.lock();
+            let _second = locks.1.lock();
+        }
+        fiber.join().unwrap();
+    });
+    assert!(matches!(deadlock, Some(Verdict::Deadlock(_))), "{deadlock:?}");
+    let panicked = search(|| {
+        let (value, own) = (Arc::new(AtomicU32::new(0)), Mutex::new(0));
+        let other = Arc::clone(&value);
+        let fiber = pirn::spawn(move || {
+            let before = other.load(Ordering::SeqCst);
+            other.store(before + 1, Ordering::SeqCst);
+        });
+        let before = value.load(Ordering::SeqCst);
+        *own.lock() += 1;
+        value.store(before + 1, Ordering::SeqCst);
+        fiber.join().unwrap();
+        assert_eq!(value.load(Ordering::SeqCst), 2);
+    });
+    assert!(matches!(panicked, Some(Verdict::Panic(_))), "{panicked:?}");
+}
