@@ -139,7 +139,7 @@ fn change(sample: &mut Sample, other: &Sample, rng: &mut Rng) {
     }
 }
 
-/// A strategy whose coverage is recorded.
+/// A strategy that records its coverage.
 struct Watched {
     strategy: Box<dyn Choose>,
     coverage: Rc<RefCell<Coverage>>,

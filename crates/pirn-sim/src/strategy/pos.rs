@@ -6,7 +6,7 @@ use pirn::dev::sim::{Choice, Choose};
 use super::conflict::conflicts;
 use super::patience::Patience;
 
-/// The ready fiber whose next step has the highest priority runs. Each step gets a random priority
+/// The ready fiber runs that has the next step of highest priority. Each step gets a random priority
 /// when it is first pending, and a new one after a step of another fiber that conflicts with it. So
 /// orders of steps that conflict are drawn, and the other steps take no part in that. A fiber that
 /// asks for others to run goes last.
@@ -53,7 +53,9 @@ impl Choose for Pos {
         if self.priorities.len() < known {
             self.priorities.resize(known, None);
         }
-        let asks = choice.last.filter(|last| !choice.goes_on && ready.contains(last));
+        let asks = choice
+            .last
+            .filter(|last| !choice.goes_on && ready.contains(last));
         if let Some(last) = asks {
             self.lowest -= 1;
             self.priorities[last as usize] = Some(self.lowest);

@@ -12,9 +12,6 @@ mod passes;
 mod points;
 mod properties;
 mod replays;
-<<<<<<< HEAD
-mod stuck;
-=======
 mod searches;
->>>>>>> 6454b3e6 (wip)
+mod stuck;
 mod time;

@@ -243,7 +243,7 @@ fn two_flags() {
     });
 }
 
-/// A semaphore whose permits wake a fiber, a close, and the end of a channel.
+/// A semaphore with permits that wake a fiber, a close, and the end of a channel.
 // Proves: U12.
 #[test]
 fn permits_and_the_end_of_a_channel() {
@@ -263,14 +263,14 @@ fn permits_and_the_end_of_a_channel() {
     });
 }
 
-/// A panic that is caught: the operations of its destructors are no choices. `[1, 0]` and a channel that
-/// is closed come together only if the fiber runs between the last two operations.
+/// A panic that is caught: the operations of its destructors are no choices. The channel is
+/// found closed between two stores only if the fiber unwinds between two loads.
 // Proves: U12.
 #[test]
 fn operations_while_a_fiber_unwinds() {
     same_outcomes(|| {
         let (tx, rx) = channel::bounded::<()>(1);
-        let counts: Arc<[AtomicU32; 2]> = Arc::default();
+        let counts: Arc<[AtomicU32; 3]> = Arc::default();
         let counters = Arc::clone(&counts);
         let fiber = pirn::spawn(move || {
             counters[0].store(1, Ordering::SeqCst);
@@ -281,12 +281,13 @@ fn operations_while_a_fiber_unwinds() {
             };
             let caught = panic::catch_unwind(panic::AssertUnwindSafe(closes));
             assert!(caught.is_err());
-            pirn_sim::point();
+            counters[2].store(1, Ordering::SeqCst);
         });
         let counted = [0, 1].map(|at| counts[at].load(Ordering::SeqCst));
         let received = rx.try_recv();
+        let last = counts[2].load(Ordering::SeqCst);
         fiber.join().unwrap();
-        format!("{counted:?} {received:?}")
+        format!("{counted:?} {received:?} {last}")
     });
 }
 
@@ -298,7 +299,10 @@ fn verdicts_of_a_search_without_a_bound() {
         let all = Strategy::Exhaustive {
             preemptions: u32::MAX,
         };
-        campaign().strategy(all).find(body).map(|failure| failure.verdict().clone())
+        campaign()
+            .strategy(all)
+            .find(body)
+            .map(|failure| failure.verdict().clone())
     };
     let deadlock = search(|| {
         let locks = Arc::new((Mutex::new(()), Mutex::new(()), Mutex::new(())));
@@ -314,7 +318,10 @@ fn verdicts_of_a_search_without_a_bound() {
         }
         fiber.join().unwrap();
     });
-    assert!(matches!(deadlock, Some(Verdict::Deadlock(_))), "{deadlock:?}");
+    assert!(
+        matches!(deadlock, Some(Verdict::Deadlock(_))),
+        "{deadlock:?}"
+    );
     let panicked = search(|| {
         let (value, own) = (Arc::new(AtomicU32::new(0)), Mutex::new(0));
         let other = Arc::clone(&value);
