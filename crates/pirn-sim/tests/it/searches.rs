@@ -274,9 +274,10 @@ fn operations_while_a_fiber_unwinds() {
         let counters = Arc::clone(&counts);
         let fiber = pirn::spawn(move || {
             counters[0].store(1, Ordering::SeqCst);
+            let closing = Arc::clone(&counters);
             let closes = move || {
                 let _closed = tx;
-                counters[1].store(1, Ordering::SeqCst);
+                closing[1].store(1, Ordering::SeqCst);
                 panic!("to be caught");
             };
             let caught = panic::catch_unwind(panic::AssertUnwindSafe(closes));
