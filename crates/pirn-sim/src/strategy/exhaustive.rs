@@ -127,7 +127,8 @@ impl Search {
         let ready = &self.ready;
         let is_new = |number: &u32| !ready.contains(number);
         let step = self.step.filter(|step| is_closed(*step));
-        let closed = step.filter(|_| choice.goes_on && !choice.ready.iter().any(is_new));
+        let continues = choice.goes_on && !choice.put_off;
+        let closed = step.filter(|_| continues && !choice.ready.iter().any(is_new));
         last.is_open = closed.is_none();
         let Some(step) = closed else {
             return Vec::new();
