@@ -86,12 +86,12 @@ impl Turns {
             let is_new = |it: &u32| *it != turn.fiber && !self.ready.contains(it);
             turn.readied = others.filter(is_new).collect();
             // The fiber itself may be among those that a timer has woken.
-            if jumped && self.ready.is_empty() && !choice.goes_on {
+            if jumped && self.ready.is_empty() && !choice.can_continue {
                 turn.cause = Cause::Time;
                 turn.end = End::Leaves;
             } else {
                 turn.end = match choice.ready.contains(&turn.fiber) {
-                    true if choice.goes_on => End::Stops,
+                    true if choice.can_continue => End::Stops,
                     true => End::Yields,
                     false => End::Leaves,
                 };

@@ -127,7 +127,7 @@ impl Search {
         let ready = &self.ready;
         let is_new = |number: &u32| !ready.contains(number);
         let step = self.step.filter(|step| is_closed(*step));
-        let continues = choice.goes_on && !choice.put_off;
+        let continues = choice.can_continue && !choice.put_off;
         let closed = step.filter(|_| continues && !choice.ready.iter().any(is_new));
         last.is_open = closed.is_none();
         let Some(step) = closed else {
@@ -145,7 +145,7 @@ impl Search {
     fn add(&mut self, choice: &dev::Choice<'_>, asleep: Vec<u32>) {
         // A fiber that asks for others to run does not run before one of them has: a loop that
         // waits would have a schedule for each number of its turns.
-        let asks = choice.last.filter(|_| !choice.goes_on);
+        let asks = choice.last.filter(|_| !choice.can_continue);
         let first = choice.ready[canonical(choice)];
         let others = choice.ready.iter().copied();
         let others = others.filter(|number| *number != first && Some(*number) != asks);
@@ -161,7 +161,7 @@ impl Search {
         self.path.push(Choice {
             taken: 0,
             options,
-            costs: choice.goes_on,
+            costs: choice.can_continue,
             asleep,
             is_open: true,
         });

@@ -12,12 +12,12 @@ impl Fake {
         &'a self,
         ready: &'a [u32],
         last: Option<u32>,
-        goes_on: bool,
+        can_continue: bool,
     ) -> Choice<'a> {
         Choice {
             ready,
             last,
-            goes_on,
+            can_continue,
             put_off: false,
             fibers: self,
         }

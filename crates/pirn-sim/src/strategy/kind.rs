@@ -109,7 +109,7 @@ impl Strategy {
 /// Returns the index of the fiber that the canonical schedule runs: the one that ran last, if it
 /// could continue, or else the one that has been ready for longest.
 pub(crate) fn canonical(choice: &Choice<'_>) -> usize {
-    let last = choice.last.filter(|_| choice.goes_on);
+    let last = choice.last.filter(|_| choice.can_continue);
     let place = last.and_then(|last| choice.ready.iter().position(|it| *it == last));
     place.unwrap_or(0)
 }

@@ -57,7 +57,7 @@ impl Choose for Pct {
             is_due = true;
         }
         self.choice += 1;
-        let asks = |last: &u32| !choice.goes_on && ready.contains(last);
+        let asks = |last: &u32| !choice.can_continue && ready.contains(last);
         if let Some(last) = choice.last.filter(|last| is_due || asks(last)) {
             self.demote(last);
         }

@@ -55,7 +55,7 @@ impl Choose for Pos {
         }
         let asks = choice
             .last
-            .filter(|last| !choice.goes_on && ready.contains(last));
+            .filter(|last| !choice.can_continue && ready.contains(last));
         if let Some(last) = asks {
             self.lowest -= 1;
             self.priorities[last as usize] = Some(self.lowest);

@@ -51,8 +51,8 @@ pub struct Choice<'a> {
     pub ready: &'a [u32],
     /// The number of the fiber that ran last, if any has run.
     pub last: Option<u32>,
-    /// That fiber is ready, and has not asked for others to run: it could go on.
-    pub goes_on: bool,
+    /// That fiber is ready, and has not asked for others to run: it could continue.
+    pub can_continue: bool,
     /// Since the last choice that fiber has had operations without a choice, which was put off: in a
     /// poll, or while it unwound.
     pub put_off: bool,
@@ -153,7 +153,7 @@ impl fmt::Debug for Choice<'_> {
         f.debug_struct("Choice")
             .field("ready", &self.ready)
             .field("last", &self.last)
-            .field("goes_on", &self.goes_on)
+            .field("can_continue", &self.can_continue)
             .finish_non_exhaustive()
     }
 }

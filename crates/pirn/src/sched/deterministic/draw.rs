@@ -97,7 +97,7 @@ impl Worker {
             hold.end();
             return false;
         }
-        if hold.goes_on() {
+        if hold.lasts() {
             return true;
         }
         if hold.has_limit() {

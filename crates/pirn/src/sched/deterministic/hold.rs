@@ -96,7 +96,7 @@ impl Hold {
     }
 
     /// True if a hold for a descriptor continues, or begins.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn lasts(&self) -> bool {
         let now = clock::now();
         match self.until.get() {
             0 if self.limit == 0 => false,

@@ -124,7 +124,7 @@ impl Run {
         let chosen = self.strategy.choose(&Choice {
             ready: &self.ready,
             last: self.last,
-            goes_on: step.is_some(),
+            can_continue: step.is_some(),
             put_off: local.take_put_off(),
             fibers: &Described {
                 fibers: &self.fibers,
