@@ -21,6 +21,8 @@ pub(crate) enum Engine {
     Migrating,
     /// The ordinary build: a bug that a unit test catches.
     Native,
+    /// The campaigns of `pirn-sim`: a bug of the order of operations on one thread.
+    Sim,
 }
 
 /// The engines that run models, with their names in docs/models.md and on the command line.
@@ -38,7 +40,8 @@ const SHUTTLE: &str = "--cfg shuttle --cfg pirn_modelled";
 impl Engine {
     /// Returns the engine with this name in docs/models.md.
     pub(super) fn named(name: &str) -> Option<Engine> {
-        let mut known = ENGINES.into_iter().chain([("native", Engine::Native)]);
+        let others = [("native", Engine::Native), ("sim", Engine::Sim)];
+        let mut known = ENGINES.into_iter().chain(others);
         let found = known.find(|(known, _)| *known == name);
         found.map(|(_, engine)| engine)
     }
@@ -64,7 +67,7 @@ impl Engine {
                     &format!("{SHUTTLE} --cfg pirn_free {flags}"),
                 )
                 .env("PIRN_MODEL_EFFORT", effort),
-            Engine::Native => build.flags("native", flags),
+            Engine::Native | Engine::Sim => build.flags("native", flags),
         }
     }
 
@@ -72,7 +75,7 @@ impl Engine {
     pub(crate) fn models_build(self, quick: bool) -> Build {
         let targets = match self {
             Engine::Shuttle | Engine::Migrating => "--release --test model",
-            Engine::Loom | Engine::Native => "--release --lib",
+            Engine::Loom | Engine::Native | Engine::Sim => "--release --lib",
         };
         self.build(quick, targets, "")
     }
@@ -82,7 +85,7 @@ impl Engine {
         let is_model = |case: &Case| match self {
             Engine::Loom => case.name.contains("model_"),
             Engine::Shuttle | Engine::Migrating => true,
-            Engine::Native => false,
+            Engine::Native | Engine::Sim => false,
         };
         let mut models = cases(&self.models_build(quick))?;
         models.retain(|case| is_model(case) && case.ignored.is_none());

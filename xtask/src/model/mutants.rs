@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::engines::Engine;
-use crate::harness::{Case, Run, cases, run};
+use crate::harness::{Build, Case, Run, cases, run};
 use crate::markdown::{quoted, table};
 use crate::options::Options;
 use crate::repo;
@@ -99,6 +99,11 @@ impl Mutant {
                 let targets = format!("--lib --profile bench --config {plain}");
                 self.engine.build(quick, &targets, "").cfg(&cfg)
             }
+            // The crates of the workspace are rebuilt: a campaign runs the whole runtime.
+            Engine::Sim => Build::new("--package pirn-sim --test own")
+                .folder("sim")
+                .own_flags(&format!("sim-{}", self.name), &format!("--cfg {cfg}"))
+                .debug("0"),
         };
         let mut chosen = cases(&build)?;
         chosen.retain(|case| self.catchers.iter().any(|c| fits(c, &case.name)));
@@ -188,6 +193,8 @@ mod tests {
         assert_eq!(read[0].name, "a");
         assert_eq!(read[0].engine, Engine::Loom);
         assert_eq!(read[0].catchers, ["model_x", "model_y"]);
+        let sim = parse(&TABLE.replace("loom", "sim")).unwrap();
+        assert_eq!(sim[0].engine, Engine::Sim);
         assert!(parse(&TABLE.replace("loom", "luck")).is_err());
         assert!(fits("model_x", "a::tests::model_x") && !fits("model_x", "model_xy"));
         assert!(fits("model_*", "a::tests::model_x") && !fits("model_*", "model_a::x"));
