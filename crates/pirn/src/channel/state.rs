@@ -36,6 +36,7 @@ use std::sync::Arc;
 
 use super::buffer::Buffer;
 use super::closing::Closing;
+use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
@@ -250,6 +251,9 @@ impl<T> State<T> {
         let mut value = Some(value);
         let wake = self.hand_over(&mut value);
         match value {
+            None if mutant!("ordered_place_lost") => {
+                Ok([Deferred { wake, notify: None }, Deferred::default()])
+            }
             None => Ok([Deferred { wake, notify: None }, self.make_room()]),
             Some(value) => {
                 self.buffer.push(value);

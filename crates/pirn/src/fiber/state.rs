@@ -465,7 +465,7 @@ fn stale(word: u64, epoch: Epoch) -> bool {
 /// it: user code has waited between the ticket and the park.
 fn code_of(word: u64, epoch: Epoch) -> Code {
     let next = Epoch(epoch.0.wrapping_add(1) & (u64::MAX >> EPOCH_SHIFT));
-    if stale(word, next) {
+    if stale(word, next) && !mutant!("code_of_a_later_wait") {
         Code::RETRY
     } else {
         code(word)

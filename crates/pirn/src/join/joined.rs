@@ -21,6 +21,7 @@ use super::error::{JoinError, Payload};
 use super::fiber::Fiber;
 use crate::base::choice::Operation;
 use crate::base::drop_guard::abort_on_unwind;
+use crate::base::mutant::mutant;
 use crate::fiber::current::{self, Local};
 use crate::fiber::local::{self, Inheritance};
 use crate::fiber::stackless::{BorrowTarget, StackOwner};
@@ -129,7 +130,9 @@ impl<F: FnOnce() -> T, T> Fresh<F, T> {
         // SAFETY: J1, H5: not published, so the payload still holds an `F`.
         let f = unsafe { entry::take::<F>(fiber) };
         // H2: in no queue.
-        local::destroy(fiber.header());
+        if !mutant!("refused_keeps_locals") {
+            local::destroy(fiber.header());
+        }
         for _ in 0..2 {
             // SAFETY: the runtime's reference and the handle's.
             unsafe { Header::release(fiber) };

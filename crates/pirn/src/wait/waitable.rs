@@ -7,6 +7,7 @@ use super::reason::Reason;
 use super::spec::Spec;
 use super::yielding::consume_budget;
 use crate::base::choice::Operation;
+use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
 
 /// An object that fibers and threads can wait for, with [`on`].
@@ -181,6 +182,9 @@ struct Published<'a, W: Waitable + ?Sized> {
 
 impl<W: Waitable + ?Sized> Drop for Published<'_, W> {
     fn drop(&mut self) {
+        if mutant!("ticket_called_in_late") && std::mem::take(&mut self.remembered) {
+            self.waitable.unpublish(self.ticket);
+        }
         // First, since `unpublish` may unwind, and need not find the ticket unused.
         call_in(self.ticket);
         if self.remembered {

@@ -167,7 +167,8 @@ fn around(owner: FiberPtr, job: &Job) -> Option<RegionRef> {
     let mut next = in_force(owner).region();
     while let Some(place) = next {
         let region = place.get();
-        if region.owner != Some(owner) || !region.lies_inside(job) {
+        let others = mutant!("half_under_the_others_limits");
+        if region.owner != Some(owner) || !region.lies_inside(job) || others {
             break;
         }
         next = region.outer;
@@ -193,7 +194,7 @@ fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
     let early = mutant!("jobs_token_after_the_look") && header.state.is_cancelled();
     let before = {
         let mut join = header.join.lock();
-        if join.done {
+        if join.done && !mutant!("token_kept_after_the_end") {
             // Work after the fiber's end, in wakers, cannot be cancelled; and the next fiber here
             // is another one.
             return node;

@@ -122,7 +122,8 @@ fn hide_from_canceller(header: &Header, node: &Arc<Node>) {
             false => (join.own.take(), false),
         }
     };
-    if let Some(whole) = own.filter(|_| is_whole) {
+    let is_linked = is_whole && !mutant!("left_token_linked");
+    if let Some(whole) = own.filter(|_| is_linked) {
         whole.let_go(node);
     }
 }

@@ -17,6 +17,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::thread;
 
+use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;
 use crate::fiber::cancel_scope::{CancelScope, CurrentScope, RegionRef};
 use crate::fiber::current::{self, Local};
@@ -171,7 +172,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     let header = fresh.ptr().header();
     header.set_scope(CurrentScope::of(region));
     // The first half may wait for it.
-    header.flags.set_must_run(true);
+    header.flags.set_must_run(!mutant!("half_may_be_refused"));
     let (fiber, child) = fresh.into_parts();
     queue_job(local, fiber, wanted);
     promoted.child.set(Some(child));

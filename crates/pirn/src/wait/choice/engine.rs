@@ -32,7 +32,9 @@ pub(crate) enum Choice {
 #[inline]
 pub(crate) fn choose_now(cases: &[&dyn Case], order: Order) -> Option<usize> {
     match attempt_each(cases, order) {
-        None if cases.len() > 1 => choose_at_once(cases, order),
+        None if cases.len() > 1 && !mutant!("select_looks_one_by_one") => {
+            choose_at_once(cases, order)
+        }
         chosen => chosen,
     }
 }
