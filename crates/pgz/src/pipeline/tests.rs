@@ -135,6 +135,7 @@ fn round_trips_on_fibers() {
     round_trips(&Fibers::new(3).expect("a runtime"));
 }
 
+// Proves: R1.
 #[test]
 fn every_executor_makes_the_same_file() {
     let data = sample(4_000_000);

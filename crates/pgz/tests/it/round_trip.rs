@@ -1,5 +1,7 @@
 //! The output equals the input.
 
+use flate2::{Compress, Compression, FlushCompress, Status};
+
 use crate::sandbox::{Sandbox, has_pigz, noise, text};
 
 const KIB: usize = 1 << 10;
@@ -24,7 +26,6 @@ const SIZES: [usize; 16] = [
     1024 * KIB + 12345,
 ];
 
-// Proves: R1.
 #[test]
 fn through_files_at_every_size() {
     let pigz = has_pigz();
@@ -63,6 +64,63 @@ fn through_pipes_at_every_size() {
             assert!(back.stdout == data, "gzip {flags:?} {size}");
             let back = box_.run("pgz", &["-d"], &packed).expect(0);
             assert!(back.stdout == data, "pgz {flags:?} {size}");
+        }
+    }
+}
+
+/// Returns the deflate stream that a loop on one thread makes of `data`: each block of 128 KiB by a
+/// state of its own, with the 32 KiB before it as its dictionary.
+fn packed_by_a_loop(data: &[u8], effort: u32) -> Vec<u8> {
+    let blocks = data.len() / (128 * KIB) + 1;
+    let mut out = Vec::with_capacity(2 * data.len() + blocks * KIB);
+    for index in 0..blocks {
+        let start = index * 128 * KIB;
+        let end = data.len().min(start + 128 * KIB);
+        let mut deflate = Compress::new(Compression::new(effort), false);
+        if start > 0 {
+            let dictionary = &data[start - 32 * KIB..start];
+            deflate.set_dictionary(dictionary).unwrap();
+        }
+        let last = index + 1 == blocks;
+        let (flush, done) = match last {
+            false => (FlushCompress::Sync, Status::Ok),
+            true => (FlushCompress::Finish, Status::StreamEnd),
+        };
+        let status = deflate.compress_vec(&data[start..end], &mut out, flush);
+        assert_eq!(status.unwrap(), done);
+        assert_eq!(deflate.total_in(), (end - start) as u64);
+    }
+    out
+}
+
+/// The file has the same bits on any number of workers: those that a loop on one thread makes.
+// Proves: R1.
+#[test]
+fn any_number_of_workers_packs_the_bits_of_a_loop() {
+    const HEADER: usize = 10;
+    const TRAILER: usize = 8;
+    let box_ = Sandbox::new();
+    let around_a_block = [128 * KIB - 1, 128 * KIB, 128 * KIB + 1];
+    let sizes = [0, 1000, 1024 * KIB, 3000 * KIB];
+    for size in sizes.into_iter().chain(around_a_block) {
+        let data = text(size as u64, size);
+        for (level, effort) in [("-1", 2), ("-6", 6), ("-9", 9)] {
+            let expected = packed_by_a_loop(&data, effort);
+            for workers in ["-p1", "-p2", "-p5"] {
+                let flags = ["-n", level, workers];
+                let packed = box_.run("pgz", &flags, &data).expect(0).stdout;
+                let body = &packed[HEADER..packed.len() - TRAILER];
+                assert!(body == expected, "{flags:?} {size}");
+            }
+        }
+        // Not named: the level, the size of a block and the number of workers.
+        let pack = |flags: &[&str]| box_.run("pgz", flags, &data).expect(0).stdout;
+        let named = ["-6", "-b128", "-p3"];
+        assert!(pack(&["-n"]) == pack(&[&["-n"], &named[..]].concat()));
+        let apart = pack(&["-ni"]);
+        for workers in ["-p1", "-p2", "-p5"] {
+            let flags = ["-ni", "-6", "-b128", workers];
+            assert!(pack(&flags) == apart, "{flags:?} {size}");
         }
     }
 }
