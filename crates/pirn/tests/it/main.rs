@@ -187,6 +187,8 @@ mod oracles;
 mod par_chunks;
 /// Halves that know whether they have moved to another thread.
 mod par_context;
+/// The places at which loops cut their items.
+mod par_cuts;
 /// Joins, loops and sorts on a runtime that ends.
 mod par_ends;
 /// Lengths of parallel work, and work that takes a while or panics.
