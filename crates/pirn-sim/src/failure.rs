@@ -247,6 +247,11 @@ impl Failure {
                 )?;
             }
         }
+        match fibers.len() - cycle.len() {
+            others if cycle.is_empty() || others == 0 => {}
+            1 => write!(f, ", and 1 other waits")?,
+            others => write!(f, ", and {others} others wait")?,
+        }
         writeln!(f)?;
         // The others wait for those of the cycle, or would not help to understand it.
         let shown = match cycle.len() {
