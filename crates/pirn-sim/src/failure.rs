@@ -327,7 +327,11 @@ impl fmt::Display for Failure {
         if let Some(first) = first {
             writeln!(f, "  the first panic of the run: {first}")?;
         }
-        if let Some(last) = &self.explained.last {
+        if matches!(self.verdict, Verdict::NeverMet(_)) {
+            return write!(f, "  each run of the campaign had another schedule");
+        }
+        let last = self.explained.last.iter();
+        for last in last.filter(|_| matches!(self.verdict, Verdict::Panic(_))) {
             writeln!(f, "  {last}")?;
         }
         self.write_orders(f)?;

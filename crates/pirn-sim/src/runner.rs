@@ -151,6 +151,9 @@ impl Driver<'_> {
         IS_SILENT.set(true);
         SEED.set(plan.seed);
         FIRST.take();
+        LAST.take();
+        // One of the run before, if its body has panicked as well.
+        drop(self.lost_panic());
         sim::begin(Box::new(recorder), plan.most, plan.seed);
         let body = Arc::clone(self.body);
         let fiber = pirn::spawn(move || body());

@@ -83,7 +83,8 @@ impl Turns {
         let jumped = before.is_some_and(|before| now - before > LONGEST);
         if let Some(turn) = self.list.last_mut() {
             let others = choice.ready.iter().copied();
-            let is_new = |it: &u32| *it != turn.fiber && !self.ready.contains(it);
+            let ready: HashSet<_> = self.ready.iter().copied().collect();
+            let is_new = |it: &u32| *it != turn.fiber && !ready.contains(it);
             turn.readied = others.filter(is_new).collect();
             // The fiber itself may be among those that a timer has woken.
             if jumped && self.ready.is_empty() && !choice.can_continue {

@@ -142,14 +142,19 @@ impl Scene<'_> {
             Some((self.number(fiber.id)?, held?))
         });
         let edges: BTreeMap<u32, u32> = edges.collect();
+        // The start from which each fiber was reached first: no path goes on there.
+        let mut reached = BTreeMap::new();
         for start in edges.keys() {
             let mut path = vec![*start];
+            reached.entry(*start).or_insert(*start);
             while let Some(next) = edges.get(&path[path.len() - 1]) {
-                if next == start {
-                    return path;
-                }
-                if path.contains(next) {
-                    break;
+                match reached.get(next) {
+                    Some(from) if from == start => {
+                        let place = path.iter().position(|it| it == next);
+                        return path.split_off(place.unwrap_or(0));
+                    }
+                    Some(_) => break,
+                    None => _ = reached.insert(*next, *start),
                 }
                 path.push(*next);
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pirn::channel;
+use pirn::sim::atomic::{AtomicUsize, Ordering};
 use pirn::sync::{Condvar, Mutex, Semaphore};
 use pirn_sim::{Failure, Strategy, Verdict, campaign};
 
@@ -307,4 +308,38 @@ fn a_select_with_a_token() {
         fiber.join().unwrap();
     };
     assert!(campaign().find(body).is_none());
+}
+
+/// A detached fiber panics in some schedules. Then the body panics too, unless a third fiber has
+/// come between two of its operations: those runs fail by the first panic alone. So a panic that is
+/// left over would make runs without any fail.
+// Proves: U6.
+#[test]
+fn a_lost_panic_beside_one_of_the_body() {
+    for seed in 1..40 {
+        let failure = campaign().seed(seed).strategy(Strategy::Random).find(|| {
+            let [x, hit, y, saved] = [(); 4].map(|()| Arc::new(AtomicUsize::new(0)));
+            let (seen, hits) = (Arc::clone(&x), Arc::clone(&hit));
+            drop(pirn::spawn(move || {
+                if seen.load(Ordering::SeqCst) == 1 {
+                    hits.store(1, Ordering::SeqCst);
+                    panic!("lost");
+                }
+            }));
+            let (seen, saves) = (Arc::clone(&y), Arc::clone(&saved));
+            let other = pirn::spawn(move || {
+                if seen.load(Ordering::SeqCst) == 1 {
+                    saves.store(1, Ordering::SeqCst);
+                }
+            });
+            for (word, value) in [(&x, 1), (&x, 2), (&y, 1), (&y, 2)] {
+                word.store(value, Ordering::SeqCst);
+            }
+            other.join().unwrap();
+            let is_hit = hit.load(Ordering::SeqCst) == 1;
+            assert!(!is_hit || saved.load(Ordering::SeqCst) == 1, "the body");
+        });
+        let text = failure.unwrap().to_string();
+        assert!(!text.contains("does not always fail"), "{text}");
+    }
 }

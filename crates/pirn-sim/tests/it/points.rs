@@ -230,6 +230,10 @@ fn of_other_primitives() {
                 group.add(1);
                 mark.during(|| group.done());
             }),
+            ("the end of a WaitGroup", |mark| {
+                let group = WaitGroup::new();
+                mark.during(|| drop(group));
+            }),
             ("WaitGroup::wait", |mark| {
                 let group = WaitGroup::new();
                 mark.during(|| group.wait().unwrap());
@@ -295,6 +299,14 @@ fn of_channels() {
             ("Sender::close_with", |mark| {
                 let (tx, _rx) = channel::bounded::<u8>(1);
                 mark.during(|| tx.close_with("a reason"));
+            }),
+            ("Sender::close_reason", |mark| {
+                let (tx, _rx) = channel::bounded::<u8>(1);
+                drop(mark.during(|| tx.close_reason()));
+            }),
+            ("Receiver::close_reason", |mark| {
+                let (_tx, rx) = channel::bounded::<u8>(1);
+                drop(mark.during(|| rx.close_reason()));
             }),
             ("the end of a Sender", |mark| {
                 let (tx, _rx) = channel::bounded::<u8>(1);
@@ -434,6 +446,14 @@ fn of_channels_for_many() {
             ("watch::Sender::send", |mark| {
                 let (tx, _rx) = watch::channel(0);
                 mark.during(|| tx.send(1)).unwrap();
+            }),
+            ("watch::Sender::subscribe", |mark| {
+                let (tx, _rx) = watch::channel(0);
+                drop(mark.during(|| tx.subscribe()));
+            }),
+            ("watch::Receiver::mark_unchanged", |mark| {
+                let (_tx, mut rx) = watch::channel(0);
+                mark.during(|| rx.mark_unchanged());
             }),
             ("watch::Sender::modify", |mark| {
                 let (tx, _rx) = watch::channel(0);

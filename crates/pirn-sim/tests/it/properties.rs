@@ -61,6 +61,26 @@ fn a_race_is_found_though_accesses_take_no_time() {
 
 // Proves: U9.
 #[test]
+fn a_race_that_a_join_takes_is_found() {
+    let failure = campaign().runs(100).find(|| {
+        let cell = Arc::new(Racy::new(0));
+        let set = || {
+            let cell = Arc::clone(&cell);
+            pirn::spawn(move || cell.set(1))
+        };
+        for fiber in [set(), set()] {
+            drop(fiber.join());
+        }
+    });
+    let failure = failure.unwrap();
+    assert!(
+        matches!(failure.verdict(), Verdict::Violated(_)),
+        "{failure}"
+    );
+}
+
+// Proves: U9.
+#[test]
 fn what_a_lock_orders_is_no_race() {
     campaign().runs(300).check(|| {
         let sum = Arc::new((Mutex::new(()), Racy::new(0)));

@@ -272,6 +272,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.close_reason().unwrap().to_string(), "end of file");
     /// ```
     pub fn close_reason(&self) -> Option<Arc<dyn Error + Send + Sync>> {
+        point(Operation::Look, self.known_at());
         self.channel.close_reason()
     }
 

@@ -349,6 +349,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.close_reason().unwrap().to_string(), "no more work");
     /// ```
     pub fn close_reason(&self) -> Option<Arc<dyn Error + Send + Sync>> {
+        point(Operation::Look, self.known_at());
         self.channel.close_reason()
     }
 

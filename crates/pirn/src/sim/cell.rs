@@ -9,8 +9,8 @@ use std::panic::Location;
 use std::sync::RwLock;
 use std::sync::TryLockError;
 
-use super::before;
-use crate::base::choice::Operation;
+use super::{before, record};
+use crate::base::choice::{Operation, Rule};
 use crate::shim::Lock;
 
 /// A value that something else protects: a lock beside it, a channel, the end of a fiber. So a read
@@ -166,13 +166,16 @@ impl<T> Racy<T> {
     #[cold]
     #[track_caller]
     fn race(&self, access: &str) -> ! {
-        match *self.last.lock() {
-            Some(other) => panic!(
-                "race: this {access} begins while the access at {other} is in progress; nothing \
-                 orders them"
-            ),
-            None => panic!("race: this {access} begins while another access does"),
-        }
+        let last = *self.last.lock();
+        let other = last.map_or("another access".to_owned(), |at| {
+            format!("the access at {at}")
+        });
+        let message = format!(
+            "race: this {access} begins while {other} is in progress; nothing orders them"
+        );
+        // A party that joins the fiber may not look at its panic.
+        record(Rule::Always, "no race", || false, || message.clone());
+        panic!("{message}")
     }
 }
 

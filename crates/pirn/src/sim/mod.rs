@@ -32,18 +32,18 @@
 #[cfg(feature = "sim")]
 pub mod atomic;
 pub mod cell;
-mod point;
 mod property;
+mod simulated;
 
 #[doc(hidden)]
 pub use crate::base::choice::{Property, Rule};
 pub use crate::sim_always as always;
 pub use crate::sim_reachable as reachable;
 pub use crate::sim_sometimes as sometimes;
-pub use point::{is_simulated, point};
 #[doc(hidden)]
 pub use property::{describe, record};
+pub use simulated::{is_simulated, point};
 #[cfg(not(feature = "sim"))]
 pub use std::sync::atomic;
 
-use point::before;
+use simulated::before;

@@ -293,6 +293,7 @@ impl Clone for WaitGroup {
 
 impl Drop for WaitGroup {
     fn drop(&mut self) {
+        point(Operation::Arrive, self.known_at());
         let mut group = self.group.lock();
         let over = self.resign(&mut group) && group.ends_round();
         drop(group);

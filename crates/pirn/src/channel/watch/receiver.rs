@@ -243,6 +243,7 @@ impl<T> Receiver<T> {
     /// ```
     #[doc(alias = "mark_seen")]
     pub fn mark_unchanged(&mut self) {
+        point(Operation::Look, self.known_at());
         self.seen = self.board.state.lock().version;
     }
 

@@ -165,6 +165,7 @@ impl<T> Sender<T> {
     /// assert_eq!(*late.borrow(), 2);
     /// ```
     pub fn subscribe(&self) -> Receiver<T> {
+        point(Operation::Receive, self.known_at());
         let mut state = self.board.state.lock();
         state.receivers += 1;
         let version = state.version;
