@@ -22,7 +22,7 @@ const PACKAGES: [(&str, u64); 6] = [
     ("pirn", 1100),
     ("pirn-hooks", 48),
     ("pirn-macros", 16),
-    ("pirn-sim", 64),
+    ("pirn-sim", 84),
     ("pirn-top", 64),
 ];
 
