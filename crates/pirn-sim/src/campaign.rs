@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::env;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -16,7 +17,7 @@ use crate::diagram::{self, Diagram};
 use crate::explain::{self, Explained, Scene, Stuck};
 use crate::failure::{Failure, Verdict};
 use crate::output;
-use crate::runner::{Body, Driver, Plan, Ran, Runner};
+use crate::runner::{Body, Driver, Plan, Ran, Runner, is_old};
 use crate::shrink::{Shrunk, Tried, shrink};
 use crate::strategy::{Exhaustive, Guide, Strategy};
 use crate::trace::{Also, Replay, Sometimes, Trace};
@@ -27,10 +28,11 @@ use crate::watchdog::{Pulse, Watchdog};
 ///
 /// The environment takes precedence over the methods of [`Campaign`]: `PIRN_SIM_SEED` is the seed
 /// of the first run, `PIRN_SIM_RUNS` their number, `PIRN_SIM_TIME` their limit in seconds.
-/// `PIRN_SIM_TRACE` replays one trace, once. `PIRN_SIM_OUT` is a directory to which a failure writes
-/// its trace, its diagram and its trace events ([`Failure::to_html`], [`Failure::to_perfetto`]); the
-/// names of the files are those of the test and the seed. Each variable holds for every campaign of
-/// the process: run one test. [`Strategy::Exhaustive`] has no limit but those of the methods.
+/// `PIRN_SIM_TRACE` replays one trace, once. `PIRN_SIM_OUT` is a directory to which a failure
+/// writes its trace, its diagram and its trace events ([`Failure::to_html`],
+/// [`Failure::to_perfetto`]); the names of the files are those of the test and the seed. Each
+/// variable holds for every campaign of the process: run one test. [`Strategy::Exhaustive`] has no
+/// limit but those of the methods.
 ///
 /// # Examples
 /// ```
@@ -144,8 +146,9 @@ impl Campaign {
         self
     }
 
-    /// Sets the real time within which a run has to come to its next choice; by default 10 s. If it
-    /// does not, nothing in its runtime can end it: the fiber on its only worker loops without an
+    /// Sets the real time within which a run has to come to its next choice; by default 10 s. Calls
+    /// of [`blocking`](pirn::blocking()) and of files count, so set more than they take. If it does
+    /// not, nothing in its runtime can end it: the fiber on its only worker loops without an
     /// operation of the library, or takes a lock of `std` that another fiber holds. Then the fibers
     /// and the seed are printed, and the process ends with exit code 124.
     ///
@@ -206,13 +209,14 @@ impl Campaign {
         self
     }
 
-    /// Sets a file of traces that run first: of failures that have been repaired, and should not come
-    /// back. It has one line for each: the trace, a space, and the first line of the failure. Empty
-    /// lines and those that begin with `#` are comments. A report of a new failure prints its line.
+    /// Sets a file of traces that run first: of failures that have been repaired, and should not
+    /// come back. It has one line for each: the trace, a space, and the first line of the failure.
+    /// Empty lines and those that begin with `#` are comments. A report of a new failure prints its
+    /// line.
     ///
-    /// A relative path begins at the present directory, which is that of the package in `cargo test`.
-    /// A line that passes, but with choices that do not occur any more, is reported on the standard
-    /// error stream. A file that cannot be read, or with a damaged line, panics. With
+    /// A relative path begins at the present directory, which is that of the package in `cargo
+    /// test`. A line that passes, but with choices that do not occur any more, is reported on the
+    /// standard error stream. A file that cannot be read, or with a damaged line, panics. With
     /// `PIRN_SIM_TRACE` or [`replay`](Campaign::replay) the file is not read.
     ///
     /// # Examples
@@ -235,8 +239,8 @@ impl Campaign {
     /// works in it. Everything that the runs change is to be created in `body`.
     ///
     /// # Panics
-    /// With a report, if a run fails. If an environment variable has a wrong value, the corpus cannot
-    /// be used, or the system does not start a thread.
+    /// With a report, if a run fails. If an environment variable has a wrong value, the corpus
+    /// cannot be used, or the system does not start a thread.
     ///
     /// # Cancellation
     /// Not an interruption point. Blocks a plain thread, parks a fiber.
@@ -266,8 +270,8 @@ impl Campaign {
     /// As [`check`](Campaign::check), but returns the failure.
     ///
     /// # Panics
-    /// If an environment variable has a wrong value, the corpus cannot be used, or the system does not
-    /// start a thread.
+    /// If an environment variable has a wrong value, the corpus cannot be used, or the system does
+    /// not start a thread.
     ///
     /// # Cancellation
     /// As [`check`](Campaign::check).
@@ -417,6 +421,7 @@ impl Campaign {
         let first = self.once(body, &failed.trace, Also::Turns(HashSet::new()));
         let stuck = Stuck::new(&first.fibers, &first.stuck);
         let panic = first.first_panic.as_ref().map(|it| it.1);
+        let panic = panic.filter(|at| *at < first.turns.list.len());
         let places = explain::shown(&first.turns, &stuck, panic, diagram::ROWS);
         let ran = self.once(body, &failed.trace, Also::Turns(places));
         failed.repeats = repeats && like(&first) && like(&ran) && first.hash == ran.hash;
@@ -456,22 +461,27 @@ impl Campaign {
         };
         let mut run = 0;
         let mut complete = false;
-        let (failure, _) = Runner::new().drive(body, |driver| {
-            // The canonical schedule, for the number of choices. A number that depended on earlier
-            // runs would change what a seed means.
-            let canonical = Box::new(Replay::new(&Trace::default()));
-            let ran = driver.run(self.plan(canonical, 0));
-            if let Some(verdict) = ran.verdict {
-                run = 1;
-                return Some(self.failure(run, first, verdict, ran.trace));
-            }
-            let expected = ran.choices;
-            let mut sometimes = ran.sometimes;
+        // The canonical schedule, for the number of choices. A number that depended on earlier runs
+        // would change what a seed means.
+        let canonical = self.once(body, &Trace::default(), Also::Nothing);
+        if let Some(verdict) = canonical.verdict {
+            return Outcome {
+                runs: 1,
+                complete,
+                failure: Some(self.failure(1, first, verdict, canonical.trace)),
+            };
+        }
+        let expected = canonical.choices;
+        let mut sometimes = canonical.sometimes;
+        let mut runs_in = |driver: &mut Driver<'_>| {
             let mut guide = match self.strategy {
                 Strategy::Guided => Some(Guide::default()),
                 _ => None,
             };
-            while run < most && begun.elapsed() < time {
+            while run < most && begun.elapsed() < time && !complete {
+                if is_old() {
+                    return ControlFlow::Continue(());
+                }
                 let seed = first.wrapping_add(run);
                 run += 1;
                 let strategy = match (&search, &guide) {
@@ -487,7 +497,8 @@ impl Campaign {
                 };
                 let ran = driver.run(self.plan(strategy, others));
                 if let Some(verdict) = ran.verdict {
-                    return Some(self.failure(run, others, verdict, ran.trace));
+                    let failure = self.failure(run, others, verdict, ran.trace);
+                    return ControlFlow::Break(Some(failure));
                 }
                 if let Some(guide) = &mut guide {
                     guide.learn(&ran.trace.deviations);
@@ -505,17 +516,24 @@ impl Campaign {
                         self.report_difference(run);
                     }
                     if let Some(verdict) = again.verdict {
-                        return Some(self.failure(run, seed, verdict, again.trace));
+                        let failure = self.failure(run, seed, verdict, again.trace);
+                        return ControlFlow::Break(Some(failure));
                     }
                 }
-                if search.as_ref().is_some_and(|search| !search.advance()) {
-                    complete = true;
-                    break;
-                }
+                complete = search.as_ref().is_some_and(|search| !search.advance());
             }
-            let verdict = self.never_met(&sometimes)?;
-            Some(self.failure(run, first, verdict, Trace::default()))
-        });
+            ControlFlow::Break(None)
+        };
+        let failure = loop {
+            // Another runtime, if the virtual time of this one is nearly spent.
+            if let ControlFlow::Break(failure) = Runner::new().drive(body, &mut runs_in).0
+            {
+                break failure;
+            }
+        };
+        let never = || self.never_met(&sometimes);
+        let failure = failure
+            .or_else(|| Some(self.failure(run, first, never()?, Trace::default())));
         Outcome {
             runs: run,
             complete,

@@ -44,7 +44,7 @@ impl Verdict {
             "" => String::new(),
             message => format!(": {message}"),
         };
-        Verdict::Violated(format!("'{name}' does not always hold ({at}){message}"))
+        Verdict::Violated(format!("'{name}'{NOT_ALWAYS}({at}){message}"))
     }
 
     /// Returns true if both have the same cause: panics at one place with the same first line of
@@ -58,7 +58,8 @@ impl Verdict {
             (Verdict::Deadlock(_), Verdict::Deadlock(_)) => true,
             (Verdict::Violated(one), Verdict::Violated(other)) => {
                 // The message may differ.
-                let name = |text: &str| text.split('(').next().map(str::to_owned);
+                let name =
+                    |text: &str| text.split_once(NOT_ALWAYS).map(|it| it.0.to_owned());
                 name(one) == name(other)
             }
             (Verdict::Endless(_), Verdict::Endless(_)) => true,
@@ -66,6 +67,9 @@ impl Verdict {
         }
     }
 }
+
+/// What stands between the name of a violated property and its place.
+const NOT_ALWAYS: &str = " does not always hold ";
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,10 +147,10 @@ impl Failure {
         &self.verdict
     }
 
-    /// Returns a trace that fails in the same way: with a panic at the same place and the same first
-    /// line of its message, or by a deadlock. It is shrunk, unless the failure is
-    /// [`Verdict::Endless`] or does not repeat: for small tests to at most 1.5 times as many choices
-    /// as the failure needs.
+    /// Returns a trace that fails in the same way: with a panic at the same place and the same
+    /// first line of its message, or by a deadlock. It is shrunk, unless the failure is
+    /// [`Verdict::Endless`] or does not repeat: for small tests to at most 1.5 times as many
+    /// choices as the failure needs.
     ///
     /// # Examples
     /// ```
@@ -182,13 +186,13 @@ impl Failure {
         self.seed
     }
 
-    /// Returns a page in HTML with the report and a diagram of the failed run: a line for each fiber,
-    /// a row for each step with its operation, object and place; arrows for wakes and spawns. The
-    /// steps that differ from the canonical schedule are highlighted. A long run is cut to its last
-    /// 200 steps. The page needs no other file and no script.
+    /// Returns a page in HTML with the report and a diagram of the failed run: a line for each
+    /// fiber, a row for each step with its operation, object and place; arrows for wakes and
+    /// spawns. The steps that differ from the canonical schedule are highlighted. A long run is cut
+    /// to its last 200 steps. The page needs no other file and no script.
     ///
-    /// A wake by a time limit may be drawn as one by the fiber that ran last. The diagram is empty if
-    /// the failure does not repeat.
+    /// A wake by a time limit may be drawn as one by the fiber that ran last. The diagram is empty
+    /// if the failure does not repeat.
     ///
     /// # Examples
     /// ```

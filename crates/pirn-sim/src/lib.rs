@@ -59,6 +59,7 @@
 //!   for in real time.
 //! * The case that a select takes, if several are ready, is drawn from the seed: it is no part of
 //!   the schedule, and is not shrunk.
+//! * `Handle::wait_idle` never ends in a body: a fiber of the campaign waits for the run.
 //! * Locks and condition variables have no spurious wake-ups.
 //! * The fibers of a deadlock never resume and are leaked, with everything on their stacks.
 

@@ -14,7 +14,7 @@ use std::mem::ManuallyDrop;
 use std::panic;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, Once, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pirn::Runtime;
 use pirn::dev::sim::{self, Choose, Ended};
@@ -108,8 +108,8 @@ impl Runner {
         Runner { runtime, lost }
     }
 
-    /// Calls `f` with a driver, on a fiber of the runtime. Returns the runner too, unless fibers are
-    /// left in it.
+    /// Calls `f` with a driver, on a fiber of the runtime. Returns the runner too, unless fibers
+    /// are left in it.
     pub(crate) fn drive<R: Send>(
         self,
         body: &Body,
@@ -126,7 +126,8 @@ impl Runner {
             };
             let own = sim::live();
             let result = f(&mut driver);
-            (result, sim::live() == own && !driver.is_spoiled)
+            let is_clean = sim::live() == own && !driver.is_spoiled;
+            (result, is_clean && !is_old())
         });
         // Fibers that never end keep their stacks.
         let this = ManuallyDrop::new(self);
@@ -249,6 +250,15 @@ impl Driver<'_> {
 pub fn seed() -> u64 {
     SEED.get()
 }
+
+/// Returns true if the caller's runtime has had much of its virtual time, which began with the real
+/// one: after almost nine years a sleep would never end.
+pub(crate) fn is_old() -> bool {
+    sim::now().saturating_duration_since(Instant::now()) > OLD
+}
+
+/// About half of the virtual time of a runtime: a run may take the other half.
+const OLD: Duration = Duration::from_secs(4 * 365 * 86_400);
 
 thread_local! {
     static SEED: Cell<u64> = const { Cell::new(0) };

@@ -205,7 +205,9 @@ impl Choose for Recorder {
         }
         if let Also::Turns(places) = &self.also {
             recording.turns.add(choice, usual, chosen, places);
-            TURN.set(recording.turns.list.len() - 1);
+            // None of the list, if that is full.
+            let beyond = recording.turns.beyond as usize;
+            TURN.set(recording.turns.list.len() - 1 + beyond);
         }
         chosen
     }

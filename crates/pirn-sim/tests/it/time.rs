@@ -49,6 +49,15 @@ fn a_value_and_a_limit_of_one_moment_come_in_either_order() {
 
 // Proves: U11.
 #[test]
+fn the_time_of_all_runs_has_no_end() {
+    // Ten years in all: more than one runtime has.
+    campaign().runs(120).check(|| {
+        pirn::sleep(Duration::from_secs(30 * 86_400)).unwrap();
+    });
+}
+
+// Proves: U11.
+#[test]
 fn a_loop_until_a_moment_ends() {
     campaign().runs(20).check(|| {
         let end = pirn::time::now() + Duration::from_millis(1);
