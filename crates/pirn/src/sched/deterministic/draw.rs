@@ -16,8 +16,9 @@
 //!    (`hold`): fibers wait for something that takes real time. Then the worker rests. Without a
 //!    timer and without such a fiber, the run of a strategy ends.
 //!
-//! So time stands still while fibers run, for the first 100,000 choices. Actions of other threads
-//! happen at any time, and a seed does not reproduce them.
+//! So time stands still while fibers run, for the first 100,000 choices; in the run of a strategy
+//! each choice takes as long as the strategy says. Actions of other threads happen at any time, and
+//! a seed does not reproduce them.
 
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};

@@ -1,8 +1,9 @@
 //! A run of a strategy on a deterministic worker.
 //!
-//! Owns: the ready fibers of the run by number, how many choices are left, and the runner, which is
-//! the fiber that waits for the end of the run. Does not own: the strategy (`base::choice`), when
-//! nothing can happen any more (`draw`), or virtual time (`seeded`).
+//! Owns: the ready fibers of the run by number, the operation before which each was stopped, how
+//! many choices are left, and the runner, which is the fiber that waits for the end of the run.
+//! Does not own: the strategy (`base::choice`), when nothing can happen any more (`draw`), or
+//! virtual time (`seeded`).
 //!
 //! | state | next |
 //! |---|---|
