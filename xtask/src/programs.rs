@@ -37,8 +37,8 @@ pub(crate) fn build() -> Build {
         .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")
 }
 
-/// Runs blocking crates and C libraries on fibers against their servers, and std's own tests, one at
-/// a time: they are about time.
+/// Runs blocking crates and C libraries on fibers against their servers, and std's own tests, one
+/// at a time: they are about time.
 ///
 /// # Errors
 /// When it is not formatted, it does not build, or nothing ran.

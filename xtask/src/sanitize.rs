@@ -61,8 +61,8 @@ impl Sanitizer {
                 "--package pirn --package pirn-hooks \
                  --config profile.dev.package.pirn-hooks.codegen-units=1"
             }
-            // Without `pirn-hooks`: it takes the place of the functions by which the sanitizer follows
-            // descriptors, so the next use of a number appears to race with the last one.
+            // Without `pirn-hooks`: it takes the place of the functions by which the sanitizer
+            // follows descriptors, so the next use of a number appears to race with the last one.
             Sanitizer::Thread => "--package pirn",
         }
     }

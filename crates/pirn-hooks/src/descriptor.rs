@@ -179,8 +179,8 @@ impl Record {
         self.0.set_emptied(known, interest);
     }
 
-    /// Parks the fiber after an attempt that has failed since `known`. `Ok`: it is time for the next
-    /// attempt.
+    /// Parks the fiber after an attempt that has failed since `known`. `Ok`: it is time for the
+    /// next attempt.
     #[track_caller]
     pub(crate) fn wait(
         &self,

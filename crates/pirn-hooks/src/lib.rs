@@ -90,11 +90,12 @@
 //!   come, and the next request would receive it.
 //! * **Do not hold a lock of `std` or C over a call.** A fiber that waits for the lock blocks its
 //!   thread. If the holder is parked on the same thread, neither resumes.
-//! * **Pools of other crates wait with such locks.** Use [`pirn::sync::Pool`], have a connection for
-//!   each fiber, or call `pirn::blocking(|| pool.get())`.
+//! * **Pools of other crates wait with such locks.** Use [`pirn::sync::Pool`], have a connection
+//!   for each fiber, or call `pirn::blocking(|| pool.get())`.
 //! * **Do not keep a thread-local borrowed over a call.** Another fiber of the thread may borrow it
 //!   meanwhile.
-//! * **Do not leave a signal handler by `siglongjmp`.** Calls of that thread would not park any more.
+//! * **Do not leave a signal handler by `siglongjmp`.** Calls of that thread would not park any
+//!   more.
 //!
 //! # Calls that still block
 //! * Regular files: [`pirn::fs`] parks.

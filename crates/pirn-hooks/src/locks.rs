@@ -65,8 +65,8 @@ pub(crate) unsafe extern "C" fn fcntl64(
     unsafe { fcntl(fd, command, argument) }
 }
 
-/// Returns the process that gets the signals of a descriptor, or the negative number of a group. The
-/// system returns it where it returns errors, too, so it is asked in another way.
+/// Returns the process that gets the signals of a descriptor, or the negative number of a group.
+/// The system returns it where it returns errors, too, so it is asked in another way.
 fn owner(fd: c_int) -> Outcome {
     const F_GETOWN_EX: c_int = 16;
     const GROUP: c_int = 2;

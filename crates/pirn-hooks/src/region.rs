@@ -6,9 +6,9 @@ use crate::signals::is_in_handler;
 
 /// Calls `f`; calls of libc in it park the calling fiber in place of its thread.
 ///
-/// Fibers that `f` spawns do not inherit it: they call `within` themselves, or run on a runtime that
-/// was built with [`hooks`](pirn::runtime::Builder::hooks). On a plain thread `within` only calls
-/// `f`.
+/// Fibers that `f` spawns do not inherit it: they call `within` themselves, or run on a runtime
+/// that was built with [`hooks`](pirn::runtime::Builder::hooks). On a plain thread `within` only
+/// calls `f`.
 ///
 /// # Panics
 /// If the runtime was built with `free_migration`, or if `f` panics.

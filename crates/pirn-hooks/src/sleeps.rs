@@ -1,7 +1,7 @@
 //! The functions that sleep.
 //!
-//! An interrupt of the fiber ends a sleep early. It is reported as a complete one: `std` tries again
-//! on `EINTR`, and panics on any other error.
+//! An interrupt of the fiber ends a sleep early. It is reported as a complete one: `std` tries
+//! again on `EINTR`, and panics on any other error.
 
 use std::ffi::{c_int, c_uint};
 use std::time::Duration;

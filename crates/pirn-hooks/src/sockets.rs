@@ -1,10 +1,10 @@
 //! The functions of sockets.
 //!
-//! Receiving and sending never block with `MSG_DONTWAIT`. `accept` has no such flag: it is called if
-//! a connection is there, by one fiber of the process at a time, since several descriptors may stand
-//! for one listener. (A thread outside of the region, or another process, may take that connection:
-//! then the call blocks until the next one, and so do other calls of `accept`.) `connect` is called
-//! with `O_NONBLOCK` set, and waits afterwards.
+//! Receiving and sending never block with `MSG_DONTWAIT`. `accept` has no such flag: it is called
+//! if a connection is there, by one fiber of the process at a time, since several descriptors may
+//! stand for one listener. (A thread outside of the region, or another process, may take that
+//! connection: then the call blocks until the next one, and so do other calls of `accept`.)
+//! `connect` is called with `O_NONBLOCK` set, and waits afterwards.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;

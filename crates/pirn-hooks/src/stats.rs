@@ -111,7 +111,8 @@ pub struct FunctionStats {
 }
 
 impl Stats {
-    /// Returns the counters of the function `name`, such as `"recv"`; `None` if that is not counted.
+    /// Returns the counters of the function `name`, such as `"recv"`; `None` if that is not
+    /// counted.
     ///
     /// # Examples
     /// ```

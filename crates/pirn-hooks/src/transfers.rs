@@ -1,9 +1,9 @@
 //! `read` and `write`, and their forms with several buffers, on any descriptor.
 //!
-//! On a socket they are `recv` and `send`. Reads of other objects, and writes to pipes, are asked not
-//! to block by `RWF_NOWAIT`. An object that does not know this flag is polled first. (Another thread
-//! may read what was there in between: then the call blocks.) Calls on files, and writes to all else,
-//! are made as they are, and counted.
+//! On a socket they are `recv` and `send`. Reads of other objects, and writes to pipes, are asked
+//! not to block by `RWF_NOWAIT`. An object that does not know this flag is polled first. (Another
+//! thread may read what was there in between: then the call blocks.) Calls on files, and writes to
+//! all else, are made as they are, and counted.
 
 use std::ffi::{c_int, c_void};
 
@@ -170,8 +170,8 @@ pub(crate) unsafe extern "C" fn writev(
     answer(write_out_of(Operation::writes(Function::Writev, fd), whole))
 }
 
-/// Returns whether it is standard output or error. `std` holds a lock by thread over the call, which
-/// another fiber of the thread would pass.
+/// Returns whether it is standard output or error. `std` holds a lock by thread over the call,
+/// which another fiber of the thread would pass.
 fn is_standard(fd: c_int) -> bool {
     matches!(fd, libc::STDOUT_FILENO | libc::STDERR_FILENO)
 }

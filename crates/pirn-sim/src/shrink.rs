@@ -4,10 +4,10 @@
 //! 2. Tries the canonical schedule, then each single deviation from it: most bugs need one.
 //! 3. Delta debugging: leaves out halves, then quarters and so on, then single deviations, as long
 //!    as the run still fails. The result is minimal in that each deviation is needed.
-//! 4. From three deviations on: tries one in place of two. A trace of which each deviation is needed
-//!    can be longer than another trace of the same failure.
-//! 5. Tries all pairs of deviations, then all triples and so on, until the trace is at most 1.5 times
-//!    as long as any other could be.
+//! 4. From three deviations on: tries one in place of two. A trace of which each deviation is
+//!    needed can be longer than another trace of the same failure.
+//! 5. Tries all pairs of deviations, then all triples and so on, until the trace is at most 1.5
+//!    times as long as any other could be.
 //!
 //! A budget of runs and of time ends each of them early.
 //!

@@ -1,6 +1,6 @@
-//! Documents match the tree: every example is in README.md, the code of README.md is in the page that
-//! the doc tests run, every chapter of docs/design in its index, every seeded bug in docs/models.md,
-//! and docs/features.md is what its sources say.
+//! Documents match the tree: every example is in README.md, the code of README.md is in the page
+//! that the doc tests run, every chapter of docs/design in its index, every seeded bug in
+//! docs/models.md, and docs/features.md is what its sources say.
 
 use super::tree::{Finding, Tree};
 use crate::{features, model};

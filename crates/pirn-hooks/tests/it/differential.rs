@@ -1,8 +1,9 @@
 //! Generated programs of calls give the same results on a plain thread and on a fiber.
 //!
 //! A program is a sequence of steps on one of two ends that are connected. In some steps the other
-//! end, on a thread of its own, acts a moment after the call of this end has begun, so that the call
-//! has to wait. The generator keeps count of what is on its way, so every result is determined.
+//! end, on a thread of its own, acts a moment after the call of this end has begun, so that the
+//! call has to wait. The generator keeps count of what is on its way, so every result is
+//! determined.
 
 use std::io;
 use std::net::{TcpListener, TcpStream, UdpSocket};

@@ -1,5 +1,5 @@
-//! Code of `std` and libc that blocks, on fibers of one worker: what must not block the thread would
-//! hang here.
+//! Code of `std` and libc that blocks, on fibers of one worker: what must not block the thread
+//! would hang here.
 
 #![expect(
     clippy::disallowed_methods,

@@ -56,8 +56,8 @@ fn a_handler_does_not_park() {
 
 extern "C" fn nothing(_: c_int) {}
 
-/// The look at a listener fails if a signal is pending. A call that took that for a connection would
-/// block the thread.
+/// The look at a listener fails if a signal is pending. A call that took that for a connection
+/// would block the thread.
 // Proves: T2.
 #[test]
 fn a_look_amid_signals_does_not_block() {

@@ -1,7 +1,8 @@
 //! What a picture shows.
 //!
-//! Each fiber is a line, each turn a row. A row shows which fiber runs, its operation and its place.
-//! Owns: the states of fibers, and which turns are shown. Does not own: formats (`page`, `events`).
+//! Each fiber is a line, each turn a row. A row shows which fiber runs, its operation and its
+//! place. Owns: the states of fibers, and which turns are shown. Does not own: formats (`page`,
+//! `events`).
 
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -167,6 +167,6 @@ pub(super) const ORDERS: usize = 8;
 /// Maximum number of operations in one explanation. Arbitrary.
 const CAME: usize = 3;
 
-/// The operations on a lock of which the places are looked up. Arbitrary: more than fibers that wait
-/// for one lock in a small test.
+/// The operations on a lock of which the places are looked up. Arbitrary: more than fibers that
+/// wait for one lock in a small test.
 const TAKEN: usize = 8;

@@ -1,7 +1,7 @@
 //! The sentences of a report.
 //!
-//! Owns: what is said of an unusual choice, of a fiber that waits, and of a panic. Does not own: how
-//! many of these a report shows (`failure`).
+//! Owns: what is said of an unusual choice, of a fiber that waits, and of a panic. Does not own:
+//! how many of these a report shows (`failure`).
 
 use std::collections::{BTreeMap, HashSet};
 

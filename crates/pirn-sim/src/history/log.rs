@@ -210,8 +210,8 @@ struct Log<M: Model> {
     calls: Vec<Call<M>>,
     /// The number of invocations and returns so far.
     events: usize,
-    /// The number of each fiber or thread, from 1 in the order of their first operations. Identities
-    /// of fibers differ between runs of a campaign.
+    /// The number of each fiber or thread, from 1 in the order of their first operations.
+    /// Identities of fibers differ between runs of a campaign.
     clients: HashMap<FiberId, usize>,
 }
 

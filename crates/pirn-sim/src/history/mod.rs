@@ -47,8 +47,8 @@
 //! * The time of a check grows with the number of operations, and exponentially with the number of
 //!   those that overlap. An operation without a result overlaps all later ones. Results that tell
 //!   the operations apart help: write each value once.
-//! * A history is as strict as its order of events. Operations of which none has returned before the
-//!   other was invoked may be in both orders, so invoke right before the operation begins.
+//! * A history is as strict as its order of events. Operations of which none has returned before
+//!   the other was invoked may be in both orders, so invoke right before the operation begins.
 
 mod call;
 mod log;

@@ -4,8 +4,8 @@
 //!
 //! A history has an order exactly if its operations on each part have one (Herlihy, Wing:
 //! Linearizability, TOPLAS 1990, theorem 1). If a history has an order, each prefix has one, so a
-//! binary search finds the smallest prefix that has none. A prefix ends with a return: an invocation
-//! alone takes no order away.
+//! binary search finds the smallest prefix that has none. A prefix ends with a return: an
+//! invocation alone takes no order away.
 
 use std::collections::HashMap;
 

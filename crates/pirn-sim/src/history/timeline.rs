@@ -17,9 +17,9 @@ use super::model::Model;
 /// A history that no order of its operations explains.
 ///
 /// `Display` shows the smallest prefix of the history that has none: a line for each fiber or
-/// thread, from the left to the right. It ends with the return of the operation that is named first.
-/// A bracket opens where an operation is invoked, and closes where it returns. If the model has
-/// parts, the operations are those of one part. `Debug` is the same, for `unwrap`.
+/// thread, from the left to the right. It ends with the return of the operation that is named
+/// first. A bracket opens where an operation is invoked, and closes where it returns. If the model
+/// has parts, the operations are those of one part. `Debug` is the same, for `unwrap`.
 ///
 /// # Examples
 /// ```

@@ -9,18 +9,19 @@
 //!
 //! SOUND: two slices change places if none of them is *open* and their steps do not conflict
 //! (`conflict`). A slice is open if
-//! * its step has no known object, or is not one of [`is_closed`]: the object of a slice is all that
-//!   it changes then. What fibers share besides objects of the library is used right after a
+//! * its step has no known object, or is not one of [`is_closed`]: the object of a slice is all
+//!   that it changes then. What fibers share besides objects of the library is used right after a
 //!   `point`, which has no object, by the rules of this crate;
-//! * after it another fiber is ready that was not before: it was woken or spawned, or a timer ended;
+//! * after it another fiber is ready that was not before: it was woken or spawned, or a timer
+//!   ended;
 //! * after it the fiber has ended, waits, or has asked for others to run;
 //! * the choice before one of its operations was put off.
 //!
 //! The end of a lock has no choice: a slice may release a lock besides its step. Another fiber's
-//! slice notices that only if it is about the lock. If the lock is held, that slice waits, and so is
-//! open; an attempt that does not wait (`TryLock`) and a look at an object are open always. If the
-//! lock is not held, nothing is released. If a fiber waits for it already, the release wakes that
-//! one, and is open.
+//! slice notices that only if it is about the lock. If the lock is held, that slice waits, and so
+//! is open; an attempt that does not wait (`TryLock`) and a look at an object are open always. If
+//! the lock is not held, nothing is released. If a fiber waits for it already, the release wakes
+//! that one, and is open.
 //!
 //! With a bound this is not sound: a schedule within the bound may be left out for one that has
 //! more preemptions (Coons, Musuvathi, McKinley: Bounded Partial-Order Reduction, OOPSLA 2013). So

@@ -53,8 +53,8 @@ pub enum Strategy {
     /// The portfolio for half of the runs. Each other one is a change of an earlier run, in which
     /// two operations on one object had come after each other as in no run before.
     ///
-    /// A run depends on those before it, so its seed alone does not repeat it. A failure is replayed
-    /// by its [`Trace`](crate::Trace).
+    /// A run depends on those before it, so its seed alone does not repeat it. A failure is
+    /// replayed by its [`Trace`](crate::Trace).
     ///
     /// Source: Wolff, Shi, Duck, Mathur, Roychoudhury: Greybox Fuzzing for Concurrency Testing,
     /// ASPLOS 2024.

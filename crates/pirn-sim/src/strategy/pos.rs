@@ -6,10 +6,10 @@ use pirn::dev::sim::{Choice, Choose};
 use super::conflict::conflicts;
 use super::patience::Patience;
 
-/// The ready fiber runs that has the next step of highest priority. Each step gets a random priority
-/// when it is first pending, and a new one after a step of another fiber that conflicts with it. So
-/// orders of steps that conflict are drawn, and the other steps take no part in that. A fiber that
-/// asks for others to run goes last.
+/// The ready fiber runs that has the next step of highest priority. Each step gets a random
+/// priority when it is first pending, and a new one after a step of another fiber that conflicts
+/// with it. So orders of steps that conflict are drawn, and the other steps take no part in that. A
+/// fiber that asks for others to run goes last.
 #[derive(Debug)]
 pub(super) struct Pos {
     rng: Rng,

@@ -53,8 +53,8 @@ pub struct Choice<'a> {
     pub last: Option<u32>,
     /// That fiber is ready, and has not asked for others to run: it could continue.
     pub can_continue: bool,
-    /// Since the last choice that fiber has had operations without a choice, which was put off: in a
-    /// poll, or while it unwound.
+    /// Since the last choice that fiber has had operations without a choice, which was put off: in
+    /// a poll, or while it unwound.
     pub put_off: bool,
     /// Describes those in `ready`.
     pub fibers: &'a dyn Fibers,

@@ -12,7 +12,8 @@ use crate::sched::worker::enqueue::{self, parks_in_libc};
 use crate::sys::{self, Process};
 
 /// Returns whether a call of libc parks its caller: a fiber, on its own stack, not in the middle of
-/// a poll, in code for which [`set_parking`] has decided so, or else on a runtime that was built so.
+/// a poll, in code for which [`set_parking`] has decided so, or else on a runtime that was built
+/// so.
 #[inline]
 #[must_use]
 pub fn is_parking() -> bool {

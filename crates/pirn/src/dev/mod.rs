@@ -1,5 +1,5 @@
-//! Internals for the benchmarks, for tests, and for the crates `pirn-hooks` and `pirn-sim`. Not an interface: anything
-//! here may change or disappear without notice.
+//! Internals for the benchmarks, for tests, and for the crates `pirn-hooks` and `pirn-sim`. Not an
+//! interface: anything here may change or disappear without notice.
 
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
 #[expect(unsafe_code, reason = "reads the running fiber's stack")]

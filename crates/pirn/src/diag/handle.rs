@@ -30,9 +30,9 @@ impl Handle {
     ///
     /// It asks the system which pages of the stacks are in memory. Nothing is counted before that.
     /// Stacks that wait for their next fiber are included. When one of them loses its memory
-    /// ([`stack_cache`](crate::runtime::Builder::stack_cache)), its mark is lost too. Pages that the
-    /// system has swapped out count as untouched, and only 4,096 stacks are looked at. So the result
-    /// is a lower bound. Fibers with a stack size of their own are not included.
+    /// ([`stack_cache`](crate::runtime::Builder::stack_cache)), its mark is lost too. Pages that
+    /// the system has swapped out count as untouched, and only 4,096 stacks are looked at. So the
+    /// result is a lower bound. Fibers with a stack size of their own are not included.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

@@ -111,7 +111,8 @@ impl<F: FnOnce() -> T, T> Fresh<F, T> {
     /// handle.
     ///
     /// # Errors
-    /// The closure, if the fiber was not queued. `queue` returns the fiber only if no other code has it.
+    /// The closure, if the fiber was not queued. `queue` returns the fiber only if no other code
+    /// has it.
     #[inline(always)]
     pub(crate) fn publish(
         self,

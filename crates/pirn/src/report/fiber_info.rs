@@ -67,9 +67,9 @@ pub struct FiberInfo {
     pub deadline: Option<Instant>,
     /// Bytes of its stack in use; 0 if unknown.
     pub stack_used: usize,
-    /// Bytes of its stack that have been touched: its deepest use so far, in whole pages. A stack is
-    /// used again for other fibers, and an earlier one may have been deeper. Only for the fibers of
-    /// which [`backtrace`](Self::backtrace)s are taken; 0 if unknown.
+    /// Bytes of its stack that have been touched: its deepest use so far, in whole pages. A stack
+    /// is used again for other fibers, and an earlier one may have been deeper. Only for the fibers
+    /// of which [`backtrace`](Self::backtrace)s are taken; 0 if unknown.
     pub stack_touched: usize,
     /// Size of its stack in bytes.
     pub stack_size: usize,

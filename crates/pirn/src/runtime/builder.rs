@@ -359,10 +359,10 @@ impl Builder {
     /// every run with the same seed, and their time is virtual.
     ///
     /// There is one worker. Whenever it is free it picks one of the ready fibers at random. It does
-    /// so also before each operation that may wait, such as a lock, a send or a receive, whether the
-    /// operation waits or not. These choices, and those of a select, are derived from `seed`. For
-    /// choices before other operations too, for other strategies, and for shorter failures see the
-    /// crate `pirn-sim`.
+    /// so also before each operation that may wait, such as a lock, a send or a receive, whether
+    /// the operation waits or not. These choices, and those of a select, are derived from `seed`.
+    /// For choices before other operations too, for other strategies, and for shorter failures see
+    /// the crate `pirn-sim`.
     ///
     /// [`time::now`](crate::time::now) starts at the real time and does not advance while fibers
     /// run. When none is ready it jumps to the next moment that a fiber waits for: sleeps, time

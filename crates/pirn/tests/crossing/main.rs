@@ -1,10 +1,10 @@
 //! Each primitive orders what fibers do before and after it by itself.
 //!
-//! Two fibers on two threads hand a plain value to each other. Under ThreadSanitizer a switch between
-//! fibers of one thread counts as no order here, so the order must come from the primitive that the
-//! two use, and not from another fiber that has met the other thread in between. Without the
-//! sanitizer the values alone are checked. A wake orders, too: that is stated to the sanitizer, and
-//! checked by models.
+//! Two fibers on two threads hand a plain value to each other. Under ThreadSanitizer a switch
+//! between fibers of one thread counts as no order here, so the order must come from the primitive
+//! that the two use, and not from another fiber that has met the other thread in between. Without
+//! the sanitizer the values alone are checked. A wake orders, too: that is stated to the sanitizer,
+//! and checked by models.
 //!
 //! A binary of its own: the scheduler's data appears racy, and is suppressed by the names of its
 //! functions. A race on a [`Plain`] value is between two functions of `plain`, and is reported.

@@ -1,4 +1,5 @@
-//! Utilities for tests of `pirn::par`: lengths, cuts, work that takes a while, and work that panics.
+//! Utilities for tests of `pirn::par`: lengths, cuts, work that takes a while, and work that
+//! panics.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

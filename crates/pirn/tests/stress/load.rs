@@ -26,8 +26,8 @@ impl Job {
         Job(steps as u64)
     }
 
-    /// A chain of multiplications in registers. A step through memory has two speeds, which differ by
-    /// half and last for a run, if the loop is not within one line of the cache.
+    /// A chain of multiplications in registers. A step through memory has two speeds, which differ
+    /// by half and last for a run, if the loop is not within one line of the cache.
     ///
     /// Not inlined: each copy of such a loop has a speed of its own.
     #[inline(never)]

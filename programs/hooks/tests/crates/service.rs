@@ -20,8 +20,8 @@ fn the_service_on_fibers() {
     serve("fibers", 10_000);
 }
 
-/// Starts the service, and sends two requests from each of the clients, the second one when all have
-/// had an answer to the first.
+/// Starts the service, and sends two requests from each of the clients, the second one when all
+/// have had an answer to the first.
 fn serve(mode: &str, clients: usize) {
     let Some((_redis, client)) = redis_server() else {
         return;

@@ -160,8 +160,8 @@ impl From<RecvError> for io::Error {
     }
 }
 
-/// Kind `WouldBlock` if no value has come, `UnexpectedEof` if the channel is closed, `Other` if values
-/// were missed.
+/// Kind `WouldBlock` if no value has come, `UnexpectedEof` if the channel is closed, `Other` if
+/// values were missed.
 impl From<TryRecvError> for io::Error {
     fn from(error: TryRecvError) -> io::Error {
         let kind = match error {

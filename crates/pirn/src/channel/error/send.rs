@@ -349,7 +349,8 @@ impl<T> Error for SendTimeoutError<T> {
 
 const CLOSED: &str = "the channel is closed";
 
-/// Kind `BrokenPipe` if the channel is closed, else that of the [`Interrupt`]. The value is dropped.
+/// Kind `BrokenPipe` if the channel is closed, else that of the [`Interrupt`]. The value is
+/// dropped.
 impl<T> From<SendError<T>> for io::Error {
     fn from(error: SendError<T>) -> io::Error {
         let (kind, error) = match error {

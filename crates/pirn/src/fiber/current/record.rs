@@ -77,7 +77,8 @@ struct Clock {
     /// This thread is a worker that chooses anew before each operation that fibers notice, also
     /// before those that never wait.
     chooses: Cell<bool>,
-    /// The operation before which the fiber that ran last has yielded at a choice. It could continue.
+    /// The operation before which the fiber that ran last has yielded at a choice. It could
+    /// continue.
     step: Cell<Option<Step>>,
     /// The fiber that ran last has had operations before which the choice was put off.
     put_off: Cell<bool>,

@@ -1,6 +1,6 @@
 //! Models: calls on a number of a descriptor, beside events, other calls, ends of the number, and
-//! the end of a worker. No call waits for ever. None that has waited for one object takes an item of
-//! the next one.
+//! the end of a worker. No call waits for ever. None that has waited for one object takes an item
+//! of the next one.
 //!
 //! A lost event leaves its call waiting indefinitely: a deadlock, which loom reports.
 

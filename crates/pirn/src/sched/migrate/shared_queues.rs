@@ -94,8 +94,8 @@ impl SharedQueues {
     /// Assigns it to this worker of the pool at this address.
     ///
     /// # Safety
-    /// CM2: `pool` is the address of a pool in an `Arc`, and the worker holds a reference to it until
-    /// `release`.
+    /// CM2: `pool` is the address of a pool in an `Arc`, and the worker holds a reference to it
+    /// until `release`.
     pub(in crate::sched) unsafe fn bind(&self, pool: *const (), worker: usize) {
         self.worker.store(worker, Ordering::Relaxed);
         // ORDERING: Release: with the number, for a thread that has a fiber of this worker.

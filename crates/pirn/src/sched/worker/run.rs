@@ -412,8 +412,8 @@ impl Worker {
         }
     }
 
-    /// True if anything but the running fiber needs this thread; with `observers`, also if an observer
-    /// waits for an answer.
+    /// True if anything but the running fiber needs this thread; with `observers`, also if an
+    /// observer waits for an answer.
     pub(in crate::sched) fn others_wait(&self, observers: bool) -> bool {
         let remote = self.remote();
         self.has_ready()

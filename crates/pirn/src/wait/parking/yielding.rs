@@ -153,8 +153,8 @@ fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
     }
 }
 
-/// Counts one operation, and says which one. The last one of a fiber's budget yields, so that a fiber with
-/// operations that never wait cannot keep its worker indefinitely.
+/// Counts one operation, and says which one it is. The last one of a fiber's budget yields, so that
+/// a fiber with operations that never wait cannot keep its worker indefinitely.
 #[inline]
 pub(crate) fn consume_budget(operation: Operation, object: usize) {
     consume_budget_here(operation, object);
@@ -182,8 +182,8 @@ fn spent(local: &'static Local, operation: Operation, object: usize) -> &'static
 }
 
 /// Yields, since the budget is spent. Where each operation spends it, a fiber that unwinds defers
-/// that to its next operation: `std` would count its panic for the fibers that run meanwhile. Not if
-/// a fiber has left its stack while it unwinds: then the running one may be another.
+/// that to its next operation: `std` would count its panic for the fibers that run meanwhile. Not
+/// if a fiber has left its stack while it unwinds: then the running one may be another.
 #[cold]
 pub(in crate::wait) fn yield_as_spent(local: &Local, step: Step) {
     if local.time_is_virtual() && panicking() && !local.left_unwinding() {

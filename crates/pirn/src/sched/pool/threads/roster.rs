@@ -55,8 +55,8 @@ impl Threads {
 
     /// Sets the number of members. Requires the lock of the roster.
     pub(in crate::sched) fn set_members(&self, members: usize) {
-        // ORDERING: Release: pairs with the Acquire in `members`: the places of new members have been
-        // filled.
+        // ORDERING: Release: pairs with the Acquire in `members`: the places of new members have
+        // been filled.
         self.members.store(members, Ordering::Release);
     }
 }
