@@ -41,6 +41,50 @@ fn the_deadline_ends_the_wait() {
     );
 }
 
+/// A deadline that has passed leaves the parker as if there had been no wait.
+// Proves: Q3, Q3 (portable).
+#[test]
+fn tokens_count_after_a_deadline() {
+    let parker = Parker::new();
+    for _ in 0..3 {
+        assert!(!parker.park_until(shim::now() + Duration::from_micros(300)));
+        assert!(!parker.is_parked(), "it sleeps no more");
+        parker.unpark();
+        assert!(parker.park_until(shim::now()), "a token after a deadline");
+        assert!(!parker.park_until(shim::now()), "one token");
+    }
+}
+
+/// A parked thread leaves its processor to others, with a deadline and without.
+// Proves: Q3, Q3 (portable).
+#[cfg(target_os = "linux")]
+#[test]
+fn a_parked_thread_uses_no_processor() {
+    const WAIT: Duration = Duration::from_millis(200);
+    let own_time = || {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat");
+        let text = text.expect("the time of this thread");
+        let nanos = text.split(' ').next().expect("a number").parse();
+        Duration::from_nanos(nanos.expect("a number"))
+    };
+    let parker = Arc::new(Parker::new());
+    let before = own_time();
+    assert!(!parker.park_until(shim::now() + WAIT));
+    let timed = own_time() - before;
+    let waker = Arc::clone(&parker);
+    let waker = thread::spawn("waker".into(), move || {
+        assert!(!Parker::new().park_until(shim::now() + WAIT));
+        waker.unpark();
+    });
+    let before = own_time();
+    parker.park();
+    let untimed = own_time() - before;
+    waker.expect("a thread").join().expect("it does not panic");
+    // A tenth of what a loop takes that has half of the processor.
+    let most = WAIT / 20;
+    assert!(timed < most && untimed < most, "{timed:?}, {untimed:?}");
+}
+
 // Proves: C7, Q3, Q3 (portable).
 #[test]
 fn ping_pong_loses_no_token() {
