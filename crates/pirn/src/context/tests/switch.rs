@@ -191,7 +191,7 @@ fn a_context_can_be_prepared_again() {
     pool.give(stack);
 }
 
-// Proves: Q2 (portable).
+/// With the portable switch the position is never known.
 #[test]
 fn a_context_stands_nowhere_before_and_after_its_life() {
     assert_eq!(Context::empty().frame(), None);
