@@ -1,16 +1,31 @@
 //! With the feature `diagnostics`: a damaged stack is detected at the next switch, and its fiber
 //! named.
 
+#[cfg(target_arch = "x86_64")]
+use std::ops::Range;
 use std::ptr;
 
 use pirn::Runtime;
+#[cfg(target_arch = "x86_64")]
+use pirn::channel::Receiver;
+use pirn::channel::bounded;
 use pirn::dev::running_stack;
 use pirn::spawn::Builder;
 
 use crate::util::{apart, on_every_shape};
 
+/// A runtime with one worker, where fibers settle or, if `free`, may migrate.
+fn one_worker(free: bool) -> Runtime {
+    let mut builder = Runtime::builder().workers(1);
+    if free {
+        // SAFETY: the fibers of these tests keep nothing of a thread over a wait.
+        builder = unsafe { builder.free_migration() };
+    }
+    builder.build().unwrap()
+}
+
 /// A fiber that has overwritten the low end of its stack is named at its next switch: when it
-/// yields, waits, or ends.
+/// yields, waits, or ends, where fibers settle and where they may migrate.
 // Proves: P11 (checked), P12 (checked).
 #[test]
 fn a_damaged_stack_is_found() {
@@ -19,12 +34,13 @@ fn a_damaged_stack_is_found() {
         || pirn::sleep(std::time::Duration::from_millis(1)).unwrap(),
         || (),
     ];
-    for way in ["0", "1", "2"] {
+    for way in ["0", "1", "2", "3", "4", "5"] {
         let name = "checks::a_damaged_stack_is_found";
         let ended = apart(name, &[("PIRN_TEST_WAY", way)], || {
             let way = std::env::var("PIRN_TEST_WAY").unwrap();
-            let leave = leaves[way.parse::<usize>().unwrap()];
-            let runtime = Runtime::builder().workers(1).build().unwrap();
+            let way = way.parse::<usize>().unwrap();
+            let leave = leaves[way % 3];
+            let runtime = one_worker(way >= 3);
             let body = move || {
                 let stack = running_stack().unwrap();
                 let lowest = ptr::with_exposed_provenance_mut::<u8>(stack.start + 5);
@@ -50,7 +66,7 @@ fn a_suspended_fiber_with_a_damaged_stack_does_not_resume() {
     let name = "checks::a_suspended_fiber_with_a_damaged_stack_does_not_resume";
     let ended = apart(name, &[], || {
         let runtime = Runtime::builder().workers(1).build().unwrap();
-        let (tx, rx) = pirn::channel::bounded(1);
+        let (tx, rx) = bounded(1);
         let victim = move || {
             tx.send(running_stack().unwrap().start).unwrap();
             pirn::park();
@@ -98,36 +114,72 @@ unsafe fn call_below(top: usize, f: extern "C" fn()) {
     }
 }
 
-/// A fiber that runs on other memory than its stack is named at its next switch, whichever side of
-/// the stack that memory is on.
+/// Returns the stacks of eight new fibers. They wait until the channel closes, with frames at the
+/// high ends of their stacks.
+#[cfg(target_arch = "x86_64")]
+fn eight_more(closed: &Receiver<()>) -> Vec<Range<usize>> {
+    let (tx, rx) = bounded(1);
+    let one = |_| {
+        let (tx, closed) = (tx.clone(), closed.clone());
+        drop(pirn::spawn(move || {
+            tx.send(running_stack().unwrap()).unwrap();
+            assert!(closed.recv().is_err());
+        }));
+        rx.recv().unwrap()
+    };
+    (0..8).map(one).collect()
+}
+
+/// A fiber that runs on other memory than its stack is named when it yields or waits, whichever side
+/// of the stack that memory is on: far away, or the nearest stack of another fiber.
 // Proves: P12 (checked).
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_fiber_off_its_stack_is_found() {
-    const SIZE: usize = 256 << 10;
+    const SIZE: usize = 64 << 10;
     /// In the data of the program, below all memory that is mapped later.
     static mut LOW: [u128; SIZE / 16] = [0; SIZE / 16];
-    extern "C" fn leave() {
+    extern "C" fn yields() {
         pirn::yield_now();
     }
-    for way in ["0", "1"] {
+    extern "C" fn waits() {
+        pirn::sleep(std::time::Duration::from_millis(1)).unwrap();
+    }
+    let leaves: [extern "C" fn(); 2] = [yields, waits];
+    for way in 0..16_usize {
         let name = "checks::a_fiber_off_its_stack_is_found";
-        let ended = apart(name, &[("PIRN_TEST_WAY", way)], || {
+        let text = way.to_string();
+        let ended = apart(name, &[("PIRN_TEST_WAY", &text)], || {
+            let way = std::env::var("PIRN_TEST_WAY").unwrap();
+            let way: usize = way.parse().unwrap();
+            let (leave, memory) = (leaves[way % 2], way / 2 % 4);
             // Mapped before the stack of the fiber, so above it on most systems.
-            let mut high = vec![0_u128; 64 * SIZE / 16];
-            let base = match std::env::var("PIRN_TEST_WAY").as_deref() {
-                Ok("0") => (&raw mut LOW).addr(),
-                _ => high.as_mut_ptr().addr(),
+            let mut high = vec![0_u128; 256 * SIZE / 16];
+            let high = high.as_mut_ptr().addr();
+            let (gate, closed) = bounded::<()>(0);
+            let body = move |older: Vec<Range<usize>>, closed: &Receiver<()>| {
+                let own = running_stack().unwrap();
+                let others = [older, eight_more(closed)].concat();
+                let below = others.iter().filter(|other| other.end <= own.start);
+                let above = others.iter().filter(|other| other.start >= own.end);
+                let top = match memory {
+                    0 => (&raw mut LOW).addr() + SIZE,
+                    1 => high + SIZE,
+                    2 => below.map(|other| other.end - SIZE).max().unwrap(),
+                    _ => above.map(|other| other.start + SIZE).min().unwrap(),
+                };
+                eprintln!("at {top:#x}, beside {own:#x?}");
+                // SAFETY: memory that nothing else uses: a waiting fiber uses less than `SIZE` at
+                // the high end of its stack.
+                unsafe { call_below(top, leave) };
             };
-            let runtime = Runtime::builder().workers(1).build().unwrap();
-            let body = move || {
-                let stack = running_stack().unwrap();
-                eprintln!("below: {}", base < stack.start);
-                // SAFETY: memory that nothing else uses.
-                unsafe { call_below(base + SIZE, leave) };
-            };
-            let named = Builder::new().name("astray");
-            runtime.run(|| named.spawn(body).unwrap().join().unwrap());
+            one_worker(way >= 8).run(move || {
+                let older = eight_more(&closed);
+                let named = Builder::new().name("astray");
+                let fiber = named.spawn(move || body(older, &closed));
+                fiber.unwrap().join().unwrap();
+                drop(gate);
+            });
         });
         let Some(ended) = ended else { return };
         let said = &ended.stderr;
