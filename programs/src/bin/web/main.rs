@@ -15,6 +15,9 @@ mod notes;
 mod pace;
 mod routes;
 mod service;
+#[cfg(test)]
+#[path = "../../../../crates/pirn/src/base/tests/unmeasured.rs"]
+mod unmeasured;
 
 use std::process::ExitCode;
 use std::time::Duration;
