@@ -15,7 +15,8 @@ use crate::options::Options;
 use crate::tally::Tally;
 use crate::{hung, repo};
 
-const HOME: &str = "crates/pirn/examples/";
+/// The packages with examples.
+const HOMES: [&str; 2] = ["pirn", "pirn-sim"];
 /// Timeout of an example with small arguments.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -27,19 +28,25 @@ struct Check {
     last_line: String,
 }
 
-/// Builds and runs every example of the library.
+/// Builds and runs every example of the libraries.
 ///
 /// # Errors
 /// When one does not build, or has no such sentence.
 pub(crate) fn examples(_: &Options) -> Result<Tally, String> {
     let mut checks = Vec::new();
-    for file in repo::files()? {
-        let name = file.path.strip_prefix(HOME);
-        if let Some(name) = name.filter(|name| !name.contains('/')) {
-            checks.push(parse(name.trim_end_matches(".rs"), &file.text)?);
+    let files = repo::files()?;
+    for home in HOMES {
+        let directory = format!("crates/{home}/examples/");
+        for file in &files {
+            let name = file.path.strip_prefix(&directory);
+            if let Some(name) = name.filter(|name| !name.contains('/')) {
+                checks.push(parse(name.trim_end_matches(".rs"), &file.text)?);
+            }
         }
+        // One after the other: together, each would have the features that the other turns on.
+        let build = format!("build --quiet -p {home} --examples");
+        command::run(&mut command::cargo(&build))?;
     }
-    command::run(&mut command::cargo("build --quiet -p pirn --examples"))?;
     let mut tally = Tally::default();
     for check in checks {
         let last = last_line(&check)?;
