@@ -15,8 +15,6 @@ use crate::options::Options;
 use crate::tally::Tally;
 use crate::{hung, repo};
 
-/// The packages with examples.
-const HOMES: [&str; 2] = ["pirn", "pirn-sim"];
 /// Timeout of an example with small arguments.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -34,29 +32,25 @@ struct Check {
 /// When one does not build, or has no such sentence.
 pub(crate) fn examples(_: &Options) -> Result<Tally, String> {
     let mut checks = Vec::new();
-    let files = repo::files()?;
-    for home in HOMES {
+    for home in ["pirn", "pirn-sim"] {
         let directory = format!("crates/{home}/examples/");
-        for file in &files {
+        for file in repo::files()? {
             let name = file.path.strip_prefix(&directory);
             if let Some(name) = name.filter(|name| !name.contains('/')) {
                 checks.push(parse(name.trim_end_matches(".rs"), &file.text)?);
             }
         }
         // One after the other: together, each would have the features that the other turns on.
-        let build = format!("build --quiet -p {home} --examples");
-        command::run(&mut command::cargo(&build))?;
+        command::run(&mut command::cargo(&format!(
+            "build -q -p {home} --examples"
+        )))?;
     }
     let mut tally = Tally::default();
     for check in checks {
         let last = last_line(&check)?;
         let ok = fits(&check.last_line, &last);
-        let said = if ok {
-            String::new()
-        } else {
-            format!(": ended with `{last}`")
-        };
-        tally += Tally::printed(ok, check.name + &said);
+        let said = (!ok).then(|| format!(": ended with `{last}`"));
+        tally += Tally::printed(ok, check.name + &said.unwrap_or_default());
     }
     Ok(tally)
 }

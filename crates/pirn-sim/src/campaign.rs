@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::env;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -17,17 +16,19 @@ use crate::diagram::{self, Diagram};
 use crate::explain::{self, Explained, Scene, Stuck};
 use crate::failure::{Failure, Verdict};
 use crate::output;
-use crate::runner::{Body, Driver, Plan, Ran, Runner, is_old};
+use crate::runner::{Body, Driver, Plan, Ran, Runner};
+use crate::series::{Limits, Series};
 use crate::shrink::{Shrunk, Tried, shrink};
-use crate::strategy::{Exhaustive, Guide, Strategy};
-use crate::trace::{Also, Replay, Sometimes, Trace};
+use crate::strategy::Strategy;
+use crate::trace::{Also, Escapes, Replay, Sometimes, Trace};
 use crate::watchdog::{Pulse, Watchdog};
 
 /// Creates a campaign: by default 1,000 runs, or as many as begin within 10 s. The seeds count up
 /// from a random one.
 ///
 /// The environment takes precedence over the methods of [`Campaign`]: `PIRN_SIM_SEED` is the seed
-/// of the first run, `PIRN_SIM_RUNS` their number, `PIRN_SIM_TIME` their limit in seconds.
+/// of the first run, `PIRN_SIM_RUNS` their number, `PIRN_SIM_TIME` their limit in seconds,
+/// `PIRN_SIM_JOBS` the number of threads.
 /// `PIRN_SIM_TRACE` replays one trace, once. `PIRN_SIM_OUT` is a directory to which a failure
 /// writes its trace, its diagram and its trace events ([`Failure::to_html`],
 /// [`Failure::to_perfetto`]); the names of the files are those of the test and the seed. Each
@@ -60,6 +61,7 @@ pub fn campaign() -> Campaign {
         reaches: Vec::new(),
         corpus: None,
         stuck: STUCK,
+        jobs: 1,
         pulse: Arc::default(),
     }
 }
@@ -82,13 +84,15 @@ pub struct Campaign {
     time: Option<Duration>,
     seed: Option<u64>,
     choices: u64,
-    strategy: Strategy,
+    pub(crate) strategy: Strategy,
     replay: Option<Trace>,
     /// Names of properties that one run at least has to meet.
     reaches: Vec<&'static str>,
     corpus: Option<PathBuf>,
     /// A run without a choice for so long ends the process.
     stuck: Duration,
+    /// The number of threads.
+    jobs: usize,
     pulse: Arc<Pulse>,
 }
 
@@ -161,6 +165,21 @@ impl Campaign {
     /// ```
     pub fn stuck_limit(mut self, limit: Duration) -> Campaign {
         self.stuck = limit;
+        self
+    }
+
+    /// Sets on how many threads runs are made; by default 1, since a test harness runs several
+    /// tests at once. The first failure is that of the lowest seed, as with one thread. The
+    /// strategies `Exhaustive` and `Guided` learn from each run, and stay on one thread. With more
+    /// than one the calling thread is blocked, also if a fiber calls.
+    ///
+    /// # Examples
+    /// ```
+    /// // For a long campaign on a machine of its own.
+    /// pirn_sim::campaign().jobs(2).runs(1_000).check(|| drop(pirn::spawn(|| ()).join()));
+    /// ```
+    pub fn jobs(mut self, jobs: usize) -> Campaign {
+        self.jobs = jobs;
         self
     }
 
@@ -305,10 +324,9 @@ impl Campaign {
     #[must_use]
     pub fn explore(mut self, body: impl Fn() + Send + Sync + 'static) -> Outcome {
         let body: Body = Arc::new(body);
-        // A clone of the campaign has the same one.
+        // A clone of the campaign has the same pulse.
         self.pulse = Arc::default();
-        let test = format!("'{}' ({})", self.test, self.at);
-        let _watchdog = Watchdog::new(test, Arc::clone(&self.pulse), self.stuck);
+        let _watchdog = self.watchdog();
         let replay = variable("PIRN_SIM_TRACE").or(self.replay.clone());
         let seed = variable("PIRN_SIM_SEED").or(self.seed);
         let seed = seed.unwrap_or_else(|| fastrand::u64(..));
@@ -329,6 +347,20 @@ impl Campaign {
         };
         outcome.failure = outcome.failure.map(|failed| self.examine(&body, failed));
         outcome
+    }
+
+    /// Returns a copy for another thread.
+    pub(crate) fn another(&self) -> Campaign {
+        Campaign {
+            pulse: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Starts a watchdog of the runs on one thread.
+    pub(crate) fn watchdog(&self) -> Watchdog {
+        let test = format!("'{}' ({})", self.test, self.at);
+        Watchdog::new(test, Arc::clone(&self.pulse), self.stuck)
     }
 
     /// Repeats, shrinks and explains a failure.
@@ -373,7 +405,8 @@ impl Campaign {
                 self.plan(Box::new(replay), trace.seed)
             });
             if let Some(verdict) = ran.verdict {
-                let mut failure = self.failure(1, trace.seed, verdict, ran.trace);
+                let mut failure =
+                    self.failure(1, trace.seed, verdict, ran.trace, ran.escapes);
                 failure.line = Some(at);
                 return Some(failure);
             }
@@ -446,98 +479,42 @@ impl Campaign {
         let most = variable("PIRN_SIM_RUNS").or(self.runs).unwrap_or(RUNS);
         let time = variable("PIRN_SIM_TIME").map(Duration::from_secs);
         let time = time.or(self.time).unwrap_or(TIME);
+        let jobs = variable("PIRN_SIM_JOBS").unwrap_or(self.jobs);
         let begun = Instant::now();
-        let search = match self.strategy {
-            Strategy::Exhaustive { preemptions } => Some(Exhaustive::new(preemptions)),
-            _ => None,
-        };
         // The bounds on a search are its own.
-        let (most, time) = match search {
-            Some(_) => (
+        let (most, time) = match self.strategy {
+            Strategy::Exhaustive { .. } => (
                 self.runs.unwrap_or(u64::MAX),
                 self.time.unwrap_or(Duration::MAX),
             ),
-            None => (most, time),
+            _ => (most, time),
         };
-        let mut run = 0;
-        let mut complete = false;
         // The canonical schedule, for the number of choices. A number that depended on earlier runs
         // would change what a seed means.
-        let canonical = self.once(body, &Trace::default(), Also::Nothing);
-        if let Some(verdict) = canonical.verdict {
+        let ran = self.once(body, &Trace::default(), Also::Nothing);
+        if let Some(verdict) = ran.verdict {
+            let failure = self.failure(1, first, verdict, ran.trace, ran.escapes);
             return Outcome {
                 runs: 1,
-                complete,
-                failure: Some(self.failure(1, first, verdict, canonical.trace)),
+                complete: false,
+                failure: Some(failure),
             };
         }
-        let expected = canonical.choices;
-        let mut sometimes = canonical.sometimes;
-        let mut runs_in = |driver: &mut Driver<'_>| {
-            let mut guide = match self.strategy {
-                Strategy::Guided => Some(Guide::default()),
-                _ => None,
-            };
-            while run < most && begun.elapsed() < time && !complete {
-                if is_old() {
-                    return ControlFlow::Continue(());
-                }
-                let seed = first.wrapping_add(run);
-                run += 1;
-                let strategy = match (&search, &guide) {
-                    (Some(search), _) => Box::new(search.clone()),
-                    (_, Some(guide)) => guide.make(seed, expected),
-                    _ => self.strategy.make(seed, expected),
-                };
-                // A search follows paths: in all its runs the other choices are the same.
-                let others = match &search {
-                    Some(search) if search.is_reduced() => 0,
-                    Some(_) => first,
-                    None => seed,
-                };
-                let ran = driver.run(self.plan(strategy, others));
-                if let Some(verdict) = ran.verdict {
-                    let failure = self.failure(run, others, verdict, ran.trace);
-                    return ControlFlow::Break(Some(failure));
-                }
-                if let Some(guide) = &mut guide {
-                    guide.learn(&ran.trace.deviations);
-                }
-                for (name, (at, is_met)) in ran.sometimes {
-                    sometimes.entry(name).or_insert((at, false)).1 |= is_met;
-                }
-                if search.is_none() && run.is_multiple_of(AUDITED) {
-                    let strategy = match guide {
-                        Some(_) => Box::new(Replay::new(&ran.trace)),
-                        None => self.strategy.make(seed, expected),
-                    };
-                    let again = driver.run(self.plan(strategy, seed));
-                    if again.hash != ran.hash {
-                        self.report_difference(run);
-                    }
-                    if let Some(verdict) = again.verdict {
-                        let failure = self.failure(run, seed, verdict, again.trace);
-                        return ControlFlow::Break(Some(failure));
-                    }
-                }
-                complete = search.as_ref().is_some_and(|search| !search.advance());
-            }
-            ControlFlow::Break(None)
+        let limits = Limits { most, begun, time };
+        let made = Series::new(self, body, first, limits, ran.choices).make(jobs);
+        let mut sometimes = ran.sometimes;
+        for (name, (at, is_met)) in made.sometimes {
+            sometimes.entry(name).or_insert((at, false)).1 |= is_met;
+        }
+        let never = || {
+            let verdict = self.never_met(&sometimes)?;
+            let trace = Trace::default();
+            Some(self.failure(made.runs, first, verdict, trace, Escapes::default()))
         };
-        let failure = loop {
-            // Another runtime, if the virtual time of this one is nearly spent.
-            if let ControlFlow::Break(failure) = Runner::new().drive(body, &mut runs_in).0
-            {
-                break failure;
-            }
-        };
-        let never = || self.never_met(&sometimes);
-        let failure = failure
-            .or_else(|| Some(self.failure(run, first, never()?, Trace::default())));
         Outcome {
-            runs: run,
-            complete,
-            failure,
+            runs: made.runs,
+            complete: made.complete,
+            failure: made.failure.or_else(never),
         }
     }
 
@@ -560,11 +537,15 @@ impl Campaign {
 
     /// Reports a run that chose otherwise when it was repeated: the schedule does not decide alone.
     #[cold]
-    fn report_difference(&self, run: u64) {
+    pub(crate) fn report_difference(&self, run: u64, escapes: Escapes) {
+        let known = match escapes.any() {
+            true => format!("; it had {escapes}"),
+            false => String::new(),
+        };
         eprintln!(
             "pirn-sim: '{}': run {run} took another way when it was repeated; the test depends on \
              something else than the schedule, such as a static, a clock or the order of a \
-             HashMap, and its failures may not replay",
+             HashMap, and its failures may not replay{known}",
             self.test
         );
     }
@@ -573,7 +554,7 @@ impl Campaign {
     fn follow(&self, body: &Body, trace: &Trace) -> Option<Failure> {
         let ran = self.once(body, trace, Also::Nothing);
         let verdict = ran.verdict?;
-        Some(self.failure(1, trace.seed, verdict, ran.trace))
+        Some(self.failure(1, trace.seed, verdict, ran.trace, ran.escapes))
     }
 
     /// Makes the run of a trace in a runtime of its own.
@@ -584,7 +565,11 @@ impl Campaign {
         })
     }
 
-    fn plan(&self, strategy: Box<dyn pirn::dev::sim::Choose>, seed: u64) -> Plan {
+    pub(crate) fn plan(
+        &self,
+        strategy: Box<dyn pirn::dev::sim::Choose>,
+        seed: u64,
+    ) -> Plan {
         Plan {
             strategy,
             seed,
@@ -594,7 +579,14 @@ impl Campaign {
         }
     }
 
-    fn failure(&self, run: u64, seed: u64, verdict: Verdict, trace: Trace) -> Failure {
+    pub(crate) fn failure(
+        &self,
+        run: u64,
+        seed: u64,
+        verdict: Verdict,
+        trace: Trace,
+        escapes: Escapes,
+    ) -> Failure {
         Failure {
             test: self.test.clone(),
             at: self.at,
@@ -610,6 +602,7 @@ impl Campaign {
             needs_seed: false,
             is_guided: self.strategy == Strategy::Guided,
             repeats: false,
+            escapes,
             corpus: self.corpus.clone(),
             page: None,
         }
@@ -673,6 +666,3 @@ const CHOICES: u64 = 1_000_000;
 
 /// Deadlocks after which a trace is not shrunk any more: each leaks a runtime. Arbitrary.
 const DEADLOCKS: u32 = 200;
-
-/// One run of so many is repeated, and compared.
-const AUDITED: u64 = 64;

@@ -8,7 +8,7 @@ use pirn::dev::sim::Property;
 
 use crate::diagram::Diagram;
 use crate::explain::{Explained, WAITS};
-use crate::trace::Trace;
+use crate::trace::{Escapes, Trace};
 
 /// Why a run has failed.
 ///
@@ -127,6 +127,8 @@ pub struct Failure {
     pub(crate) is_guided: bool,
     /// The same trace has failed in the same way twice.
     pub(crate) repeats: bool,
+    /// What no schedule decides in the run.
+    pub(crate) escapes: Escapes,
     /// The corpus to which the failure may be added.
     pub(crate) corpus: Option<PathBuf>,
     /// The page that has been written, or why not.
@@ -271,6 +273,15 @@ impl Failure {
         }
     }
 
+    /// Returns what no schedule decides.
+    fn outside(&self) -> String {
+        let calls = match self.explained.calls.as_slice() {
+            [] => String::new(),
+            calls => format!(" ({})", calls.join(", ")),
+        };
+        self.escapes.to_string() + &calls
+    }
+
     /// Writes which choices were unusual.
     fn write_orders(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.repeats {
@@ -343,9 +354,12 @@ impl fmt::Display for Failure {
             let seed = self.trace.seed;
             writeln!(
                 f,
-                "  the seed {seed:x} is needed too: from it come the ready case of a select, the time \
-                 that choices take, and `pirn_sim::seed`"
+                "  the seed {seed:x} is needed too: from it come the time that choices take, the jobs \
+                 of `par` that become fibers, and `pirn_sim::seed`"
             )?;
+        }
+        if self.escapes.any() {
+            writeln!(f, "  no seed decides when these end: {}", self.outside())?;
         }
         if let Some(page) = &self.page {
             match page {

@@ -57,8 +57,8 @@
 //! * A fiber that waits for a plain thread, a socket, a child process or another runtime counts as
 //!   one that waits indefinitely. Calls of [`blocking`](pirn::blocking()) and of files are waited
 //!   for in real time.
-//! * The case that a select takes, if several are ready, is drawn from the seed: it is no part of
-//!   the schedule, and is not shrunk.
+//! * Which halves of a join of `par` become fibers is drawn from the seed: it is no part of the
+//!   schedule, not enumerated, and not shrunk.
 //! * `Handle::wait_idle` never ends in a body: a fiber of the campaign waits for the run.
 //! * Locks and condition variables have no spurious wake-ups.
 //! * The fibers of a deadlock never resume and are leaked, with everything on their stacks.
@@ -82,6 +82,7 @@ mod failure;
 pub mod history;
 mod output;
 mod runner;
+mod series;
 mod shrink;
 mod strategy;
 mod trace;

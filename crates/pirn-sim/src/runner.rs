@@ -23,7 +23,9 @@ use pirn::runtime::{Deadlock, Handle};
 use pirn::spawn::FiberId;
 
 use crate::failure::Verdict;
-use crate::trace::{Also, Deviation, Recorder, Recording, Sometimes, TURN, Trace};
+use crate::trace::{
+    Also, Deviation, Escapes, Recorder, Recording, Sometimes, TURN, Trace,
+};
 use crate::turns::Turns;
 use crate::watchdog::Pulse;
 
@@ -45,6 +47,7 @@ pub(crate) struct Ran {
     pub(crate) fibers: Vec<(FiberId, usize)>,
     /// The fibers that wait indefinitely.
     pub(crate) stuck: Vec<FiberInfo>,
+    pub(crate) escapes: Escapes,
     pub(crate) choices: u64,
     pub(crate) hash: u64,
 }
@@ -155,7 +158,7 @@ impl Driver<'_> {
         LAST.take();
         // One of the run before, if its body has panicked as well.
         drop(self.lost_panic());
-        sim::begin(Box::new(recorder), plan.most, plan.seed);
+        sim::begin(Box::new(recorder), plan.most);
         let body = Arc::clone(self.body);
         let fiber = pirn::spawn(move || body());
         let ended = sim::settle();
@@ -180,6 +183,7 @@ impl Driver<'_> {
             },
             Ended::Quiet => self.lost_panic().or_else(|| self.deadlock(&mut stuck)),
         };
+        plan.pulse.end();
         IS_SILENT.set(false);
         SEED.set(0);
         let recording = recording.take();
@@ -196,6 +200,7 @@ impl Driver<'_> {
             turns: recording.turns,
             fibers,
             stuck,
+            escapes: recording.escapes,
             choices: recording.choices,
             hash: recording.hash,
         }

@@ -1,6 +1,6 @@
 //! Shrinking: few deviations with which a run still fails in the same way.
 //!
-//! 1. Replaces the seed by 0, if that suffices: it draws the cases of selects.
+//! 1. Replaces the seed by 0, if that suffices: it draws the time that choices take.
 //! 2. Tries the canonical schedule, then each single deviation from it: most bugs need one.
 //! 3. Delta debugging: leaves out halves, then quarters and so on, then single deviations, as long
 //!    as the run still fails. The result is minimal in that each deviation is needed.
@@ -179,9 +179,8 @@ impl<F: FnMut(&Trace, bool) -> Tried> Search<F> {
             return false;
         };
         // The deviations are in order.
-        let name = |it: &Deviation| (it.after, it.nth);
-        let last = start.last().map(name);
-        let before = tried.possible.iter().rposition(|it| Some(name(it)) == last);
+        let last = start.last().map(|it| it.name);
+        let before = tried.possible.iter().rposition(|it| Some(it.name) == last);
         let later = before.map_or(0, |at| at + 1);
         for next in &tried.possible[later..] {
             let mut longer = start.clone();
@@ -237,6 +236,7 @@ impl<F: FnMut(&Trace, bool) -> Tried> Search<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::Name;
 
     fn trace(runs: impl IntoIterator<Item = u32>) -> Trace {
         Trace {
@@ -246,11 +246,11 @@ mod tests {
     }
 
     fn deviation(runs: u32) -> Deviation {
-        Deviation {
-            after: 0,
+        let name = Name {
             nth: runs,
-            runs,
-        }
+            ..Name::default()
+        };
+        Deviation { name, runs }
     }
 
     /// Runs in which `most` deviations are possible, and that fail if `fails` returns true.

@@ -9,14 +9,19 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pirn::dev::sim::{Choice, Choose, Property, Rule};
+use pirn::dev::sim::{Choice, Choose, Operation, Pick, Property, Rule};
 
 use crate::strategy::canonical;
 use crate::turns::Turns;
 use crate::watchdog::Pulse;
 
-/// A schedule, as its differences from the canonical one, in which each fiber goes on until it
-/// waits.
+/// A schedule, as its differences from the canonical one. In that each fiber goes on until it
+/// waits, and each select takes one of its ready cases that depends only on how many selects its
+/// fiber has had.
+///
+/// `FIBER.N>FIBER` is a choice: the Nth one after the first fiber, and the fiber that runs.
+/// `FIBER.N?CASE` is a select: the Nth one of the fiber with several cases ready, and which of
+/// them it takes, from 0.
 ///
 /// Its text contains no spaces. Parse it to replay the run:
 /// [`Campaign::replay`](crate::Campaign::replay), or the environment variable `PIRN_SIM_TRACE`.
@@ -25,8 +30,8 @@ use crate::watchdog::Pulse;
 /// ```
 /// use pirn_sim::Trace;
 ///
-/// let trace: Trace = "1:2a:0.3>1,1.7>0".parse().unwrap();
-/// assert_eq!(trace.to_string(), "1:2a:0.3>1,1.7>0");
+/// let trace: Trace = "1:2a:0.3>1,1.7>0,1.2?1".parse().unwrap();
+/// assert_eq!(trace.to_string(), "1:2a:0.3>1,1.7>0,1.2?1");
 /// assert!("1:2a:0.3".parse::<Trace>().is_err());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -36,17 +41,35 @@ pub struct Trace {
     pub(crate) deviations: Vec<Deviation>,
 }
 
-/// One choice that differs from the canonical one. It is named by the fiber that ran last, and by
-/// the count of choices made after that fiber. So a change of another fiber's code does not shift
-/// it.
+/// One choice that differs from the canonical one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Deviation {
-    /// The number of the fiber that ran last.
-    pub(crate) after: u32,
-    /// Which of the choices after that fiber; the first one is 1.
-    pub(crate) nth: u32,
-    /// The number of the fiber that runs.
+    pub(crate) name: Name,
+    /// The number of the fiber that runs, or the index of the case among those that are ready.
     pub(crate) runs: u32,
+}
+
+/// The name of a choice: the fiber that ran last, or takes a case, and a count of its choices. So a
+/// change of another fiber's code does not shift it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Name {
+    pub(crate) of: Of,
+    /// The number of the fiber.
+    pub(crate) after: u32,
+    /// Which of the choices; the first one is 1.
+    pub(crate) nth: u32,
+}
+
+/// What is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Of {
+    /// A fiber.
+    #[default]
+    Fiber,
+    /// A case of a select.
+    Case,
+    /// Whether a job of `par` becomes a fiber. It is drawn from the seed, and in no trace.
+    Job,
 }
 
 /// The text is no trace.
@@ -78,7 +101,9 @@ impl fmt::Display for Trace {
             if index > 0 {
                 f.write_char(',')?;
             }
-            write!(f, "{}.{}>{}", it.after, it.nth, it.runs)?;
+            let Name { of, after, nth } = it.name;
+            let sign = if of == Of::Case { '?' } else { '>' };
+            write!(f, "{after}.{nth}{sign}{}", it.runs)?;
         }
         Ok(())
     }
@@ -104,13 +129,18 @@ impl FromStr for Trace {
 }
 
 fn deviation(text: &str) -> Option<Deviation> {
-    let (place, runs) = text.split_once('>')?;
+    let (of, (place, runs)) = match text.split_once('?') {
+        Some(parts) => (Of::Case, parts),
+        None => (Of::Fiber, text.split_once('>')?),
+    };
     let (after, nth) = place.split_once('.')?;
-    Some(Deviation {
+    let name = Name {
+        of,
         after: after.parse().ok()?,
         nth: nth.parse().ok()?,
-        runs: runs.parse().ok()?,
-    })
+    };
+    let runs = runs.parse().ok()?;
+    Some(Deviation { name, runs })
 }
 
 /// The version of the text.
@@ -129,29 +159,71 @@ pub(crate) struct Recording {
     pub(crate) violated: Option<Property>,
     /// Properties that hold sometimes: where, and whether they did, by name.
     pub(crate) sometimes: Sometimes,
-    /// The name of the last choice.
-    last: (u32, u32),
+    /// What the schedule does not decide.
+    pub(crate) escapes: Escapes,
     /// Of all choices, the canonical ones included.
     pub(crate) hash: u64,
-    /// Choices after each fiber.
-    counts: Vec<u32>,
+    names: Names,
+}
+
+/// Events of a run that no schedule decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Escapes {
+    /// Calls of files, sockets, processes, `blocking` and other runtimes.
+    pub(crate) calls: u32,
+    /// Choices before which another thread had made fibers ready.
+    pub(crate) wakes: u32,
+}
+
+/// The counts of choices by fiber.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Choices after each fiber, its selects and its jobs.
+    counts: Vec<[u32; 3]>,
+    /// The fiber that runs.
+    running: u32,
+    /// The name of the last choice of a fiber.
+    last: Name,
 }
 
 /// By name: where a property was evaluated that holds sometimes, and whether it did.
 pub(crate) type Sometimes = BTreeMap<&'static str, (&'static Location<'static>, bool)>;
 
-impl Recording {
-    /// Counts a choice; returns its name.
-    fn count(&mut self, last: Option<u32>) -> (u32, u32) {
-        let after = last.unwrap_or(0);
+impl Names {
+    /// Counts the choice of a fiber; returns its name.
+    fn next(&mut self, choice: &Choice<'_>, chosen: usize) -> Name {
+        self.last = self.count(Of::Fiber, choice.last.unwrap_or(0));
+        self.run(choice.ready[chosen]);
+        self.last
+    }
+
+    /// Counts a choice that the running fiber has; returns its name.
+    pub(crate) fn next_pick(&mut self, of: Of) -> Name {
+        self.count(of, self.running)
+    }
+
+    /// Records which fiber runs.
+    pub(crate) fn run(&mut self, fiber: u32) {
+        self.running = fiber;
+    }
+
+    fn count(&mut self, of: Of, after: u32) -> Name {
         let index = after as usize;
         if self.counts.len() <= index {
-            self.counts.resize(index + 1, 0);
+            self.counts.resize(index + 1, [0; 3]);
         }
-        self.counts[index] += 1;
-        self.choices += 1;
-        self.last = (after, self.counts[index]);
-        self.last
+        let count = &mut self.counts[index][of as usize];
+        *count += 1;
+        let nth = *count;
+        Name { of, after, nth }
+    }
+}
+
+impl Recording {
+    fn mix(&mut self, number: u32) {
+        self.hash = (self.hash ^ u64::from(number))
+            .wrapping_mul(MIX)
+            .rotate_left(23);
     }
 }
 
@@ -185,23 +257,19 @@ impl Choose for Recorder {
         self.pulse.beat();
         let chosen = self.strategy.choose(choice);
         let recording = &mut *self.recording.borrow_mut();
-        let (after, nth) = recording.count(choice.last);
+        let name = recording.names.next(choice, chosen);
+        recording.choices += 1;
         let runs = choice.ready[chosen];
-        recording.hash = (recording.hash ^ u64::from(runs))
-            .wrapping_mul(MIX)
-            .rotate_left(23);
+        recording.mix(runs);
+        recording.escapes.add(choice, chosen);
         let usual = canonical(choice);
         if matches!(self.also, Also::Possible) {
             let others = choice.ready.iter().filter(|it| **it != choice.ready[usual]);
-            let deviations = others.map(|runs| Deviation {
-                after,
-                nth,
-                runs: *runs,
-            });
+            let deviations = others.map(|runs| Deviation { name, runs: *runs });
             recording.possible.extend(deviations);
         }
         if chosen != usual {
-            recording.deviations.push(Deviation { after, nth, runs });
+            recording.deviations.push(Deviation { name, runs });
         }
         if let Also::Turns(places) = &self.also {
             recording.turns.add(choice, usual, chosen, places);
@@ -215,8 +283,40 @@ impl Choose for Recorder {
     fn duration(&mut self) -> u64 {
         match self.seed {
             0 => 0,
-            seed => duration_of(seed, self.recording.borrow().last),
+            seed => duration_of(seed, self.recording.borrow().names.last),
         }
+    }
+
+    fn pick(&mut self, pick: Pick, count: usize) -> Option<usize> {
+        let recording = &mut *self.recording.borrow_mut();
+        if pick != Pick::Case {
+            let name = recording.names.next_pick(Of::Job);
+            let picked = drawn(self.seed, name).usize(..count);
+            recording.mix(picked as u32);
+            return Some(picked);
+        }
+        let name = recording.names.next_pick(Of::Case);
+        let usual = usual(name, count);
+        let picked = match self.strategy.pick(pick, count) {
+            Some(picked) => picked.min(count - 1),
+            None => drawn(self.seed, name).usize(..count),
+        };
+        let deviation = |case: usize| Deviation {
+            name,
+            runs: case as u32,
+        };
+        recording.mix(picked as u32);
+        if matches!(self.also, Also::Possible) {
+            let others = (0..count).filter(|it| *it != usual);
+            recording.possible.extend(others.map(deviation));
+        }
+        if picked != usual {
+            recording.deviations.push(deviation(picked));
+            if let Also::Turns(_) = &self.also {
+                recording.turns.pick(picked, count);
+            }
+        }
+        Some(picked)
     }
 
     fn observe(&mut self, property: Property) {
@@ -234,11 +334,52 @@ impl Choose for Recorder {
     }
 }
 
+impl Escapes {
+    fn add(&mut self, choice: &Choice<'_>, chosen: usize) {
+        let step = choice.fibers.step(chosen);
+        self.calls += u32::from(step.is_some_and(|it| it.operation == Operation::Io));
+        self.wakes += u32::from(choice.from_outside);
+    }
+
+    /// Returns true if there were any.
+    pub(crate) fn any(self) -> bool {
+        self != Escapes::default()
+    }
+}
+
+impl fmt::Display for Escapes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Escapes { calls, wakes } = self;
+        let s = |count: &u32| if *count == 1 { "" } else { "s" };
+        if *wakes > 0 {
+            write!(f, "{wakes} wake{} by other threads", s(wakes))?;
+        }
+        if *calls > 0 {
+            let and = if *wakes > 0 { " and " } else { "" };
+            let of = "of files, sockets, processes or `blocking`";
+            write!(f, "{and}{calls} call{} {of}", s(calls))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the random numbers of a choice: they depend on no other one.
+fn drawn(seed: u64, name: Name) -> fastrand::Rng {
+    let number = u64::from(name.after) << 32 | u64::from(name.nth);
+    let stream = (name.of as u64).wrapping_mul(STREAM);
+    fastrand::Rng::with_seed(seed ^ number.wrapping_mul(MIX) ^ stream)
+}
+
+/// Returns the case that a select takes in the canonical schedule. Not always the first one: a loop
+/// that has one case ready in each turn would never take another.
+pub(crate) fn usual(name: Name, count: usize) -> usize {
+    drawn(0, name).usize(..count)
+}
+
 /// Returns how many nanoseconds of virtual time the choice of this name takes: 40 ns to 5 µs, each
 /// of seven powers of two as often as the others.
-fn duration_of(seed: u64, name: (u32, u32)) -> u64 {
-    let name = u64::from(name.0) << 32 | u64::from(name.1);
-    let mut rng = fastrand::Rng::with_seed(seed ^ name.wrapping_mul(MIX));
+fn duration_of(seed: u64, name: Name) -> u64 {
+    let mut rng = drawn(seed, name);
     let least = SHORTEST << rng.u32(..7);
     rng.u64(least..2 * least)
 }
@@ -248,11 +389,12 @@ const SHORTEST: u64 = 40;
 
 /// An odd number with about half of its bits set.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+const STREAM: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// A strategy that follows a trace. A deviation to a fiber that is not ready is skipped.
+/// A strategy that follows a trace. A deviation to a fiber or a case that is not ready is skipped.
 pub(crate) struct Replay {
-    deviations: HashMap<(u32, u32), u32>,
-    counting: Recording,
+    deviations: HashMap<Name, u32>,
+    names: Names,
     /// How many deviations have been followed.
     followed: Arc<AtomicUsize>,
 }
@@ -261,8 +403,8 @@ impl Replay {
     pub(crate) fn new(trace: &Trace) -> Replay {
         let named = trace.deviations.iter();
         Replay {
-            deviations: named.map(|it| ((it.after, it.nth), it.runs)).collect(),
-            counting: Recording::default(),
+            deviations: named.map(|it| (it.name, it.runs)).collect(),
+            names: Names::default(),
             followed: Arc::default(),
         }
     }
@@ -272,20 +414,30 @@ impl Replay {
         let followed = Arc::clone(count);
         Replay { followed, ..self }
     }
+
+    fn count(&self, follows: bool) {
+        // ORDERING: Relaxed: read after the run, which the reader joins.
+        self.followed
+            .fetch_add(usize::from(follows), Ordering::Relaxed);
+    }
 }
 
 impl Choose for Replay {
     fn choose(&mut self, choice: &Choice<'_>) -> usize {
-        let name = self.counting.count(choice.last);
-        let wanted = self.deviations.get(&name);
-        let place = |runs| choice.ready.iter().position(|it| it == runs);
-        match wanted.and_then(place) {
-            Some(index) => {
-                // ORDERING: Relaxed: read after the run, which the reader joins.
-                self.followed.fetch_add(1, Ordering::Relaxed);
-                index
-            }
-            None => canonical(choice),
-        }
+        let place = |runs: &u32| choice.ready.iter().position(|it| it == runs);
+        let name = self.names.count(Of::Fiber, choice.last.unwrap_or(0));
+        let wanted = self.deviations.get(&name).and_then(place);
+        let chosen = wanted.unwrap_or_else(|| canonical(choice));
+        self.names.run(choice.ready[chosen]);
+        self.count(wanted.is_some());
+        chosen
+    }
+
+    fn pick(&mut self, _: Pick, count: usize) -> Option<usize> {
+        let name = self.names.next_pick(Of::Case);
+        let wanted = self.deviations.get(&name).map(|case| *case as usize);
+        let wanted = wanted.filter(|case| *case < count);
+        self.count(wanted.is_some());
+        Some(wanted.unwrap_or_else(|| usual(name, count)))
     }
 }

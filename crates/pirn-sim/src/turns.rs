@@ -25,6 +25,9 @@ pub(crate) struct Turn {
     pub(crate) place: Option<String>,
     /// The fiber that has this turn in the canonical schedule.
     pub(crate) usual: u32,
+    /// The last case that a select of it took, if that was not the canonical one: its place among
+    /// those that were ready, from 1, and their number.
+    pub(crate) case: Option<(usize, usize)>,
     /// The fibers that became ready during it.
     pub(crate) readied: Vec<u32>,
     pub(crate) cause: Cause,
@@ -112,12 +115,21 @@ impl Turns {
             step: choice.fibers.step(chosen),
             place: frames.and_then(|frames| users(&frames)),
             usual: choice.ready[usual],
+            case: None,
             readied: Vec::new(),
             cause: Cause::Fiber,
             end: End::Leaves,
         });
         self.ready = choice.ready.to_vec();
         self.ready.remove(chosen);
+    }
+
+    /// Records which of the `count` ready cases a select of the present turn takes, from 0.
+    pub(crate) fn pick(&mut self, picked: usize, count: usize) {
+        let last = self.list.last_mut().filter(|_| self.beyond == 0);
+        if let Some(turn) = last {
+            turn.case = Some((picked + 1, count));
+        }
     }
 
     /// Returns the index of the turn in which `fiber` began.

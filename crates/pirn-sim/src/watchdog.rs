@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -19,6 +19,8 @@ pub(crate) struct Pulse {
     beats: AtomicU64,
     /// The seed of the present run.
     seed: AtomicU64,
+    /// A run is in progress.
+    runs: AtomicBool,
 }
 
 impl Pulse {
@@ -26,7 +28,15 @@ impl Pulse {
     pub(crate) fn begin(&self, seed: u64) {
         // ORDERING: Relaxed: for a report only.
         self.seed.store(seed, Ordering::Relaxed);
+        // ORDERING: Relaxed: as for the beats.
+        self.runs.store(true, Ordering::Relaxed);
         self.beat();
+    }
+
+    /// The run has ended.
+    pub(crate) fn end(&self) {
+        // ORDERING: Relaxed: as for the beats.
+        self.runs.store(false, Ordering::Relaxed);
     }
 
     /// A choice is made.
@@ -84,7 +94,8 @@ fn watch(test: &str, pulse: &Pulse, limit: Duration, end: &(Mutex<bool>, Condvar
         let waited = end.1.wait_timeout(ended, limit / 10);
         ended = waited.unwrap_or_else(PoisonError::into_inner).0;
         let now = beats();
-        if now != last {
+        // ORDERING: Relaxed: see `Pulse`.
+        if now != last || !pulse.runs.load(Ordering::Relaxed) {
             (last, since, is_suspect) = (now, Instant::now(), false);
         } else if since.elapsed() >= limit && !*ended {
             // One more look: the whole process may have been stopped.

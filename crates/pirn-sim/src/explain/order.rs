@@ -9,7 +9,7 @@ use pirn::dev::sim::Operation;
 use pirn::diag::{FiberInfo, ObjectKind};
 use pirn::spawn::FiberId;
 
-use crate::turns::Turns;
+use crate::turns::{Turn, Turns};
 
 /// The order of operations that a deviation causes, as indexes of turns.
 pub(super) struct Order {
@@ -127,8 +127,12 @@ pub(crate) fn shown(
     let from = turns.list.len().saturating_sub(last);
     let mut shown: HashSet<usize> = (from..turns.list.len()).collect();
     for at in deviations(turns).take(ORDERS) {
-        let order = Order::at(turns, stuck, at);
         shown.insert(at);
+        let turn = &turns.list[at];
+        if turn.fiber == turn.usual {
+            continue;
+        }
+        let order = Order::at(turns, stuck, at);
         shown.extend(order.came);
         shown.extend(order.before);
         shown.extend(order.after);
@@ -137,6 +141,7 @@ pub(crate) fn shown(
         shown.insert(own);
         shown.extend(other);
     }
+    shown.extend(calls(turns).take(CALLS));
     // Where the locks were taken that fibers wait for.
     for object in &stuck.objects {
         let is_taken = |index: &usize| {
@@ -149,11 +154,18 @@ pub(crate) fn shown(
     shown
 }
 
-/// Returns the turns that begin with an unusual choice.
+/// Returns the turns that begin with an unusual choice, or have one in a select.
 pub(super) fn deviations(turns: &Turns) -> impl Iterator<Item = usize> {
     let list = turns.list.iter().enumerate();
-    list.filter(|(_, turn)| turn.fiber != turn.usual)
+    list.filter(|(_, turn)| turn.fiber != turn.usual || turn.case.is_some())
         .map(|(index, _)| index)
+}
+
+/// Returns the turns that begin with a call that takes real time.
+pub(super) fn calls(turns: &Turns) -> impl Iterator<Item = usize> {
+    let list = turns.list.iter().enumerate();
+    let is_call = |turn: &Turn| turn.step.is_some_and(|it| it.operation == Operation::Io);
+    list.filter(move |(_, turn)| is_call(turn)).map(|it| it.0)
 }
 
 /// Returns true if a lock is taken.
@@ -163,6 +175,9 @@ pub(super) fn takes(operation: Operation) -> bool {
 
 /// Maximum number of deviations that are explained. Arbitrary: a reader follows no more.
 pub(super) const ORDERS: usize = 8;
+
+/// Maximum number of calls in real time of which a report has the places. Arbitrary.
+pub(super) const CALLS: usize = 3;
 
 /// Maximum number of operations in one explanation. Arbitrary.
 const CAME: usize = 3;

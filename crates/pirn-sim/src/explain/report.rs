@@ -9,7 +9,7 @@ use pirn::diag::{FiberInfo, ObjectKind};
 use pirn::spawn::FiberId;
 
 use super::names::snake;
-use super::order::{ORDERS, Order, before_panic, deviations, takes};
+use super::order::{CALLS, ORDERS, Order, before_panic, calls, deviations, takes};
 use super::scene::Scene;
 use super::sentence::{Sentence, line_of};
 use crate::turns::Turn;
@@ -25,6 +25,8 @@ pub(crate) struct Explained {
     pub(crate) cycle: Vec<u32>,
     /// For a panic, the operation before it.
     pub(crate) last: Option<String>,
+    /// The first calls that take real time.
+    pub(crate) calls: Vec<String>,
 }
 
 impl Scene<'_> {
@@ -49,13 +51,29 @@ impl Scene<'_> {
             .filter_map(|fiber| self.number(fiber.id));
         let mut known = shown.collect();
         let deviations = deviations(self.turns).take(ORDERS);
-        let orders = deviations.map(|at| self.order(at, &mut known)).collect();
+        let mut orders = Vec::new();
+        for at in deviations {
+            let turn = &self.turns.list[at];
+            if turn.fiber != turn.usual {
+                orders.push(self.order(at, &mut known));
+            }
+            if let Some((picked, count)) = turn.case {
+                orders.push(self.case(at, picked, count, &mut known));
+            }
+        }
+        let calls = calls(self.turns).take(CALLS).map(|at| {
+            let mut said = Sentence::new(self);
+            said.push(&format!("fiber {}'s ", self.turns.list[at].fiber));
+            said.operation(at);
+            said.text
+        });
         let stuck = stuck.into_iter().map(|fiber| self.wait(fiber));
         Explained {
             orders,
             stuck: stuck.collect(),
             cycle,
             last: panic.and_then(|at| self.last(at)),
+            calls: calls.collect(),
         }
     }
 
@@ -66,12 +84,7 @@ impl Scene<'_> {
         let (fiber, usual) = (list[at].fiber, list[at].usual);
         let order = Order::at(self.turns, &self.stuck, at);
         let mut said = Sentence::new(self);
-        said.push(&format!("fiber {fiber}"));
-        if known.insert(fiber) {
-            said.push(" (");
-            said.origin(fiber);
-            said.push(")");
-        }
+        said.fiber(fiber, known);
         match order.came.as_slice() {
             [] if self.turns.first_of(fiber) == Some(at) => said.push(" began"),
             [] => {
@@ -116,6 +129,28 @@ impl Scene<'_> {
             said.origin(usual);
             said.push(")");
         }
+        said.text
+    }
+
+    /// Says which of its ready cases a select in turn `at` took.
+    fn case(
+        &self,
+        at: usize,
+        picked: usize,
+        count: usize,
+        known: &mut HashSet<u32>,
+    ) -> String {
+        let turn = &self.turns.list[at];
+        let mut said = Sentence::new(self);
+        said.push("in a select of ");
+        said.fiber(turn.fiber, known);
+        if let Some(place) = self.place(turn) {
+            said.push(" at ");
+            said.place(place);
+        }
+        said.push(&format!(
+            ", number {picked} of {count} ready cases was taken"
+        ));
         said.text
     }
 

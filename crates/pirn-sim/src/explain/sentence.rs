@@ -1,5 +1,6 @@
 //! One sentence, and the places in it.
 
+use std::collections::HashSet;
 use std::panic::Location;
 
 use super::scene::Scene;
@@ -48,6 +49,16 @@ impl<'a> Sentence<'a> {
             self.text.push_str(" (");
             self.place(place);
             self.text.push(')');
+        }
+    }
+
+    /// Adds the number of a fiber, and where it is from if it is not in `known` yet.
+    pub(super) fn fiber(&mut self, fiber: u32, known: &mut HashSet<u32>) {
+        self.push(&format!("fiber {fiber}"));
+        if known.insert(fiber) {
+            self.push(" (");
+            self.origin(fiber);
+            self.push(")");
         }
     }
 

@@ -23,6 +23,9 @@
 //! the lock is not held, nothing is released. If a fiber waits for it already, the release wakes
 //! that one, and is open.
 //!
+//! A select is a choice among the cases that are ready. It is part of a slice that is open: the
+//! slice begins with it, which is not closed, or after a wait.
+//!
 //! With a bound this is not sound: a schedule within the bound may be left out for one that has
 //! more preemptions (Coons, Musuvathi, McKinley: Bounded Partial-Order Reduction, OOPSLA 2013). So
 //! sleep sets are used without a bound only, and choices take no time then: a slice that reads the
@@ -30,16 +33,19 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pirn::dev::sim::{self as dev, Choose, Operation, Step};
+use pirn::dev::sim::{self as dev, Choose, Operation, Pick, Step};
 
 use super::conflict::conflicts;
 use super::kind::canonical;
+use crate::trace::{Names, Of, usual};
 
 /// The enumeration: a search in depth, of which each run takes one path.
 ///
 /// A run follows the path of the last one to the deepest choice with an option that is left, takes
 /// that, and then the first option of each choice. The first option is the canonical fiber, unless
-/// it is asleep. Another one than the canonical fiber costs a preemption if that could go on.
+/// it is asleep. Another one than the canonical fiber counts as a preemption if that could go on.
+/// So does another case of a select: a loop of selects with a case that stays ready, such as a
+/// closed channel, would have endlessly many schedules.
 #[derive(Debug, Clone)]
 pub(crate) struct Exhaustive(Arc<Mutex<Search>>);
 
@@ -50,6 +56,10 @@ struct Search {
     path: Vec<Choice>,
     /// Choices of the present run so far.
     depth: usize,
+    /// Where in the path the slice that ran last was chosen.
+    slice: Option<usize>,
+    /// The selects of the present run.
+    names: Names,
     /// The step of the slice that ran last, and the fibers that were ready before it.
     step: Option<Step>,
     ready: Vec<u32>,
@@ -61,9 +71,9 @@ struct Search {
 struct Choice {
     /// Which option is taken; 0 is the canonical fiber, if it is an option.
     taken: usize,
-    /// Numbers of fibers.
+    /// Numbers of fibers, or indexes of the ready cases of a select.
     options: Vec<u32>,
-    /// An option but the first costs a preemption.
+    /// An option but the first counts as a preemption.
     costs: bool,
     /// The fibers that are asleep.
     asleep: Vec<u32>,
@@ -77,6 +87,8 @@ impl Exhaustive {
             preemptions,
             path: Vec::new(),
             depth: 0,
+            slice: None,
+            names: Names::default(),
             step: None,
             ready: Vec::new(),
             repeats: false,
@@ -94,6 +106,8 @@ impl Exhaustive {
         let search = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         search.path.truncate(search.depth);
         search.depth = 0;
+        search.slice = None;
+        search.names = Names::default();
         search.repeats = false;
         while let Some(mut choice) = search.path.pop() {
             let spent = search.spent();
@@ -121,7 +135,7 @@ impl Search {
 
     /// Returns the fibers that are asleep at a choice, after the slice that ran last.
     fn sleepers(&mut self, choice: &dev::Choice<'_>) -> Vec<u32> {
-        let last = self.depth.checked_sub(1).map(|at| &mut self.path[at]);
+        let last = self.slice.map(|at| &mut self.path[at]);
         let Some(last) = last.filter(|_| self.preemptions == UNBOUNDED) else {
             return Vec::new();
         };
@@ -178,13 +192,34 @@ impl Choose for Exhaustive {
         }
         let taken = &search.path[search.depth];
         let number = taken.options[taken.taken];
+        search.slice = Some(search.depth);
         search.depth += 1;
         // A program that is not deterministic may have other fibers than before.
         let index = choice.ready.iter().position(|it| *it == number);
         let index = index.unwrap_or_else(|| canonical(choice));
+        search.names.run(choice.ready[index]);
         search.step = choice.fibers.step(index);
         search.ready = choice.ready.to_vec();
         index
+    }
+
+    fn pick(&mut self, _: Pick, count: usize) -> Option<usize> {
+        let search = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = search.names.next_pick(Of::Case);
+        if search.depth == search.path.len() {
+            let first = usual(name, count) as u32;
+            let others = (0..count as u32).filter(|it| *it != first);
+            search.path.push(Choice {
+                taken: 0,
+                options: [first].into_iter().chain(others).collect(),
+                costs: true,
+                asleep: Vec::new(),
+                is_open: true,
+            });
+        }
+        let taken = &search.path[search.depth];
+        search.depth += 1;
+        Some(taken.options[taken.taken] as usize)
     }
 }
 

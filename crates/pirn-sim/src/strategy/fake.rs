@@ -19,6 +19,7 @@ impl Fake {
             last,
             can_continue,
             put_off: false,
+            from_outside: false,
             fibers: self,
         }
     }

@@ -21,10 +21,10 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use fastrand::Rng;
-use pirn::dev::sim::{Choice, Choose, Operation, Property};
+use pirn::dev::sim::{Choice, Choose, Operation, Pick, Property};
 
 use super::kind::Strategy;
-use crate::trace::{Deviation, Replay, Trace};
+use crate::trace::{Deviation, Name, Of, Replay, Trace};
 
 /// The corpus of a campaign.
 #[derive(Debug, Default)]
@@ -114,7 +114,7 @@ fn change(sample: &mut Sample, other: &Sample, rng: &mut Rng) {
     match (rng.u32(..4), any) {
         (0, Some(any)) => drop(deviations.remove(any)),
         (1, Some(any)) => {
-            let nth = &mut deviations[any].nth;
+            let nth = &mut deviations[any].name.nth;
             let by = rng.u32(1..=FARTHEST);
             *nth = match rng.bool() {
                 true => nth.saturating_add(by),
@@ -130,11 +130,13 @@ fn change(sample: &mut Sample, other: &Sample, rng: &mut Rng) {
             let fibers = sample.counts.len() as u32;
             let after = rng.u32(..fibers.max(1));
             let count = sample.counts.get(after as usize).copied();
-            deviations.push(Deviation {
+            let name = Name {
+                of: Of::Fiber,
                 after,
                 nth: rng.u32(1..=count.unwrap_or(0).max(1)),
-                runs: rng.u32(..fibers.max(1)),
-            });
+            };
+            let runs = rng.u32(..fibers.max(1));
+            deviations.push(Deviation { name, runs });
         }
     }
 }
@@ -154,6 +156,10 @@ impl Choose for Watched {
 
     fn duration(&mut self) -> u64 {
         self.strategy.duration()
+    }
+
+    fn pick(&mut self, pick: Pick, count: usize) -> Option<usize> {
+        self.strategy.pick(pick, count)
     }
 
     fn observe(&mut self, property: Property) {
@@ -226,8 +232,10 @@ mod tests {
     #[test]
     fn changes_stay_within_the_run() {
         let deviation = |nth| Deviation {
-            after: 0,
-            nth,
+            name: Name {
+                nth,
+                ..Name::default()
+            },
             runs: 1,
         };
         let sample = |nths: &[u32]| Sample {
@@ -241,7 +249,8 @@ mod tests {
         let mut seen = HashSet::new();
         for seed in 0..1_000 {
             let mutant = guide.mutant(&mut Rng::with_seed(seed));
-            let is_known = |it: &Deviation| it.after < 2 && it.runs < 2 && it.nth >= 1;
+            let is_known =
+                |it: &Deviation| it.name.after < 2 && it.runs < 2 && it.name.nth >= 1;
             assert!(mutant.iter().all(is_known), "{mutant:?}");
             assert_eq!(mutant, guide.mutant(&mut Rng::with_seed(seed)));
             seen.insert(mutant);

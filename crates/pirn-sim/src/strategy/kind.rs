@@ -60,7 +60,8 @@ pub enum Strategy {
     /// ASPLOS 2024.
     Guided,
     /// All schedules in which a fiber that could continue is preempted at most `preemptions` times.
-    /// The campaign ends when all of them have run. The ready cases of a select are not enumerated.
+    /// The campaign ends when all of them have run. Another case of a select than the canonical
+    /// one, if several are ready, counts as a preemption.
     ///
     /// With `u32::MAX` there is no bound, and of schedules that differ only in the order of
     /// independent operations, such as locks of two mutexes, one runs, or few. That holds if what

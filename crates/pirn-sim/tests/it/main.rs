@@ -4,10 +4,13 @@
     reason = "tests of the campaign itself, on plain threads"
 )]
 
+mod cases;
 mod corpus;
 mod diagram;
+mod escapes;
 mod found;
 mod histories;
+mod jobs;
 mod passes;
 mod points;
 mod properties;

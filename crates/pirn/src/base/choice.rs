@@ -13,10 +13,28 @@ pub trait Choose {
         0
     }
 
+    /// Returns which of `count` possibilities the running fiber takes, below `count`. None if the
+    /// strategy does not say: it takes the first one.
+    fn pick(&mut self, pick: Pick, count: usize) -> Option<usize> {
+        let _ = (pick, count);
+        None
+    }
+
     /// Called when a fiber of the run has evaluated a property.
     fn observe(&mut self, property: Property) {
         drop(property);
     }
+}
+
+/// What a fiber takes at random while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Pick {
+    /// One of the ready cases of a select, in the order in which they are written. There are at
+    /// least two.
+    Case,
+    /// Whether a pending half of a join becomes a fiber, and whether the fiber that joins yields.
+    Job,
 }
 
 /// A property of the program, as it is when a line of it runs.
@@ -56,6 +74,9 @@ pub struct Choice<'a> {
     /// Since the last choice that fiber has had operations without a choice, which was put off: in
     /// a poll, or while it unwound.
     pub put_off: bool,
+    /// Since the last choice another thread has made a fiber ready. When that happens is not
+    /// decided by the strategy.
+    pub from_outside: bool,
     /// Describes those in `ready`.
     pub fibers: &'a dyn Fibers,
 }

@@ -6,16 +6,18 @@ use crate::fiber::FiberId;
 use crate::sched::deterministic::run;
 use crate::wait::object::{Object, ObjectKind};
 
-pub use crate::base::choice::{Choice, Choose, Fibers, Operation, Property, Rule, Step};
+pub use crate::base::choice::{
+    Choice, Choose, Fibers, Operation, Pick, Property, Rule, Step,
+};
 pub use crate::sched::deterministic::run::Ended;
 
 /// Begins a run with `most` choices at most. The calling fiber is its runner: fibers that it spawns
-/// from now on belong to the run. `seed` is for the choices of `select`.
+/// from now on belong to the run.
 ///
 /// # Panics
 /// If the caller is not a fiber of a deterministic runtime, or has begun a run before.
-pub fn begin(strategy: Box<dyn Choose>, most: u64, seed: u64) {
-    run::begin(strategy, most, seed);
+pub fn begin(strategy: Box<dyn Choose>, most: u64) {
+    run::begin(strategy, most);
 }
 
 /// Lets the strategy choose which fiber runs next, before an operation that other fibers notice.

@@ -12,6 +12,7 @@ use super::fiber_ptr::{FiberPtr, FiberRef};
 use super::panic_payload::Witness;
 use super::stackless::BorrowTarget;
 use super::waking::ticket::Ticket;
+use crate::base::choice::Pick;
 use crate::context::Stack;
 use crate::shim;
 use crate::timer::Timer;
@@ -131,6 +132,12 @@ pub(crate) trait Schedule: Sync {
 
     /// Records that the calling fiber has closed the channel at this address.
     fn saw_close(&self, _local: &Local, _fiber: FiberPtr, _channel: usize) {}
+
+    /// Returns the number below `count` that the strategy of the present run picks; 0 if there is
+    /// none. Called by the fiber.
+    fn pick(&self, _pick: Pick, _count: usize) -> usize {
+        0
+    }
 
     /// Returns whether that clock moves only when this thread runs no fiber. Called by the fiber.
     fn time_is_virtual(&self) -> bool {

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::fiber::current;
+use crate::fiber::current::{self, Local};
 
 /// Returns the current time.
 #[inline]
@@ -23,4 +23,16 @@ pub(crate) fn deadline_in(limit: Duration) -> Option<Instant> {
 /// If `n` is 0.
 pub(crate) fn random_below(n: usize) -> usize {
     current::local().random_below(n)
+}
+
+/// Returns a random number below `n`. None if the caller's thread has no source of them yet, or a
+/// strategy picks.
+#[inline(always)]
+pub(crate) fn known_random_below(n: usize) -> Option<usize> {
+    current::local().known_random_below(n)
+}
+
+/// Returns the caller's thread, if the strategy of a run picks there.
+pub(crate) fn picker() -> Option<&'static Local> {
+    Some(current::local()).filter(|local| local.chooses() && local.fiber().is_some())
 }

@@ -8,7 +8,7 @@ use std::num::NonZero;
 use std::ptr;
 
 use super::budget::{AFTER_LOOK, BEFORE_LOOK, BETWEEN_LOOKS, Budget, LONG_RUN, Then};
-use crate::base::choice::Step;
+use crate::base::choice::{Pick, Step};
 use crate::base::clock;
 use crate::base::rng::Rng;
 use crate::context::Stack;
@@ -353,10 +353,39 @@ impl Local {
     /// # Panics
     /// If `n` is 0.
     pub(crate) fn random_below(&self, n: usize) -> usize {
-        let mut rng = self.rng.take().unwrap_or_else(|| Rng::new(shim::seed()));
+        match self.known_random_below(n) {
+            Some(number) => number,
+            None => self.first_random_below(n),
+        }
+    }
+
+    /// Returns a random number below `n`. None if there is no source of them yet, or in the run of
+    /// a strategy.
+    #[inline(always)]
+    pub(crate) fn known_random_below(&self, n: usize) -> Option<usize> {
+        let mut rng = self.rng.take()?;
+        let number = rng.below(n);
+        self.rng.set(Some(rng));
+        Some(number)
+    }
+
+    /// Continues without a source of random numbers.
+    #[cold]
+    fn first_random_below(&self, n: usize) -> usize {
+        if self.chooses() {
+            return self.pick(Pick::Job, n);
+        }
+        let mut rng = Rng::new(shim::seed());
         let number = rng.below(n);
         self.rng.set(Some(rng));
         number
+    }
+
+    /// Returns the number below `count` that the strategy of the present run picks.
+    #[cold]
+    pub(crate) fn pick(&self, pick: Pick, count: usize) -> usize {
+        let fiber = self.fiber();
+        fiber.map_or(0, |fiber| fiber.header().home().pick(pick, count))
     }
 
     /// Makes `rng` the source of this thread's random numbers, and its fibers' clock that of their
@@ -374,8 +403,11 @@ impl Local {
         self.clock.chooses.get()
     }
 
+    /// Begins, or ends, the run of a strategy. There are no random numbers in it: the strategy
+    /// picks.
     pub(crate) fn set_chooses(&self, chooses: bool) {
         self.clock.chooses.set(chooses);
+        self.rng.set((!chooses).then(|| Rng::new(0)));
     }
 
     /// Records the operation before which the running fiber yields at a choice.

@@ -21,8 +21,7 @@ use std::collections::HashMap;
 use std::panic::Location;
 use std::time::Instant;
 
-use crate::base::choice::{Choice, Choose, Fibers, Property, Step};
-use crate::base::rng::Rng;
+use crate::base::choice::{Choice, Choose, Fibers, Pick, Property, Step};
 use crate::fiber::current;
 use crate::fiber::state::Code;
 use crate::fiber::state_names::State;
@@ -58,6 +57,10 @@ pub(super) struct Run {
     last: Option<u32>,
     /// The choices that are left.
     left: u64,
+    /// The fibers that other threads had woken when that was last recorded.
+    outside: Option<u64>,
+    /// They have woken some since the last choice.
+    from_outside: bool,
     /// The virtual time of choices that has not passed yet, in nanoseconds.
     pub(super) nanos: u64,
     runner: FiberPtr,
@@ -78,6 +81,8 @@ impl Run {
             steps: Vec::new(),
             last: None,
             left: most,
+            outside: None,
+            from_outside: false,
             nanos: 0,
             runner,
             runner_is_ready: false,
@@ -104,6 +109,12 @@ impl Run {
         self.ready.push(number);
     }
 
+    /// Records how many fibers other threads have woken.
+    pub(super) fn note_outside(&mut self, wakes: u64) {
+        let before = self.outside.replace(wakes);
+        self.from_outside |= before.is_some_and(|before| before != wakes);
+    }
+
     /// Takes the fiber that runs next, if one is ready.
     pub(super) fn pick(&mut self) -> Option<FiberPtr> {
         if std::mem::take(&mut self.runner_is_ready) {
@@ -127,6 +138,7 @@ impl Run {
             last: self.last,
             can_continue: step.is_some(),
             put_off: local.take_put_off(),
+            from_outside: std::mem::take(&mut self.from_outside),
             fibers: &Described {
                 fibers: &self.fibers,
                 ready: &self.ready,
@@ -190,16 +202,14 @@ fn with_seeded<R>(f: impl FnOnce(&Seeded) -> R) -> R {
 }
 
 /// Begins a run with `most` choices at most, with the caller as its runner. Each operation that
-/// other fibers notice is a choice then. `seed` is for the choices that are not the strategy's: the
-/// ready cases of a select.
+/// other fibers notice is a choice then.
 ///
 /// # Panics
 /// If the caller is not a fiber of a deterministic runtime, or there is a run.
-pub(crate) fn begin(strategy: Box<dyn Choose>, most: u64, seed: u64) {
+pub(crate) fn begin(strategy: Box<dyn Choose>, most: u64) {
     let local = current::local();
     let runner = local.fiber().expect("the caller is no fiber");
     with_seeded(|seeded| seeded.begin_run(Run::new(strategy, most, runner)));
-    local.set_deterministic(Rng::new(seed));
     local.set_chooses(true);
 }
 
@@ -231,6 +241,18 @@ pub(crate) fn finish() -> Box<dyn Choose> {
     let run = run.expect("sim::finish: no run has begun");
     current::local().set_chooses(false);
     run.strategy
+}
+
+/// Returns the number below `count` that the strategy picks; 0 if it does not say.
+///
+/// # Panics
+/// If the caller is not a fiber of a deterministic runtime.
+pub(in crate::sched) fn pick(pick: Pick, count: usize) -> usize {
+    with_seeded(|seeded| {
+        let mut run = seeded.run.borrow_mut();
+        let picked = run.as_mut().and_then(|run| run.strategy.pick(pick, count));
+        picked.filter(|picked| *picked < count).unwrap_or(0)
+    })
 }
 
 /// Tells the strategy of a property, if there is a run.

@@ -140,6 +140,13 @@ impl Seeded {
         self.choices.set(0);
     }
 
+    /// Records how many fibers other threads have woken, if there is a run.
+    pub(super) fn note_outside(&self, wakes: u64) {
+        if let Some(run) = &mut *self.run.borrow_mut() {
+            run.note_outside(wakes);
+        }
+    }
+
     /// Ends the run of a strategy, if there is one: nothing can happen in it any more.
     pub(super) fn end_run(&self) -> bool {
         let mut run = self.run.borrow_mut();

@@ -11,6 +11,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::base::choice::Pick;
 use crate::base::list::Fifo;
 use crate::context::Stack;
 use crate::events::Kind;
@@ -19,6 +20,7 @@ use crate::fiber::jobs::promote_all;
 use crate::fiber::panic_payload::Witness;
 use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::{FiberHead, FiberPtr, FiberRef, Schedule, Ticket};
+use crate::sched::deterministic::run;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
@@ -472,6 +474,10 @@ impl Schedule for Inbox<FiberHead> {
 
     fn witness(&self) -> Option<Witness> {
         Worker::of(current::local())?.pool.config.on_panic.clone()
+    }
+
+    fn pick(&self, pick: Pick, count: usize) -> usize {
+        run::pick(pick, count)
     }
 
     fn time_is_virtual(&self) -> bool {

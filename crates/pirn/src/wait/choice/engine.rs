@@ -5,10 +5,10 @@ use std::time::Instant;
 use super::case::{Case, Needs};
 use super::published::{Published, needed};
 use super::sequence::{Order, Sequence};
-use crate::base::choice::Operation;
+use crate::base::choice::{Operation, Pick};
 use crate::base::mutant::mutant;
 use crate::fiber::state::Code;
-use crate::wait::clock::{now, random_below};
+use crate::wait::clock::{known_random_below, now, picker, random_below};
 use crate::wait::deadline::{begin, interrupted};
 use crate::wait::interrupt::Interrupt;
 use crate::wait::park::has_token;
@@ -60,13 +60,44 @@ fn choose_at_once(cases: &[&dyn Case], order: Order) -> Option<usize> {
 fn attempt_each(cases: &[&dyn Case], order: Order) -> Option<usize> {
     // PERF: most often the first case is possible, so nothing is shuffled yet.
     let first = match order {
-        Order::Random if cases.len() > 1 => random_below(cases.len()),
+        Order::Random if cases.len() > 1 => match known_random_below(cases.len()) {
+            Some(first) => first,
+            None => return attempt_picked(cases),
+        },
         _ => 0,
     };
     if cases.get(first)?.attempt() {
         return Some(first);
     }
     attempt_others(cases, order, first)
+}
+
+/// Tries the cases one by one where there are no random numbers yet, or a strategy picks.
+#[cold]
+fn attempt_picked(cases: &[&dyn Case]) -> Option<usize> {
+    let Some(strategy) = picker() else {
+        let first = random_below(cases.len());
+        return match cases[first].attempt() {
+            true => Some(first),
+            false => attempt_others(cases, Order::Random, first),
+        };
+    };
+    // Only among those that are ready: else a search would try what makes no difference.
+    let mut ready = Vec::new();
+    for (index, case) in cases.iter().enumerate() {
+        // User code is not asked more often than usual.
+        let is_asked = case.needs() != Needs::Loan;
+        match is_asked.then(|| glance(&cases[index..=index])) {
+            Some(Glance::Case(_)) => return Some(index),
+            Some(Glance::Nothing) => {}
+            Some(Glance::Unsure) | None => ready.push(index),
+        }
+    }
+    if ready.len() > 1 {
+        let picked = strategy.pick(Pick::Case, ready.len());
+        ready.swap(0, picked);
+    }
+    ready.into_iter().find(|&index| cases[index].attempt())
 }
 
 /// Tries the cases other than `first`.
