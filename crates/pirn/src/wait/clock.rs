@@ -17,19 +17,22 @@ pub(crate) fn deadline_in(limit: Duration) -> Option<Instant> {
     now().checked_add(limit)
 }
 
-/// Returns a random number below `n`, uniformly distributed, for choices that must be fair.
+/// Returns a random number below `n`, uniformly distributed, for choices that must be fair; 0 in the
+/// run of a strategy.
 ///
 /// # Panics
 /// If `n` is 0.
 pub(crate) fn random_below(n: usize) -> usize {
-    current::local().random_below(n)
+    current::local().random_below(n, 0)
 }
 
-/// Returns a random number below `n`. None if the caller's thread has no source of them yet, or a
-/// strategy picks.
-#[inline(always)]
-pub(crate) fn known_random_below(n: usize) -> Option<usize> {
-    current::local().known_random_below(n)
+/// Returns the case of `n` that a select tries first, each equally likely; `n` in the run of a
+/// strategy: there, the [`picker`] picks.
+///
+/// # Panics
+/// If `n` is 0.
+pub(crate) fn random_case(n: usize) -> usize {
+    current::local().random_below(n, n)
 }
 
 /// Returns the caller's thread, if the strategy of a run picks there.

@@ -33,6 +33,7 @@
 use std::ptr;
 use std::sync::Arc;
 
+use crate::base::choice::Pick;
 use crate::base::clock;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};
@@ -147,10 +148,14 @@ impl Worker {
         let jobs = local.jobs();
         let why = jobs.take_beat();
         if why.has(Beat::ALWAYS) {
-            if local.random_below(2) == 0 {
+            let below = |n| match local.chooses() {
+                true => local.pick(Pick::Job, n),
+                false => local.random_below(n, 0),
+            };
+            if below(2) == 0 {
                 jobs.promote_oldest(true);
             }
-            return local.random_below(TURN) == 0;
+            return below(TURN) == 0;
         }
         let run = self.remote().counters.dispatched.get();
         let mut credit = match self.joins.claim_credit(run) {

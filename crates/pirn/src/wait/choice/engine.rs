@@ -8,7 +8,7 @@ use super::sequence::{Order, Sequence};
 use crate::base::choice::{Operation, Pick};
 use crate::base::mutant::mutant;
 use crate::fiber::state::Code;
-use crate::wait::clock::{known_random_below, now, picker, random_below};
+use crate::wait::clock::{now, picker, random_case};
 use crate::wait::deadline::{begin, interrupted};
 use crate::wait::interrupt::Interrupt;
 use crate::wait::park::has_token;
@@ -60,28 +60,21 @@ fn choose_at_once(cases: &[&dyn Case], order: Order) -> Option<usize> {
 fn attempt_each(cases: &[&dyn Case], order: Order) -> Option<usize> {
     // PERF: most often the first case is possible, so nothing is shuffled yet.
     let first = match order {
-        Order::Random if cases.len() > 1 => match known_random_below(cases.len()) {
-            Some(first) => first,
-            None => return attempt_picked(cases),
-        },
+        Order::Random if cases.len() > 1 => random_case(cases.len()),
         _ => 0,
     };
-    if cases.get(first)?.attempt() {
+    let Some(case) = cases.get(first) else {
+        return attempt_picked(cases);
+    };
+    if case.attempt() {
         return Some(first);
     }
     attempt_others(cases, order, first)
 }
 
-/// Tries the cases one by one where there are no random numbers yet, or a strategy picks.
+/// Tries the cases one by one where a strategy picks one of those that are ready.
 #[cold]
 fn attempt_picked(cases: &[&dyn Case]) -> Option<usize> {
-    let Some(strategy) = picker() else {
-        let first = random_below(cases.len());
-        return match cases[first].attempt() {
-            true => Some(first),
-            false => attempt_others(cases, Order::Random, first),
-        };
-    };
     // Only among those that are ready: else a search would try what makes no difference.
     let mut ready = Vec::new();
     for (index, case) in cases.iter().enumerate() {
@@ -94,7 +87,8 @@ fn attempt_picked(cases: &[&dyn Case]) -> Option<usize> {
         }
     }
     if ready.len() > 1 {
-        let picked = strategy.pick(Pick::Case, ready.len());
+        let count = ready.len();
+        let picked = picker().map_or(0, |strategy| strategy.pick(Pick::Case, count));
         ready.swap(0, picked);
     }
     ready.into_iter().find(|&index| cases[index].attempt())
