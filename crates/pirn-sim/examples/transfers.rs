@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let page = env::temp_dir().join("pirn-sim-transfers.html");
     fs::write(&page, failure.to_html())?;
     println!("a diagram of it is in {}", page.display());
-    // In one order for all transfers there is no circle.
+    // In one order for all transfers no cycle is possible.
     campaign().runs(1_000).check(|| {
         let accounts = [Mutex::new(100), Mutex::new(100)];
         pirn::scope(|s| {

@@ -32,8 +32,8 @@ use crate::watchdog::{Pulse, Watchdog};
 /// `PIRN_SIM_TRACE` replays one trace, once. `PIRN_SIM_OUT` is a directory to which a failure
 /// writes its trace, its diagram and its trace events ([`Failure::to_html`],
 /// [`Failure::to_perfetto`]); the names of the files are those of the test and the seed. Each
-/// variable holds for every campaign of the process: run one test. [`Strategy::Exhaustive`] has no
-/// limit but those of the methods.
+/// variable holds for every campaign of the process: run one test. `PIRN_SIM_RUNS` and
+/// `PIRN_SIM_TIME` do not apply to [`Strategy::Exhaustive`].
 ///
 /// # Examples
 /// ```
@@ -151,10 +151,12 @@ impl Campaign {
     }
 
     /// Sets the real time within which a run has to come to its next choice; by default 10 s. Calls
-    /// of [`blocking`](pirn::blocking()) and of files count, so set more than they take. If it does
-    /// not, nothing in its runtime can end it: the fiber on its only worker loops without an
-    /// operation of the library, or takes a lock of `std` that another fiber holds. Then the fibers
-    /// and the seed are printed, and the process ends with exit code 124.
+    /// of [`blocking`](pirn::blocking()) and of files count, so set more than they take.
+    ///
+    /// If a run makes no choice for so long, nothing in its runtime can end it: the fiber on its
+    /// only worker loops without an operation of the library, or takes a lock of `std` that another
+    /// fiber holds. Then the fibers and the seed are printed, and the process ends with exit code
+    /// 124.
     ///
     /// # Examples
     /// ```
@@ -168,10 +170,13 @@ impl Campaign {
         self
     }
 
-    /// Sets on how many threads runs are made; by default 1, since a test harness runs several
-    /// tests at once. The first failure is that of the lowest seed, as with one thread. The
-    /// strategies `Exhaustive` and `Guided` learn from each run, and stay on one thread. With more
-    /// than one the calling thread is blocked, also if a fiber calls.
+    /// Sets on how many threads runs are made; by default 1, since a test harness runs several tests
+    /// at once. 0 counts as 1.
+    ///
+    /// The first failure is that of the lowest run, as with one thread, unless the time ends. The
+    /// body then runs beside itself: what it shares with other runs in a static makes it depend on
+    /// more than the schedule. `Exhaustive` and `Guided` learn from each run, and stay on one
+    /// thread. With more than one, the calling thread is blocked, also if a fiber calls.
     ///
     /// # Examples
     /// ```
@@ -262,7 +267,8 @@ impl Campaign {
     /// cannot be used, or the system does not start a thread.
     ///
     /// # Cancellation
-    /// Not an interruption point. Blocks a plain thread, parks a fiber.
+    /// Not an interruption point. Blocks a plain thread, and parks a fiber; with several
+    /// [`jobs`](Campaign::jobs) blocks the thread of the fiber.
     ///
     /// # Examples
     /// ```
@@ -307,7 +313,8 @@ impl Campaign {
     /// As [`check`](Campaign::check), but returns what the campaign has done.
     ///
     /// # Panics
-    /// If an environment variable has a wrong value, or the system does not start a thread.
+    /// If an environment variable has a wrong value, the corpus cannot be used, or the system does
+    /// not start a thread.
     ///
     /// # Cancellation
     /// As [`check`](Campaign::check).
@@ -376,7 +383,7 @@ impl Campaign {
         };
         let repeats =
             (0..2).all(|_| like(&self.once(body, &failed.trace, Also::Nothing)));
-        // A run without an end has as many deviations as it likes, and takes as long.
+        // A run without an end is not shrunk: each attempt takes as many choices.
         if repeats && !matches!(verdict, Verdict::Endless(_)) {
             let shrunk = self.shrunk(body, &failed.trace, like);
             failed.trace = shrunk.trace;
@@ -408,6 +415,7 @@ impl Campaign {
                 let mut failure =
                     self.failure(1, trace.seed, verdict, ran.trace, ran.escapes);
                 failure.line = Some(at);
+                failure.is_by_seed = false;
                 return Some(failure);
             }
             // ORDERING: Relaxed: the run has ended.
@@ -463,6 +471,7 @@ impl Campaign {
         }
         let scene = Scene::new(&ran.turns, &ran.fibers, &ran.stuck, self.at.file());
         failed.explained = scene.explain(&ran.stuck, panic);
+        failed.escapes = ran.escapes;
         failed.diagram = Diagram::new(&scene, &ran.stuck, ran.first_panic.as_ref());
         failed.first_panic = ran.first_panic.map(|(message, _)| message);
         failed.verdict = match ran.verdict {
@@ -554,7 +563,11 @@ impl Campaign {
     fn follow(&self, body: &Body, trace: &Trace) -> Option<Failure> {
         let ran = self.once(body, trace, Also::Nothing);
         let verdict = ran.verdict?;
-        Some(self.failure(1, trace.seed, verdict, ran.trace, ran.escapes))
+        let failure = self.failure(1, trace.seed, verdict, ran.trace, ran.escapes);
+        Some(Failure {
+            is_by_seed: false,
+            ..failure
+        })
     }
 
     /// Makes the run of a trace in a runtime of its own.
@@ -600,7 +613,10 @@ impl Campaign {
             first_panic: None,
             is_minimal: false,
             needs_seed: false,
-            is_guided: self.strategy == Strategy::Guided,
+            is_by_seed: !matches!(
+                self.strategy,
+                Strategy::Guided | Strategy::Exhaustive { .. }
+            ),
             repeats: false,
             escapes,
             corpus: self.corpus.clone(),
@@ -632,8 +648,9 @@ fn run_in(
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The number of runs, without the canonical one that comes first, unless that has failed, and
-    /// without those that repeat, shrink and explain a failure.
+    /// The number of the run that has failed, or else the number of seeds that were tried. 0 if a
+    /// line of the corpus has failed, 1 for a replay, or if the canonical schedule has failed. Runs
+    /// that repeat, shrink and explain a failure do not count.
     pub runs: u64,
     /// All schedules of [`Strategy::Exhaustive`] have run.
     pub complete: bool,

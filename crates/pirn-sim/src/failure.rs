@@ -8,7 +8,7 @@ use pirn::dev::sim::Property;
 
 use crate::diagram::Diagram;
 use crate::explain::{Explained, WAITS};
-use crate::trace::{Escapes, Trace};
+use crate::trace::{Escapes, Of, Trace};
 
 /// Why a run has failed.
 ///
@@ -123,8 +123,8 @@ pub struct Failure {
     pub(crate) is_minimal: bool,
     /// The same deviations do not fail with the seed 0.
     pub(crate) needs_seed: bool,
-    /// The seed alone does not repeat the run: it depends on those before it.
-    pub(crate) is_guided: bool,
+    /// The seed and the strategy repeat the run: it depends on no other one.
+    pub(crate) is_by_seed: bool,
     /// The same trace has failed in the same way twice.
     pub(crate) repeats: bool,
     /// What no schedule decides in the run.
@@ -150,9 +150,9 @@ impl Failure {
     }
 
     /// Returns a trace that fails in the same way: with a panic at the same place and the same
-    /// first line of its message, or by a deadlock. It is shrunk, unless the failure is
-    /// [`Verdict::Endless`] or does not repeat: for small tests to at most 1.5 times as many
-    /// choices as the failure needs.
+    /// first line of its message, by a deadlock, or with the same property violated. It is shrunk,
+    /// unless the failure is [`Verdict::Endless`] or does not repeat: for small tests to at most
+    /// 1.5 times as many choices as the failure needs.
     ///
     /// # Examples
     /// ```
@@ -274,7 +274,7 @@ impl Failure {
     }
 
     /// Returns what no schedule decides.
-    fn outside(&self) -> String {
+    fn described_escapes(&self) -> String {
         let calls = match self.explained.calls.as_slice() {
             [] => String::new(),
             calls => format!(" ({})", calls.join(", ")),
@@ -307,7 +307,11 @@ impl Failure {
             (true, 1) => " (without this it does not fail so)",
             (true, _) => " (without any one of these it does not fail so)",
         };
-        writeln!(f, "  each fiber ran until it waited, but{needed}:")?;
+        let cases = match self.trace.has_cases() {
+            true => ", and each select took its usual case",
+            false => "",
+        };
+        writeln!(f, "  each fiber ran until it waited{cases}, but{needed}:")?;
         for order in orders {
             writeln!(f, "    {order}")?;
         }
@@ -331,9 +335,7 @@ impl fmt::Display for Failure {
         write!(f, "pirn-sim: '{test}' ({at}) failed in ")?;
         match line {
             Some(line) => writeln!(f, "the run of {line}")?,
-            None if self.is_guided => {
-                writeln!(f, "run {run}, which depends on those before it")?;
-            }
+            None if !self.is_by_seed => writeln!(f, "run {run}")?,
             None => writeln!(f, "run {run} (PIRN_SIM_SEED={seed})")?,
         }
         self.write_verdict(f)?;
@@ -343,7 +345,10 @@ impl fmt::Display for Failure {
             writeln!(f, "  the first panic of the run: {first}")?;
         }
         if matches!(self.verdict, Verdict::NeverMet(_)) {
-            return write!(f, "  each run of the campaign had another schedule");
+            return write!(
+                f,
+                "  no single run has failed, so there is no trace to replay"
+            );
         }
         let last = self.explained.last.iter();
         for last in last.filter(|_| matches!(self.verdict, Verdict::Panic(_))) {
@@ -354,12 +359,16 @@ impl fmt::Display for Failure {
             let seed = self.trace.seed;
             writeln!(
                 f,
-                "  the seed {seed:x} is needed too: from it come the time that choices take, the jobs \
-                 of `par` that become fibers, and `pirn_sim::seed`"
+                "  the seed of the trace (0x{seed:x}) is needed too: from it come the time that choices \
+                 take, which halves of a join become fibers, and `pirn_sim::seed`"
             )?;
         }
         if self.escapes.any() {
-            writeln!(f, "  no seed decides when these end: {}", self.outside())?;
+            writeln!(
+                f,
+                "  no seed decides when these happen: {}",
+                self.described_escapes()
+            )?;
         }
         if let Some(page) = &self.page {
             match page {
@@ -368,7 +377,7 @@ impl fmt::Display for Failure {
             }
         }
         match self.trace.deviations.len() {
-            long if long >= LONG && !self.is_guided => {
+            long if long >= LONG && self.is_by_seed => {
                 return write!(
                     f,
                     "  replay this test with PIRN_SIM_SEED={seed} PIRN_SIM_RUNS=1 and the same \
@@ -397,7 +406,12 @@ impl fmt::Display for Failure {
 const LONG: usize = 100;
 
 impl Trace {
-    /// Returns true if the trace is the canonical schedule: each fiber goes on until it waits.
+    /// Returns true if a select takes another case than in the canonical schedule.
+    fn has_cases(&self) -> bool {
+        self.deviations.iter().any(|it| it.name.of == Of::Case)
+    }
+
+    /// Returns true if the trace is the canonical schedule: each fiber runs until it waits.
     ///
     /// # Examples
     /// ```

@@ -1,11 +1,11 @@
 //! Runs of a body, one after the other, in one runtime.
 //!
 //! Owns: the runtime, the panic hook that keeps failed runs silent, and the verdict of a run. Does
-//! not own: how many runs there are, and with which strategy (`campaign`, `shrink`).
+//! not own: how many runs there are, and with which strategy (`series`, `shrink`).
 //!
-//! All runs have the same driver, a fiber of the runtime. It spawns the body and waits until
-//! nothing can happen any more. A runtime for each run would cost a hundred times as much as a
-//! small run.
+//! All runs of a runtime have the same driver, one of its fibers. It spawns the body and waits
+//! until nothing can happen any more. A runtime for each run would cost a hundred times as much as
+//! a small run.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -55,7 +55,7 @@ pub(crate) struct Ran {
 /// A run that is to be made.
 pub(crate) struct Plan {
     pub(crate) strategy: Box<dyn Choose>,
-    /// Seed of the choices that are not the strategy's.
+    /// Seed of the times, of promotions, and of cases that the strategy does not pick.
     pub(crate) seed: u64,
     /// Maximum number of choices.
     pub(crate) most: u64,
@@ -238,7 +238,9 @@ impl Driver<'_> {
     }
 }
 
-/// Returns the seed of the present run. 0 outside of a campaign, and in the canonical schedule.
+/// Returns the seed of the present run. 0 outside of a campaign, in the canonical schedule, and in
+/// a search without a bound. The runs of a search with a bound have one seed, and shrinking tries
+/// 0.
 ///
 /// For data that differs between runs: seed a generator with it. A trace has the seed, so a replay
 /// has the same data.

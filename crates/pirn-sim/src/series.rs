@@ -111,7 +111,7 @@ impl<'a> Series<'a> {
                     });
                 if let Err(error) = started {
                     // The others end.
-                    self.stop_before(0);
+                    self.stop_after(0);
                     panic!("pirn-sim: no thread: {error}");
                 }
             }
@@ -126,9 +126,9 @@ impl<'a> Series<'a> {
         } = self;
         let Found { failure, sometimes } =
             found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let begun = next.into_inner().min(limits.most);
+        let taken = next.into_inner().min(limits.most);
         Made {
-            runs: failure.as_ref().map_or(begun, Failure::run),
+            runs: failure.as_ref().map_or(taken, Failure::run),
             complete: complete.into_inner(),
             failure,
             sometimes,
@@ -164,23 +164,23 @@ impl<'a> Series<'a> {
                 (_, Some(guide)) => guide.make(seed, self.expected),
                 _ => campaign.strategy.make(seed, self.expected),
             };
-            // A search follows paths: in all its runs the other choices are the same.
-            let others = match &self.search {
+            // All runs of a search have one seed; 0 without a bound, so that choices take no time.
+            let run_seed = match &self.search {
                 Some(search) if search.is_reduced() => 0,
                 Some(_) => self.first,
                 None => seed,
             };
-            let ran = driver.run(campaign.plan(strategy, others));
+            let ran = driver.run(campaign.plan(strategy, run_seed));
             if let Some(verdict) = ran.verdict {
                 let failure =
-                    campaign.failure(run, others, verdict, ran.trace, ran.escapes);
+                    campaign.failure(run, run_seed, verdict, ran.trace, ran.escapes);
                 self.fail(failure);
                 return ControlFlow::Break(());
             }
             if let Some(guide) = &mut guide {
                 guide.learn(&ran.trace.deviations);
             }
-            self.meet(ran.sometimes);
+            self.add_sometimes(ran.sometimes);
             if self.search.is_none() && run.is_multiple_of(AUDITED) {
                 let strategy = match guide {
                     Some(_) => Box::new(Replay::new(&ran.trace)),
@@ -219,21 +219,22 @@ impl<'a> Series<'a> {
 
     /// Keeps the failure, if it is of the lowest run.
     fn fail(&self, failure: Failure) {
-        self.stop_before(failure.run());
+        self.stop_after(failure.run());
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let lower = found.failure.as_ref();
-        if lower.is_none_or(|other| failure.run() < other.run()) {
+        let best = found.failure.as_ref();
+        if best.is_none_or(|other| failure.run() < other.run()) {
             found.failure = Some(failure);
         }
     }
 
     /// Lets jobs take no numbers above `run`.
-    fn stop_before(&self, run: u64) {
+    fn stop_after(&self, run: u64) {
         // ORDERING: Relaxed: see `take`.
         self.lowest.fetch_min(run, Ordering::Relaxed);
     }
 
-    fn meet(&self, sometimes: Sometimes) {
+    /// Adds the properties that a run has evaluated.
+    fn add_sometimes(&self, sometimes: Sometimes) {
         if sometimes.is_empty() {
             return;
         }

@@ -250,7 +250,7 @@ mod tests {
             nth: runs,
             ..Name::default()
         };
-        Deviation { name, runs }
+        Deviation { name, taken: runs }
     }
 
     /// Runs in which `most` deviations are possible, and that fail if `fails` returns true.

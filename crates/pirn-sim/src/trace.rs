@@ -15,13 +15,13 @@ use crate::strategy::canonical;
 use crate::turns::Turns;
 use crate::watchdog::Pulse;
 
-/// A schedule, as its differences from the canonical one. In that each fiber goes on until it
-/// waits, and each select takes one of its ready cases that depends only on how many selects its
-/// fiber has had.
+/// A schedule, as its differences from the canonical one. There, each fiber continues until it
+/// waits, and each select with several ready cases takes one that is fixed by the number of its
+/// fiber, the count of such selects, and the number of those cases.
 ///
 /// `FIBER.N>FIBER` is a choice: the Nth one after the first fiber, and the fiber that runs.
-/// `FIBER.N?CASE` is a select: the Nth one of the fiber with several cases ready, and which of
-/// them it takes, from 0.
+/// `FIBER.N?CASE` is a select: the Nth one of the fiber with several ready cases, and which of
+/// them it takes; 1 is the first.
 ///
 /// Its text contains no spaces. Parse it to replay the run:
 /// [`Campaign::replay`](crate::Campaign::replay), or the environment variable `PIRN_SIM_TRACE`.
@@ -36,7 +36,7 @@ use crate::watchdog::Pulse;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Trace {
-    /// Seed of the choices that are not the strategy's.
+    /// Seed of the times and of promotions.
     pub(crate) seed: u64,
     pub(crate) deviations: Vec<Deviation>,
 }
@@ -46,7 +46,7 @@ pub struct Trace {
 pub(crate) struct Deviation {
     pub(crate) name: Name,
     /// The number of the fiber that runs, or the index of the case among those that are ready.
-    pub(crate) runs: u32,
+    pub(crate) taken: u32,
 }
 
 /// The name of a choice: the fiber that ran last, or takes a case, and a count of its choices. So a
@@ -68,8 +68,9 @@ pub(crate) enum Of {
     Fiber,
     /// A case of a select.
     Case,
-    /// Whether a job of `par` becomes a fiber. It is drawn from the seed, and in no trace.
-    Job,
+    /// Whether a pending half of a join becomes a fiber, and whether the fiber that joins yields.
+    /// Drawn from the seed, and in no trace.
+    Promotion,
 }
 
 /// The text is no trace.
@@ -77,7 +78,7 @@ pub(crate) enum Of {
 /// # Examples
 /// ```
 /// let error = "x".parse::<pirn_sim::Trace>().unwrap_err();
-/// assert!(error.to_string().starts_with("no trace: 'x'; expected 1:SEED:FIBER.N>FIBER,..."));
+/// assert!(error.to_string().starts_with("no trace: 'x'; expected 1:SEED:PART,..."));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseTraceError(String);
@@ -86,7 +87,8 @@ impl fmt::Display for ParseTraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "no trace: '{}'; expected 1:SEED:FIBER.N>FIBER,... with the seed in hexadecimal",
+            "no trace: '{}'; expected 1:SEED:PART,... with the seed in hexadecimal, and parts \
+             FIBER.N>FIBER or FIBER.N?CASE",
             self.0
         )
     }
@@ -102,8 +104,10 @@ impl fmt::Display for Trace {
                 f.write_char(',')?;
             }
             let Name { of, after, nth } = it.name;
-            let sign = if of == Of::Case { '?' } else { '>' };
-            write!(f, "{after}.{nth}{sign}{}", it.runs)?;
+            match of {
+                Of::Case => write!(f, "{after}.{nth}?{}", it.taken + 1)?,
+                _ => write!(f, "{after}.{nth}>{}", it.taken)?,
+            }
         }
         Ok(())
     }
@@ -129,7 +133,7 @@ impl FromStr for Trace {
 }
 
 fn deviation(text: &str) -> Option<Deviation> {
-    let (of, (place, runs)) = match text.split_once('?') {
+    let (of, (place, taken)) = match text.split_once('?') {
         Some(parts) => (Of::Case, parts),
         None => (Of::Fiber, text.split_once('>')?),
     };
@@ -139,8 +143,12 @@ fn deviation(text: &str) -> Option<Deviation> {
         after: after.parse().ok()?,
         nth: nth.parse().ok()?,
     };
-    let runs = runs.parse().ok()?;
-    Some(Deviation { name, runs })
+    let taken: u32 = taken.parse().ok()?;
+    let taken = match of {
+        Of::Case => taken.checked_sub(1)?,
+        _ => taken,
+    };
+    Some(Deviation { name, taken })
 }
 
 /// The version of the text.
@@ -178,7 +186,7 @@ pub(crate) struct Escapes {
 /// The counts of choices by fiber.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// Choices after each fiber, its selects and its jobs.
+    /// Choices after each fiber, its selects and its promotions.
     counts: Vec<[u32; 3]>,
     /// The fiber that runs.
     running: u32,
@@ -232,7 +240,8 @@ pub(crate) struct Recorder {
     pub(crate) strategy: Box<dyn Choose>,
     pub(crate) recording: Rc<RefCell<Recording>>,
     pub(crate) also: Also,
-    /// The choices take time, drawn from this seed; none if it is 0.
+    /// Seed of the times, of promotions, and of cases that the strategy does not pick. With 0
+    /// choices take no time.
     pub(crate) seed: u64,
     pub(crate) pulse: Arc<Pulse>,
 }
@@ -265,11 +274,11 @@ impl Choose for Recorder {
         let usual = canonical(choice);
         if matches!(self.also, Also::Possible) {
             let others = choice.ready.iter().filter(|it| **it != choice.ready[usual]);
-            let deviations = others.map(|runs| Deviation { name, runs: *runs });
+            let deviations = others.map(|runs| Deviation { name, taken: *runs });
             recording.possible.extend(deviations);
         }
         if chosen != usual {
-            recording.deviations.push(Deviation { name, runs });
+            recording.deviations.push(Deviation { name, taken: runs });
         }
         if let Also::Turns(places) = &self.also {
             recording.turns.add(choice, usual, chosen, places);
@@ -290,7 +299,7 @@ impl Choose for Recorder {
     fn pick(&mut self, pick: Pick, count: usize) -> Option<usize> {
         let recording = &mut *self.recording.borrow_mut();
         if pick != Pick::Case {
-            let name = recording.names.next_pick(Of::Job);
+            let name = recording.names.next_pick(Of::Promotion);
             let picked = drawn(self.seed, name).usize(..count);
             recording.mix(picked as u32);
             return Some(picked);
@@ -303,7 +312,7 @@ impl Choose for Recorder {
         };
         let deviation = |case: usize| Deviation {
             name,
-            runs: case as u32,
+            taken: case as u32,
         };
         recording.mix(picked as u32);
         if matches!(self.also, Also::Possible) {
@@ -338,7 +347,7 @@ impl Escapes {
     fn add(&mut self, choice: &Choice<'_>, chosen: usize) {
         let step = choice.fibers.step(chosen);
         self.calls += u32::from(step.is_some_and(|it| it.operation == Operation::Io));
-        self.wakes += u32::from(choice.from_outside);
+        self.wakes += u32::from(choice.woken_by_others);
     }
 
     /// Returns true if there were any.
@@ -356,7 +365,7 @@ impl fmt::Display for Escapes {
         }
         if *calls > 0 {
             let and = if *wakes > 0 { " and " } else { "" };
-            let of = "of files, sockets, processes or `blocking`";
+            let of = "of files, sockets, processes, `blocking` or other runtimes";
             write!(f, "{and}{calls} call{} {of}", s(calls))?;
         }
         Ok(())
@@ -403,7 +412,7 @@ impl Replay {
     pub(crate) fn new(trace: &Trace) -> Replay {
         let named = trace.deviations.iter();
         Replay {
-            deviations: named.map(|it| (it.name, it.runs)).collect(),
+            deviations: named.map(|it| (it.name, it.taken)).collect(),
             names: Names::default(),
             followed: Arc::default(),
         }

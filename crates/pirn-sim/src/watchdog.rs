@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The progress of a campaign. Written by its worker, read by the watchdog.
+/// The progress of the runs on one thread. Written by their worker, read by the watchdog.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse {
     /// Choices and runs so far.
@@ -20,7 +20,7 @@ pub(crate) struct Pulse {
     /// The seed of the present run.
     seed: AtomicU64,
     /// A run is in progress.
-    runs: AtomicBool,
+    is_running: AtomicBool,
 }
 
 impl Pulse {
@@ -29,14 +29,14 @@ impl Pulse {
         // ORDERING: Relaxed: for a report only.
         self.seed.store(seed, Ordering::Relaxed);
         // ORDERING: Relaxed: as for the beats.
-        self.runs.store(true, Ordering::Relaxed);
+        self.is_running.store(true, Ordering::Relaxed);
         self.beat();
     }
 
     /// The run has ended.
     pub(crate) fn end(&self) {
         // ORDERING: Relaxed: as for the beats.
-        self.runs.store(false, Ordering::Relaxed);
+        self.is_running.store(false, Ordering::Relaxed);
     }
 
     /// A choice is made.
@@ -95,7 +95,7 @@ fn watch(test: &str, pulse: &Pulse, limit: Duration, end: &(Mutex<bool>, Condvar
         ended = waited.unwrap_or_else(PoisonError::into_inner).0;
         let now = beats();
         // ORDERING: Relaxed: see `Pulse`.
-        if now != last || !pulse.runs.load(Ordering::Relaxed) {
+        if now != last || !pulse.is_running.load(Ordering::Relaxed) {
             (last, since, is_suspect) = (now, Instant::now(), false);
         } else if since.elapsed() >= limit && !*ended {
             // One more look: the whole process may have been stopped.

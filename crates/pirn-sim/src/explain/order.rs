@@ -33,7 +33,7 @@ impl Order {
         let block = at..resumes.unwrap_or(list.len());
         let block = block.take_while(|index| list[*index].fiber == fiber);
         let mut all: Vec<_> = block.filter(|index| list[*index].step.is_some()).collect();
-        // An operation that has waited did not come before: at least, if another one did.
+        // Without those that have waited, unless all have: such an operation did not come before.
         let waited =
             |index: usize| turns.waits(index) || is_last_of_stuck(turns, stuck, index);
         if all.iter().any(|index| !waited(*index)) {
@@ -108,7 +108,7 @@ pub(super) fn before_panic(turns: &Turns, at: usize) -> Option<(usize, Option<us
         |index: &usize| list[*index].fiber == fiber && list[*index].step.is_some();
     let own = (0..=at).rev().find(is_own)?;
     let object = list[own].step?.object;
-    // A wait may have ended since.
+    // Up to the panic: another fiber may have run while the last operation waited.
     let is_others = |index: &usize| {
         list[*index].fiber != fiber
             && object != 0

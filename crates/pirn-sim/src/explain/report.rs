@@ -228,7 +228,7 @@ impl Scene<'_> {
         if let (Some(held), Some(id)) = (held, holder(fiber)) {
             match self.number(id) {
                 Some(holder) if Some(holder) == number => {
-                    said.push(", which it has itself taken");
+                    said.push(", which it holds itself");
                 }
                 Some(holder) => said.push(&format!(", which fiber {holder} has taken")),
                 None => said.push(", which another fiber has taken"),

@@ -2,14 +2,14 @@
 //!
 //! Without a bound, a schedule that differs from an earlier one only in the order of independent
 //! steps is left out, by sleep sets (Godefroid: Partial-Order Methods for the Verification of
-//! Concurrent Systems, LNCS 1032, 1996). A *slice* is what a fiber does from one choice to the next
-//! one. When all schedules that begin with the slice of a fiber have run, the fiber is asleep for
-//! the other options of that choice: it is no option until a slice runs that depends on its own.
-//! The fiber is at the same step until then, and its slice would do the same.
+//! Concurrent Systems, LNCS 1032, 1996). A *turn* is what a fiber does from one choice to the next
+//! one. When all schedules that begin with the turn of a fiber have run, the fiber is asleep for
+//! the other options of that choice: it is no option until a turn runs that depends on its own.
+//! The fiber is at the same step until then, and its turn would do the same.
 //!
-//! SOUND: two slices change places if none of them is *open* and their steps do not conflict
-//! (`conflict`). A slice is open if
-//! * its step has no known object, or is not one of [`is_closed`]: the object of a slice is all
+//! SOUND: two turns change places if none of them is *open* and their steps do not conflict
+//! (`conflict`). A turn is open if
+//! * its step has no known object, or is not one of [`is_closed`]: the object of a turn is all
 //!   that it changes then. What fibers share besides objects of the library is used right after a
 //!   `point`, which has no object, by the rules of this crate;
 //! * after it another fiber is ready that was not before: it was woken or spawned, or a timer
@@ -17,18 +17,18 @@
 //! * after it the fiber has ended, waits, or has asked for others to run;
 //! * the choice before one of its operations was put off.
 //!
-//! The end of a lock has no choice: a slice may release a lock besides its step. Another fiber's
-//! slice notices that only if it is about the lock. If the lock is held, that slice waits, and so
+//! The end of a lock has no choice: a turn may release a lock besides its step. Another fiber's
+//! turn notices that only if it is about the lock. If the lock is held, that turn waits, and so
 //! is open; an attempt that does not wait (`TryLock`) and a look at an object are open always. If
 //! the lock is not held, nothing is released. If a fiber waits for it already, the release wakes
 //! that one, and is open.
 //!
-//! A select is a choice among the cases that are ready. It is part of a slice that is open: the
-//! slice begins with it, which is not closed, or after a wait.
+//! A select with several ready cases is a choice within a turn. That turn is always open: it begins
+//! with the step of the select, which is not closed, or after a wait.
 //!
 //! With a bound this is not sound: a schedule within the bound may be left out for one that has
 //! more preemptions (Coons, Musuvathi, McKinley: Bounded Partial-Order Reduction, OOPSLA 2013). So
-//! sleep sets are used without a bound only, and choices take no time then: a slice that reads the
+//! sleep sets are used without a bound only, and choices take no time then: a turn that reads the
 //! clock does not depend on its place among the others.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,9 +43,9 @@ use crate::trace::{Names, Of, usual};
 ///
 /// A run follows the path of the last one to the deepest choice with an option that is left, takes
 /// that, and then the first option of each choice. The first option is the canonical fiber, unless
-/// it is asleep. Another one than the canonical fiber counts as a preemption if that could go on.
-/// So does another case of a select: a loop of selects with a case that stays ready, such as a
-/// closed channel, would have endlessly many schedules.
+/// it is asleep. Another one than the canonical fiber counts as a preemption if that could
+/// continue. So does another case of a select: a loop of selects with a case that stays ready, such
+/// as a closed channel, would have endlessly many schedules.
 #[derive(Debug, Clone)]
 pub(crate) struct Exhaustive(Arc<Mutex<Search>>);
 
@@ -56,11 +56,11 @@ struct Search {
     path: Vec<Choice>,
     /// Choices of the present run so far.
     depth: usize,
-    /// Where in the path the slice that ran last was chosen.
-    slice: Option<usize>,
+    /// Where in the path the turn that ran last was chosen.
+    turn: Option<usize>,
     /// The selects of the present run.
     names: Names,
-    /// The step of the slice that ran last, and the fibers that were ready before it.
+    /// The step of the turn that ran last, and the fibers that were ready before it.
     step: Option<Step>,
     ready: Vec<u32>,
     /// In the present run all options of a choice were asleep: the rest repeats earlier runs.
@@ -77,7 +77,7 @@ struct Choice {
     costs: bool,
     /// The fibers that are asleep.
     asleep: Vec<u32>,
-    /// The slice of the option that is taken is open, as far as is known.
+    /// The turn of the option that is taken is open, as far as is known.
     is_open: bool,
 }
 
@@ -87,7 +87,7 @@ impl Exhaustive {
             preemptions,
             path: Vec::new(),
             depth: 0,
-            slice: None,
+            turn: None,
             names: Names::default(),
             step: None,
             ready: Vec::new(),
@@ -106,7 +106,7 @@ impl Exhaustive {
         let search = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         search.path.truncate(search.depth);
         search.depth = 0;
-        search.slice = None;
+        search.turn = None;
         search.names = Names::default();
         search.repeats = false;
         while let Some(mut choice) = search.path.pop() {
@@ -133,9 +133,9 @@ impl Search {
         self.path.iter().filter(preempts).count() as u32
     }
 
-    /// Returns the fibers that are asleep at a choice, after the slice that ran last.
+    /// Returns the fibers that are asleep at a choice, after the turn that ran last.
     fn sleepers(&mut self, choice: &dev::Choice<'_>) -> Vec<u32> {
-        let last = self.slice.map(|at| &mut self.path[at]);
+        let last = self.turn.map(|at| &mut self.path[at]);
         let Some(last) = last.filter(|_| self.preemptions == UNBOUNDED) else {
             return Vec::new();
         };
@@ -192,7 +192,7 @@ impl Choose for Exhaustive {
         }
         let taken = &search.path[search.depth];
         let number = taken.options[taken.taken];
-        search.slice = Some(search.depth);
+        search.turn = Some(search.depth);
         search.depth += 1;
         // A program that is not deterministic may have other fibers than before.
         let index = choice.ready.iter().position(|it| *it == number);
@@ -223,7 +223,7 @@ impl Choose for Exhaustive {
     }
 }
 
-/// Returns true if a slice that begins with `step` changes nothing but the object of the step, and
+/// Returns true if a turn that begins with `step` changes nothing but the object of the step, and
 /// looks at nothing else.
 ///
 /// The others look at fibers, tokens or several objects, take a value at random, depend on the end

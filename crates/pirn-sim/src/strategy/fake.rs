@@ -19,7 +19,7 @@ impl Fake {
             last,
             can_continue,
             put_off: false,
-            from_outside: false,
+            woken_by_others: false,
             fibers: self,
         }
     }

@@ -136,7 +136,7 @@ fn change(sample: &mut Sample, other: &Sample, rng: &mut Rng) {
                 nth: rng.u32(1..=count.unwrap_or(0).max(1)),
             };
             let runs = rng.u32(..fibers.max(1));
-            deviations.push(Deviation { name, runs });
+            deviations.push(Deviation { name, taken: runs });
         }
     }
 }
@@ -236,7 +236,7 @@ mod tests {
                 nth,
                 ..Name::default()
             },
-            runs: 1,
+            taken: 1,
         };
         let sample = |nths: &[u32]| Sample {
             deviations: nths.iter().copied().map(deviation).collect(),
@@ -250,7 +250,7 @@ mod tests {
         for seed in 0..1_000 {
             let mutant = guide.mutant(&mut Rng::with_seed(seed));
             let is_known =
-                |it: &Deviation| it.name.after < 2 && it.runs < 2 && it.name.nth >= 1;
+                |it: &Deviation| it.name.after < 2 && it.taken < 2 && it.name.nth >= 1;
             assert!(mutant.iter().all(is_known), "{mutant:?}");
             assert_eq!(mutant, guide.mutant(&mut Rng::with_seed(seed)));
             seen.insert(mutant);

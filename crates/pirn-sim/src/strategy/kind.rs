@@ -21,8 +21,8 @@ use super::random::{Random, Sticky};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// Another strategy for each run, drawn from the seed of the run: those below, but for
-    /// `Guided` and `Exhaustive`.
+    /// Another strategy for each run, drawn from the seed of the run: `Random`, `Pct`, `Pos` or
+    /// `Delays`.
     #[default]
     Portfolio,
     /// Each ready fiber with equal probability.
@@ -67,7 +67,8 @@ pub enum Strategy {
     /// independent operations, such as locks of two mutexes, one runs, or few. That holds if what
     /// fibers share besides objects of the library is used right after a [`point`](crate::point):
     /// the atomics of `std`, the count of an `Arc`, a destructor that its last owner runs. Choices
-    /// take no time then. Any smaller number leaves nothing out.
+    /// take no time then. With any smaller number all schedules within it run, for one
+    /// set of drawn times and halves of joins.
     ///
     /// Source: Musuvathi, Qadeer: Iterative Context Bounding for Systematic Testing of
     /// Multithreaded Programs, PLDI 2007.

@@ -1,8 +1,8 @@
-//! Strategies: which of the ready fibers runs next.
+//! Strategies: which of the ready fibers runs next, and which of its ready cases a select takes.
 //!
 //! Each sees the numbers of the ready fibers, the steps before which they were stopped, and the
 //! fiber that ran last, and nothing else of the program. A strategy is made anew for each run, from
-//! the run's seed, but for two that go on from earlier runs: `exhaustive` and `guided`.
+//! the run's seed, but for two that continue from earlier runs: `exhaustive` and `guided`.
 
 mod conflict;
 mod delays;

@@ -22,7 +22,7 @@ fn full() -> (Receiver<u32>, Receiver<u32>) {
     (one, other)
 }
 
-/// Returns the values that `body` returned in the runs of a campaign, with their number.
+/// Returns the values that `body` returned in the runs of a campaign, and the number of runs.
 fn values(
     campaign: Campaign,
     body: impl Fn() -> u32 + Send + Sync + 'static,
@@ -113,7 +113,7 @@ fn the_cases_are_part_of_the_trace() {
 /// A closed channel stays ready.
 // Proves: U13.
 #[test]
-fn no_case_is_left_out_for_ever() {
+fn no_case_is_left_out_indefinitely() {
     let merge = || {
         let (one, other) = full();
         let mut ended = [false, false];

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pirn::channel;
 use pirn_sim::campaign;
 
-const NAMED: &str = "no seed decides when these end";
+const NAMED: &str = "no seed decides when these happen";
 
 // Proves: U15.
 #[test]
@@ -18,7 +18,9 @@ fn a_call_is_named_with_its_place() {
     let report = failure.unwrap().to_string();
     assert!(report.contains(NAMED), "{report}");
     assert!(
-        report.contains("1 call of files, sockets, processes or `blocking`"),
+        report.contains(
+            "1 call of files, sockets, processes, `blocking` or other runtimes"
+        ),
         "{report}"
     );
     let place = "fiber 0's `io` (crates/pirn-sim/tests/it/escapes.rs:";

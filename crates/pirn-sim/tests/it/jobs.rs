@@ -55,7 +55,7 @@ fn each_seed_runs_once_on_some_thread() {
     // The canonical schedule is the first one.
     let all: Vec<_> = [0].into_iter().chain(1_000..1_060).collect();
     assert_eq!(seeds, all);
-    // That of the canonical schedule, and three.
+    // One for the canonical schedule, three for the seeds.
     assert_eq!(threads.lock().unwrap().len(), 4);
 }
 

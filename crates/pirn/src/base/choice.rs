@@ -13,8 +13,8 @@ pub trait Choose {
         0
     }
 
-    /// Returns which of `count` possibilities the running fiber takes, below `count`. None if the
-    /// strategy does not say: it takes the first one.
+    /// Returns which of `count` possibilities the running fiber takes, below `count`. None: the
+    /// first one.
     fn pick(&mut self, pick: Pick, count: usize) -> Option<usize> {
         let _ = (pick, count);
         None
@@ -31,10 +31,11 @@ pub trait Choose {
 #[non_exhaustive]
 pub enum Pick {
     /// One of the ready cases of a select, in the order in which they are written. There are at
-    /// least two.
+    /// least two. A case of a primitive of the user counts as ready, since that is not asked; if it
+    /// is not, another one is taken.
     Case,
     /// Whether a pending half of a join becomes a fiber, and whether the fiber that joins yields.
-    Job,
+    Promotion,
 }
 
 /// A property of the program, as it is when a line of it runs.
@@ -74,9 +75,9 @@ pub struct Choice<'a> {
     /// Since the last choice that fiber has had operations without a choice, which was put off: in
     /// a poll, or while it unwound.
     pub put_off: bool,
-    /// Since the last choice another thread has made a fiber ready. When that happens is not
-    /// decided by the strategy.
-    pub from_outside: bool,
+    /// Since the last choice another thread has woken a fiber. When that happens is not decided by
+    /// the strategy.
+    pub woken_by_others: bool,
     /// Describes those in `ready`.
     pub fibers: &'a dyn Fibers,
 }

@@ -47,7 +47,7 @@ impl Worker {
             self.notice_phase();
             let _ = self.release_cached_stacks();
             self.drain_inbox();
-            seeded.note_outside(self.remote().counters.remote_wakes.get());
+            seeded.note_remote_wakes(self.remote().counters.remote_wakes.get());
             self.fire_timers(self.wheel_time());
             self.ask_driver();
             self.gather(seeded);

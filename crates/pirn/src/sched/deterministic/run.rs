@@ -57,10 +57,10 @@ pub(super) struct Run {
     last: Option<u32>,
     /// The choices that are left.
     left: u64,
-    /// The fibers that other threads had woken when that was last recorded.
-    outside: Option<u64>,
+    /// The number of fibers that other threads had woken when that was last recorded.
+    remote_wakes: Option<u64>,
     /// They have woken some since the last choice.
-    from_outside: bool,
+    woken_by_others: bool,
     /// The virtual time of choices that has not passed yet, in nanoseconds.
     pub(super) nanos: u64,
     runner: FiberPtr,
@@ -81,8 +81,8 @@ impl Run {
             steps: Vec::new(),
             last: None,
             left: most,
-            outside: None,
-            from_outside: false,
+            remote_wakes: None,
+            woken_by_others: false,
             nanos: 0,
             runner,
             runner_is_ready: false,
@@ -110,13 +110,13 @@ impl Run {
     }
 
     /// Records how many fibers other threads have woken.
-    pub(super) fn note_outside(&mut self, wakes: u64) {
-        let before = self.outside.replace(wakes);
-        self.from_outside |= before.is_some_and(|before| before != wakes);
+    pub(super) fn note_remote_wakes(&mut self, wakes: u64) {
+        let before = self.remote_wakes.replace(wakes);
+        self.woken_by_others |= before.is_some_and(|before| before != wakes);
     }
 
     /// Takes the fiber that runs next, if one is ready.
-    pub(super) fn pick(&mut self) -> Option<FiberPtr> {
+    pub(super) fn next_fiber(&mut self) -> Option<FiberPtr> {
         if std::mem::take(&mut self.runner_is_ready) {
             return Some(self.runner);
         }
@@ -138,7 +138,7 @@ impl Run {
             last: self.last,
             can_continue: step.is_some(),
             put_off: local.take_put_off(),
-            from_outside: std::mem::take(&mut self.from_outside),
+            woken_by_others: std::mem::take(&mut self.woken_by_others),
             fibers: &Described {
                 fibers: &self.fibers,
                 ready: &self.ready,
@@ -255,7 +255,7 @@ pub(in crate::sched) fn pick(pick: Pick, count: usize) -> usize {
     })
 }
 
-/// Tells the strategy of a property, if there is a run.
+/// Passes a property to the strategy, if there is a run.
 pub(crate) fn note(property: Property) {
     with_seeded(|seeded| {
         if let Some(run) = &mut *seeded.run.borrow_mut() {

@@ -104,7 +104,7 @@ impl Seeded {
     fn pick(&self) -> Option<FiberPtr> {
         let picked = match &mut *self.run.borrow_mut() {
             Some(run) => {
-                let picked = run.pick();
+                let picked = run.next_fiber();
                 self.passed.set(self.passed.get() + run.nanos / MICRO);
                 run.nanos %= MICRO;
                 picked
@@ -141,9 +141,9 @@ impl Seeded {
     }
 
     /// Records how many fibers other threads have woken, if there is a run.
-    pub(super) fn note_outside(&self, wakes: u64) {
+    pub(super) fn note_remote_wakes(&self, wakes: u64) {
         if let Some(run) = &mut *self.run.borrow_mut() {
-            run.note_outside(wakes);
+            run.note_remote_wakes(wakes);
         }
     }
 

@@ -149,7 +149,7 @@ impl Worker {
         let why = jobs.take_beat();
         if why.has(Beat::ALWAYS) {
             let below = |n| match local.chooses() {
-                true => local.pick(Pick::Job, n),
+                true => local.pick(Pick::Promotion, n),
                 false => local.random_below(n, 0),
             };
             if below(2) == 0 {

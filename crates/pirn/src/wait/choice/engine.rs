@@ -64,6 +64,7 @@ fn attempt_each(cases: &[&dyn Case], order: Order) -> Option<usize> {
         _ => 0,
     };
     let Some(case) = cases.get(first) else {
+        // In the run of a strategy `first` is the number of cases.
         return attempt_picked(cases);
     };
     if case.attempt() {
@@ -78,7 +79,7 @@ fn attempt_picked(cases: &[&dyn Case]) -> Option<usize> {
     // Only among those that are ready: else a search would try what makes no difference.
     let mut ready = Vec::new();
     for (index, case) in cases.iter().enumerate() {
-        // User code is not asked more often than usual.
+        // User code is not called more often than usual: its cases may be ready.
         let is_asked = case.needs() != Needs::Loan;
         match is_asked.then(|| glance(&cases[index..=index])) {
             Some(Glance::Case(_)) => return Some(index),
@@ -88,7 +89,7 @@ fn attempt_picked(cases: &[&dyn Case]) -> Option<usize> {
     }
     if ready.len() > 1 {
         let count = ready.len();
-        let picked = picker().map_or(0, |strategy| strategy.pick(Pick::Case, count));
+        let picked = picker().map_or(0, |local| local.pick(Pick::Case, count));
         ready.swap(0, picked);
     }
     ready.into_iter().find(|&index| cases[index].attempt())
