@@ -6,7 +6,7 @@ use pirn::dev::sim::{Choice, Choose};
 use super::delays::Delays;
 use super::pct::Pct;
 use super::pos::Pos;
-use super::random::{Random, Sticky};
+use super::random::Random;
 
 /// How a [campaign](crate::campaign()) chooses schedules.
 ///
@@ -87,13 +87,12 @@ impl Strategy {
         let mut rng = Rng::with_seed(seed);
         match self {
             Strategy::Portfolio | Strategy::Guided => {
-                let drawn = match rng.u32(..8) {
-                    0..2 => Strategy::Random,
-                    2 => return Box::new(Sticky::new(rng)),
-                    3 => Strategy::Pos,
-                    4..6 => Strategy::Pct {
-                        depth: rng.u32(1..=5),
+                let drawn = match rng.u32(..16) {
+                    0..5 => Strategy::Random,
+                    5..11 => Strategy::Pct {
+                        depth: rng.u32(2..=5),
                     },
+                    11..15 => Strategy::Pos,
                     _ => Strategy::Delays {
                         most: rng.u32(1..=3),
                     },
