@@ -99,9 +99,12 @@ impl<'a> Series<'a> {
     /// If the system does not start a thread.
     pub(crate) fn make(self, jobs: usize) -> Made {
         let learns = self.search.is_some() || self.campaign.strategy == Strategy::Guided;
-        let others = if learns { 0 } else { jobs.max(1) - 1 };
+        let jobs = match learns {
+            true => 1,
+            false => jobs.min(usize::try_from(self.limits.most).unwrap_or(jobs)),
+        };
         thread::scope(|scope| {
-            for _ in 0..others {
+            for _ in 1..jobs {
                 let started = thread::Builder::new()
                     .name("pirn-sim job".to_owned())
                     .spawn_scoped(scope, || {

@@ -75,6 +75,8 @@ struct Choice {
     options: Vec<u32>,
     /// An option but the first counts as a preemption.
     costs: bool,
+    /// It is of a select.
+    is_case: bool,
     /// The fibers that are asleep.
     asleep: Vec<u32>,
     /// The turn of the option that is taken is open, as far as is known.
@@ -111,7 +113,11 @@ impl Exhaustive {
         search.repeats = false;
         while let Some(mut choice) = search.path.pop() {
             let spent = search.spent();
-            let affordable = !choice.costs || spent < search.preemptions;
+            let most = match choice.is_case {
+                true => search.preemptions.min(CASES + search.spent_on_fibers()),
+                false => search.preemptions,
+            };
+            let affordable = !choice.costs || spent < most;
             if choice.taken + 1 < choice.options.len() && affordable {
                 if !choice.is_open {
                     choice.asleep.push(choice.options[choice.taken]);
@@ -130,6 +136,13 @@ impl Search {
     /// Returns the preemptions of the present path.
     fn spent(&self) -> u32 {
         let preempts = |choice: &&Choice| choice.costs && choice.taken > 0;
+        self.path.iter().filter(preempts).count() as u32
+    }
+
+    /// Returns those that are not cases of selects.
+    fn spent_on_fibers(&self) -> u32 {
+        let preempts =
+            |choice: &&Choice| choice.costs && choice.taken > 0 && !choice.is_case;
         self.path.iter().filter(preempts).count() as u32
     }
 
@@ -177,6 +190,7 @@ impl Search {
             taken: 0,
             options,
             costs: choice.can_continue,
+            is_case: false,
             asleep,
             is_open: true,
         });
@@ -213,6 +227,7 @@ impl Choose for Exhaustive {
                 taken: 0,
                 options: [first].into_iter().chain(others).collect(),
                 costs: true,
+                is_case: true,
                 asleep: Vec::new(),
                 is_open: true,
             });
@@ -246,6 +261,10 @@ fn is_closed(step: Step) -> bool {
                 | Operation::Store
         )
 }
+
+/// The selects of a run that take another case than the canonical one, at most. Arbitrary: without
+/// it, a loop of selects with a case that stays ready would have endlessly many schedules.
+const CASES: u32 = 4;
 
 /// The number of preemptions that is no bound.
 const UNBOUNDED: u32 = u32::MAX;

@@ -61,7 +61,7 @@ pub enum Strategy {
     Guided,
     /// All schedules in which a fiber that could continue is preempted at most `preemptions` times.
     /// The campaign ends when all of them have run. Another case of a select than the canonical
-    /// one, if several are ready, counts as a preemption.
+    /// one, if several are ready, counts as a preemption, and at most four selects of a run take one.
     ///
     /// With `u32::MAX` there is no bound, and of schedules that differ only in the order of
     /// independent operations, such as locks of two mutexes, one runs, or few. That holds if what

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use pirn::channel::{self, Receiver};
+use pirn::select::Select;
 use pirn_sim::{Campaign, Strategy, campaign};
 
 /// Returns which of two receivers a select took first.
@@ -125,9 +127,11 @@ fn no_case_is_left_out_indefinitely() {
         }
     };
     campaign().runs(100).choices(1_000).check(merge);
-    let search = campaign().strategy(Strategy::Exhaustive { preemptions: 2 });
-    let outcome = search.choices(1_000).explore(merge);
-    assert!(outcome.complete && outcome.failure.is_none());
+    for preemptions in [2, u32::MAX] {
+        let search = campaign().strategy(Strategy::Exhaustive { preemptions });
+        let outcome = search.choices(1_000).explore(merge);
+        assert!(outcome.complete && outcome.failure.is_none());
+    }
 }
 
 // Proves: U13.
@@ -160,4 +164,32 @@ fn the_cases_of_a_fiber_do_not_depend_on_others() {
     let alone = cases(0);
     assert!(alone.iter().collect::<HashSet<_>>().len() > 10, "{alone:?}");
     assert_eq!(alone, cases(3));
+}
+
+/// A look at a case does not count as a party that waits.
+// Proves: U13.
+#[test]
+fn a_look_completes_no_case_of_another_fiber() {
+    campaign()
+        .runs(20)
+        .strategy(Strategy::Delays { most: 0 })
+        .check(|| {
+            let (tx, rx) = channel::bounded::<u32>(0);
+            let watcher = pirn::spawn(move || {
+                let mut ready = tx.ready_case();
+                let mut select = Select::new();
+                select.add(&mut ready);
+                let won = select.wait_timeout(Duration::from_secs(5)).unwrap();
+                drop(select);
+                drop(ready);
+                (won, tx)
+            });
+            pirn::sleep(Duration::from_secs(1)).unwrap();
+            let (other, _) = full();
+            pirn::select! {
+                recv(rx) -> value => _ = value,
+                recv(other) -> value => assert_eq!(value, Ok(1)),
+            }
+            assert_eq!(watcher.join().unwrap().0, None);
+        });
 }

@@ -13,7 +13,7 @@ use super::buffer::{Buffer, Row};
 use super::recv_batch::Exit;
 use super::state::{Deferred, Reason, Side, State};
 use crate::base::pad::CachePadded;
-use crate::fiber::Ticket;
+use crate::fiber::{Ticket, current};
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::wait::wait_info::{Subject, closed};
@@ -122,6 +122,10 @@ impl<T> Pipe<T> {
     /// to wait makes the channel ready for others only.
     #[cold]
     pub(super) fn notify_other_watchers(&self, side: Side, ticket: Option<Ticket>) {
+        // A look ends before another fiber runs: there is no party that waits.
+        if ticket.is_some() && current::local().looks() {
+            return;
+        }
         let mut state = self.state.lock();
         state.notices += 1;
         let limit = state.notices;

@@ -77,6 +77,8 @@ struct Clock {
     /// This thread is a worker that chooses anew before each operation that fibers notice, also
     /// before those that never wait.
     chooses: Cell<bool>,
+    /// The running fiber looks which cases of a select are ready.
+    looks: Cell<bool>,
     /// The operation before which the fiber that ran last has yielded at a choice. It could
     /// continue.
     step: Cell<Option<Step>>,
@@ -131,6 +133,7 @@ impl Local {
             clock: Clock {
                 is_virtual: Cell::new(false),
                 chooses: Cell::new(false),
+                looks: Cell::new(false),
                 step: Cell::new(None),
                 put_off: Cell::new(false),
                 moment: Cell::new(0),
@@ -403,6 +406,16 @@ impl Local {
     pub(crate) fn set_chooses(&self, chooses: bool) {
         self.clock.chooses.set(chooses);
         self.rng.set((!chooses).then(|| Rng::new(0)));
+    }
+
+    /// Returns whether the running fiber publishes cases to look whether they are ready, and does not
+    /// wait.
+    pub(crate) fn looks(&self) -> bool {
+        self.clock.looks.get()
+    }
+
+    pub(crate) fn set_looks(&self, looks: bool) {
+        self.clock.looks.set(looks);
     }
 
     /// Records the operation before which the running fiber yields at a choice.

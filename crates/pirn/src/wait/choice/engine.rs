@@ -7,6 +7,7 @@ use super::published::{Published, needed};
 use super::sequence::{Order, Sequence};
 use crate::base::choice::{Operation, Pick};
 use crate::base::mutant::mutant;
+use crate::fiber::current;
 use crate::fiber::state::Code;
 use crate::wait::clock::{now, picker, random_case};
 use crate::wait::deadline::{begin, interrupted};
@@ -81,7 +82,7 @@ fn attempt_picked(cases: &[&dyn Case]) -> Option<usize> {
     for (index, case) in cases.iter().enumerate() {
         // User code is not called more often than usual: its cases may be ready.
         let is_asked = case.needs() != Needs::Loan;
-        match is_asked.then(|| glance(&cases[index..=index])) {
+        match is_asked.then(|| look(&cases[index..=index])) {
             Some(Glance::Case(_)) => return Some(index),
             Some(Glance::Nothing) => {}
             Some(Glance::Unsure) | None => ready.push(index),
@@ -93,6 +94,22 @@ fn attempt_picked(cases: &[&dyn Case]) -> Option<usize> {
         ready.swap(0, picked);
     }
     ready.into_iter().find(|&index| cases[index].attempt())
+}
+
+/// Glances at a case. Cases of other fibers that are complete when a party waits are not told.
+fn look(case: &[&dyn Case]) -> Glance {
+    let _ends = Look;
+    current::local().set_looks(true);
+    glance(case)
+}
+
+/// Ends a look, also if a case panics.
+struct Look;
+
+impl Drop for Look {
+    fn drop(&mut self) {
+        current::local().set_looks(false);
+    }
 }
 
 /// Tries the cases other than `first`.
