@@ -61,7 +61,11 @@ pub enum Strategy {
     Guided,
     /// All schedules in which a fiber that could continue is preempted at most `preemptions` times.
     /// The campaign ends when all of them have run. Another case of a select than the canonical
-    /// one, if several are ready, counts as a preemption, and at most four selects of a run take one.
+    /// one, if several are ready, counts as a preemption, and at most four selects of a run take
+    /// one.
+    ///
+    /// A fiber that has called [`yield_now`](pirn::yield_now) runs after another ready one, if
+    /// there is one.
     ///
     /// With `u32::MAX` there is no bound, and of schedules that differ only in the order of
     /// independent operations, such as locks of two mutexes, one runs, or few. That holds if what
@@ -79,8 +83,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// Returns the strategy of a run; `expected` is about the number of
-    /// choices in it.
+    /// Returns the strategy of a run; `expected` is about the number of choices in it.
     ///
     /// `Exhaustive` and `Guided` are not made from a seed alone (see `Exhaustive` and `Guide`).
     pub(crate) fn make(self, seed: u64, expected: u64) -> Box<dyn Choose> {
