@@ -28,9 +28,8 @@ use crate::watchdog::{Pulse, Watchdog};
 ///
 /// The environment takes precedence over the methods of [`Campaign`]: `PIRN_SIM_SEED` is the seed
 /// of the first run, `PIRN_SIM_RUNS` their number, `PIRN_SIM_TIME` their limit in seconds,
-/// `PIRN_SIM_JOBS` the number of threads.
-/// `PIRN_SIM_TRACE` replays one trace, once. `PIRN_SIM_OUT` is a directory to which a failure
-/// writes its trace, its diagram and its trace events ([`Failure::to_html`],
+/// `PIRN_SIM_JOBS` the number of threads. `PIRN_SIM_TRACE` replays one trace, once. `PIRN_SIM_OUT`
+/// is a directory to which a failure writes its trace, its diagram and its trace events ([`Failure::to_html`],
 /// [`Failure::to_perfetto`]); the names of the files are those of the test and the seed. Each
 /// variable holds for every campaign of the process: run one test. `PIRN_SIM_RUNS` and
 /// `PIRN_SIM_TIME` do not apply to [`Strategy::Exhaustive`].

@@ -14,6 +14,7 @@
 //! they have one job.
 
 use std::ops::ControlFlow;
+use std::panic;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -104,6 +105,7 @@ impl<'a> Series<'a> {
             false => jobs.min(usize::try_from(self.limits.most).unwrap_or(jobs)),
         };
         thread::scope(|scope| {
+            let mut others = Vec::new();
             for _ in 1..jobs {
                 let started = thread::Builder::new()
                     .name("pirn-sim job".to_owned())
@@ -112,13 +114,21 @@ impl<'a> Series<'a> {
                         let _watchdog = campaign.watchdog();
                         self.job(&campaign);
                     });
-                if let Err(error) = started {
-                    // The others end.
-                    self.stop_after(0);
-                    panic!("pirn-sim: no thread: {error}");
+                match started {
+                    Ok(other) => others.push(other),
+                    Err(error) => {
+                        // The others end.
+                        self.stop_after(0);
+                        panic!("pirn-sim: no thread: {error}");
+                    }
                 }
             }
             self.job(self.campaign);
+            for other in others {
+                if let Err(payload) = other.join() {
+                    panic::resume_unwind(payload);
+                }
+            }
         });
         let Series {
             next,
@@ -140,6 +150,7 @@ impl<'a> Series<'a> {
 
     /// Makes runs as long as there are some.
     fn job(&self, campaign: &Campaign) {
+        let _stops = StopsOthers(self);
         // Another runtime, if the virtual time of one is nearly spent.
         while Runner::new()
             .drive(self.body, |driver| self.runs_in(driver, campaign))
@@ -244,6 +255,17 @@ impl<'a> Series<'a> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         for (name, (at, is_met)) in sometimes {
             found.sometimes.entry(name).or_insert((at, false)).1 |= is_met;
+        }
+    }
+}
+
+/// Lets the other jobs end if this one panics.
+struct StopsOthers<'a>(&'a Series<'a>);
+
+impl Drop for StopsOthers<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop_after(0);
         }
     }
 }

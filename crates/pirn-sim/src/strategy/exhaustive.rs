@@ -113,11 +113,8 @@ impl Exhaustive {
         search.repeats = false;
         while let Some(mut choice) = search.path.pop() {
             let spent = search.spent();
-            let most = match choice.is_case {
-                true => search.preemptions.min(CASES + search.spent_on_fibers()),
-                false => search.preemptions,
-            };
-            let affordable = !choice.costs || spent < most;
+            let is_one_more = choice.is_case && search.cases() == CASES;
+            let affordable = !choice.costs || spent < search.preemptions && !is_one_more;
             if choice.taken + 1 < choice.options.len() && affordable {
                 if !choice.is_open {
                     choice.asleep.push(choice.options[choice.taken]);
@@ -139,11 +136,10 @@ impl Search {
         self.path.iter().filter(preempts).count() as u32
     }
 
-    /// Returns those that are not cases of selects.
-    fn spent_on_fibers(&self) -> u32 {
-        let preempts =
-            |choice: &&Choice| choice.costs && choice.taken > 0 && !choice.is_case;
-        self.path.iter().filter(preempts).count() as u32
+    /// Returns the selects of the present path that take another case than the canonical one.
+    fn cases(&self) -> u32 {
+        let is_other = |choice: &&Choice| choice.is_case && choice.taken > 0;
+        self.path.iter().filter(is_other).count() as u32
     }
 
     /// Returns the fibers that are asleep at a choice, after the turn that ran last.

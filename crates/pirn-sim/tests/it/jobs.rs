@@ -1,6 +1,7 @@
 //! Campaigns on several threads.
 
 use std::collections::HashSet;
+use std::panic;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -74,4 +75,36 @@ fn properties_are_met_on_any_thread() {
     });
     let never = never.unwrap();
     assert!(matches!(never.verdict(), Verdict::NeverMet(names) if names.len() == 1));
+}
+
+/// The destructor of a panic's payload panics in turn: no run can go on.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("the destructor of the payload");
+    }
+}
+
+// Proves: U14.
+#[test]
+fn a_panic_of_a_job_ends_the_others_and_keeps_its_text() {
+    let count = Arc::new(AtomicU64::new(0));
+    let runs = Arc::clone(&count);
+    let campaign = campaign().jobs(2).seed(3).runs(20_000);
+    let ended = panic::catch_unwind(move || {
+        campaign.check(move || {
+            // ORDERING: Relaxed: read after all runs.
+            runs.fetch_add(1, Ordering::Relaxed);
+            if pirn_sim::seed() == 5 {
+                panic::panic_any(Bomb);
+            }
+        });
+    });
+    let text = ended.unwrap_err();
+    let text = text.downcast_ref::<&str>();
+    assert_eq!(text, Some(&"the destructor of the payload"));
+    // ORDERING: Relaxed: all threads have ended.
+    let count = count.load(Ordering::Relaxed);
+    assert!(count < 10_000, "{count} runs");
 }
