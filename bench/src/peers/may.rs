@@ -15,8 +15,9 @@ use super::channel::{MayChannel, MaySharedChannel};
 use super::tail;
 
 /// A note on the use of may.
-pub(super) const NOTE: &str = "`go!` and `join`, its own default stacks of 32 KiB; skynet a tenth, times \
-     ten; throughput in rounds a twentieth of the others'; \
+pub(super) const NOTE: &str = "`go!` and `join`, its own default stacks of 32 KiB; skynet a \
+     hundredth, times a hundred: a tenth may need more mappings than a process can have; \
+     throughput in rounds a twentieth of the others'; \
      30,000 parked at most: more need a raised `vm.max_map_count`";
 
 /// Coroutines of may.
@@ -41,7 +42,7 @@ impl Blocking for May {
     type Handle<T: Send + 'static> = JoinHandle<T>;
     type Channel = MaySharedChannel;
     type Mutex = Mutex<u64>;
-    const SKYNET: f64 = 10.0;
+    const SKYNET: f64 = 100.0;
 
     fn run<T: Send + 'static>(job: &Job, root: impl FnOnce() -> T + Send + 'static) -> T {
         configure(job);
