@@ -129,9 +129,10 @@ fn alone_beats_are_kept_beside_blocked_workers() {
     assert!(kept >= 80, "{kept} % of the beats");
 }
 
-/// E2, N3. The same while other fibers block, and more compute than there are workers.
+/// The same while other fibers block, and more compute than there are workers.
+// Proves: E2, N3.
 #[test]
-#[ignore = "open: row E2 of docs/features.md"]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_beats_are_kept_beside_blocked_and_computing_workers() {
     let kept = beats(|runtime, over| {
         let mut all = blockers(runtime, over, 20);

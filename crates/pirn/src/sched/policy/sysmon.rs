@@ -152,25 +152,28 @@ pub(in crate::sched) struct Look {
 }
 
 /// The findings of all looks on the present run of one fiber.
-#[derive(Default, Clone, Copy, PartialEq)]
-struct Run {
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(in crate::sched) struct Run {
     /// It was recorded as one that holds the thread (`lines`).
     held: bool,
     /// When the processor time of its thread was first read, and that time.
     used: Option<(u64, u64)>,
     /// Whether the thread waits in the system; if it was asked.
-    waits: Option<bool>,
+    pub(in crate::sched) waits: Option<bool>,
+    /// The answer of the last look that asked.
+    pub(in crate::sched) waited: bool,
     /// An earlier look of this run has asked it.
     asked: bool,
 }
 
 impl Run {
     /// Returns what is known at the next look, which finds the same run if `same`.
-    fn next(&self, same: bool) -> Run {
+    pub(in crate::sched) fn next(&self, same: bool) -> Run {
         Run {
             held: self.held && same,
             used: self.used.filter(|_| same),
             waits: None,
+            waited: self.waits.unwrap_or(self.waited) && same,
             asked: self.waits.is_some() && same,
         }
     }
@@ -484,7 +487,7 @@ impl Look {
     /// True if the worker's thread waits in the system.
     fn waits(&mut self, remote: &Remote, at: u64) -> bool {
         *self.run.waits.get_or_insert_with(|| {
-            remote.thread.blocks() || remote.thread.probe.waits(at)
+            remote.thread.blocks() || remote.thread.probe.waits(at, self.run.waited)
         })
     }
 

@@ -1,6 +1,6 @@
-//! Which delays the monitor counts as a lost wake.
+//! Which delays the monitor counts as a lost wake, and what it remembers of a run.
 
-use crate::sched::policy::sysmon::{Look, since};
+use crate::sched::policy::sysmon::{Look, Run, since};
 
 const MS: u64 = 1_000_000;
 
@@ -35,4 +35,19 @@ fn a_wake_that_does_not_come_is_lost() {
         last.has_lost_a_wake(at * MS)
     });
     assert_eq!(lost, Some(201));
+}
+
+/// A thread that has waited at the last look may wait for a processor at this one. The answer of a
+/// run says nothing about the next run.
+// Proves: E2, N3.
+#[test]
+fn the_last_answer_about_a_run_is_kept() {
+    let mut run = Run::default().next(true);
+    run.waits = Some(true);
+    assert!(run.next(true).waited);
+    let silent = run.next(true).next(true);
+    assert!(silent.waited, "after a look that asked nothing");
+    assert!(!run.next(false).waited, "in the next run");
+    run.waits = Some(false);
+    assert!(!run.next(true).waited);
 }

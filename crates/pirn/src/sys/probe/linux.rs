@@ -45,7 +45,10 @@ impl ThreadProbe {
     /// Returns whether the thread has waited, for anything but a processor, for most of the time
     /// since the last call, and does so now (in nanoseconds). One caller at a time. False if
     /// nothing is known, or the last call was long ago.
-    pub(crate) fn waits(&self, now: u64) -> bool {
+    ///
+    /// If it `waited` at the last call, it may wait for a processor now: a thread that blocks often
+    /// does so after each wait, on a busy machine for as long as it blocks.
+    pub(crate) fn waits(&self, now: u64, waited: bool) -> bool {
         let both = self.thread.load(Ordering::Relaxed);
         let Some(spent) = self.processor_time() else {
             return false;
@@ -53,7 +56,9 @@ impl ThreadProbe {
         let thread = both as u32;
         let before = self.spent.swap(spent, Ordering::Relaxed);
         let since = now - self.asked.swap(now, Ordering::Relaxed);
-        since < LONG_AGO && (spent - before) * SHARE < since && is_waiting(thread)
+        since < LONG_AGO
+            && (spent - before) * SHARE < since
+            && (waited || is_waiting(thread))
     }
 
     /// Returns the processor time of the thread in nanoseconds; `None` if it is not known.

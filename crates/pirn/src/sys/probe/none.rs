@@ -15,7 +15,7 @@ impl ThreadProbe {
     pub(crate) fn introduce(&self) {}
 
     /// Returns false: not known.
-    pub(crate) fn waits(&self, _now: u64) -> bool {
+    pub(crate) fn waits(&self, _now: u64, _waited: bool) -> bool {
         false
     }
 

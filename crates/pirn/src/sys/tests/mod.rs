@@ -7,6 +7,8 @@ mod model_parker;
 mod parker;
 #[cfg(not(any(loom, shuttle)))]
 mod poller;
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+mod probe;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(any(loom, shuttle))))]
 mod thread_end;
 
