@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use pirn::dev::sim::Operation;
-use pirn::diag::{FiberInfo, ObjectKind};
+use pirn::diag::{FiberInfo, Object, ObjectKind};
 use pirn::spawn::FiberId;
 
 use crate::turns::{Turn, Turns};
@@ -79,15 +79,36 @@ impl Stuck {
         let numbers = (0..).zip(fibers);
         let waits = |id: FiberId| stuck.iter().any(|fiber| fiber.id == id);
         let objects = stuck.iter().filter_map(|fiber| fiber.waits_for.as_ref());
-        let objects = objects.filter(|it| !matches!(it.kind, ObjectKind::Fiber { .. }));
         Stuck {
             fibers: numbers
                 .filter(|(_, (id, _))| waits(*id))
                 .map(|it| it.0)
                 .collect(),
-            objects: objects.map(|object| object.address).collect(),
+            objects: objects.flat_map(addresses).collect(),
         }
     }
+}
+
+/// Returns the addresses of what a fiber waits for, of a select those of its cases. A fiber counts
+/// as none.
+pub(super) fn addresses(object: &Object) -> Vec<usize> {
+    match &object.kind {
+        ObjectKind::Fiber { .. } => Vec::new(),
+        ObjectKind::Select { of, .. } => of.iter().flat_map(addresses).collect(),
+        _ => vec![object.address],
+    }
+}
+
+/// Returns the last operation on one of `objects` by another fiber than `waiter`.
+pub(super) fn last_use(
+    turns: &Turns,
+    objects: &[usize],
+    waiter: Option<u32>,
+) -> Option<usize> {
+    turns.list.iter().rposition(|turn| {
+        Some(turn.fiber) != waiter
+            && turn.step.is_some_and(|step| objects.contains(&step.object))
+    })
 }
 
 /// Returns true if the operation of a turn is the one that its fiber waits in indefinitely.
@@ -142,14 +163,19 @@ pub(crate) fn shown(
         shown.extend(other);
     }
     shown.extend(calls(turns).take(CALLS));
-    // Where the locks were taken that fibers wait for.
+    // Where the locks were taken that fibers wait for, and where all else was used last.
     for object in &stuck.objects {
-        let is_taken = |index: &usize| {
-            let step = turns.list[*index].step;
-            step.is_some_and(|step| step.object == *object && takes(step.operation))
-        };
-        let taken = (0..turns.list.len()).rev().filter(is_taken);
-        shown.extend(taken.take(TAKEN));
+        let steps = turns.list.iter().map(|turn| turn.step);
+        let uses: Vec<_> = (0..)
+            .zip(steps)
+            .filter_map(|(index, step)| Some((index, step?)))
+            .filter(|(_, step)| step.object == *object)
+            .collect();
+        let taken = uses.iter().rev().filter(|(_, step)| takes(step.operation));
+        shown.extend(taken.take(TAKEN).map(|it| it.0));
+        let last = uses.last().map(|(index, _)| turns.list[*index].fiber);
+        let others = |at: &Option<u32>| last_use(turns, &[*object], *at);
+        shown.extend([None, last].iter().filter_map(others));
     }
     shown
 }

@@ -9,7 +9,9 @@ use pirn::diag::{FiberInfo, ObjectKind};
 use pirn::spawn::FiberId;
 
 use super::names::snake;
-use super::order::{CALLS, ORDERS, Order, before_panic, calls, deviations, takes};
+use super::order::{
+    CALLS, ORDERS, Order, addresses, before_panic, calls, deviations, last_use, takes,
+};
 use super::scene::Scene;
 use super::sentence::{Sentence, line_of};
 use crate::turns::Turn;
@@ -246,8 +248,23 @@ impl Scene<'_> {
                 said.push(" at ");
                 said.place(place);
             }
+        } else if let Some(object) = object {
+            self.used(&mut said, &addresses(object), number);
         }
         said.text
+    }
+
+    /// Says which other fiber has used last what `waiter` waits for.
+    fn used(&self, said: &mut Sentence<'_>, objects: &[usize], waiter: Option<u32>) {
+        match last_use(self.turns, objects, waiter) {
+            Some(at) => {
+                let fiber = self.turns.list[at].fiber;
+                said.push(&format!("; the last other use is fiber {fiber}'s "));
+                said.operation(at);
+            }
+            None if objects.is_empty() => {}
+            None => said.push("; no other fiber has used it"),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod passes;
 mod points;
 mod properties;
 mod replays;
+mod reports;
 mod searches;
 mod stuck;
 mod time;
