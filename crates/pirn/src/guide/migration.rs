@@ -2,6 +2,6 @@
 //!
 //! [README.md]: crate::guide
 //! [finding_bugs.md]: crate::guide::finding_bugs
-//! [from_std.md]: crate::guide::from_std
+//! [which_one.md]: crate::guide::which_one
 
 #![doc = include_str!("../../guide/migration.md")]

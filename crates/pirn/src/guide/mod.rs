@@ -19,6 +19,7 @@
 //! [structure.md]: self::structure
 //! [sync.md]: self::sync
 //! [time.md]: self::time
+//! [which_one.md]: self::which_one
 
 #![doc = include_str!("../../guide/README.md")]
 
@@ -64,6 +65,9 @@ pub mod servers;
 pub mod structure;
 pub mod sync;
 pub mod time;
+// It links to chapters on sockets and on campaigns, and to the module of computing.
+#[cfg(all(unix, not(pirn_modelled), not(pirn_parts)))]
+pub mod which_one;
 
 #[cfg(all(test, not(pirn_modelled)))]
 mod tests;

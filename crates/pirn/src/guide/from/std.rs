@@ -2,7 +2,7 @@
 //!
 //! [README.md]: crate::guide
 //! [from_go.md]: crate::guide::from_go
-//! [migration.md]: crate::guide::migration
 //! [servers.md]: crate::guide::servers
+//! [which_one.md]: crate::guide::which_one
 
 #![doc = include_str!("../../../guide/from_std.md")]
