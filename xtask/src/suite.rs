@@ -11,7 +11,7 @@
 
 use std::time::Instant;
 
-use crate::harness::{Build, Case, Run, cases, run};
+use crate::harness::{Build, Case, DEBUG, LINES, Run, cases, run};
 use crate::on_time::in_time;
 use crate::options::Options;
 use crate::parallel::processors;
@@ -37,9 +37,7 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
         println!(
             "    crossbeam's tests and tests of other builds: `cargo xtask test --all`"
         );
-        // Line tables suffice for the reports of failures.
-        let build = Build::new("--workspace --exclude pirn-crossbeam-suite");
-        let build = build.debug("line-tables-only");
+        let build = Build::new("--workspace --exclude pirn-crossbeam-suite").debug(LINES);
         picked("tests", &build, options, |case| !case.is_alone())?
     };
     tally += doc(options)?;
@@ -189,7 +187,8 @@ pub(crate) fn doc(_: &Options) -> Result<Tally, String> {
     // false` applies only without `--doc`.
     let mut cargo =
         command::cargo("test --doc --workspace --exclude pirn-crossbeam-suite");
-    let (ok, text) = command::outcome(&mut cargo)?;
+    // As `all` builds the tests: the crates are not built twice.
+    let (ok, text) = command::outcome(cargo.env(DEBUG, LINES))?;
     let mut tally = summed(&text);
     if !ok {
         print!("{text}");

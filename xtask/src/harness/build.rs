@@ -30,7 +30,9 @@ pub(crate) struct Build {
 }
 
 /// Cargo's setting of the debug information.
-const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
+pub(crate) const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
+/// The value that suffices for the reports of failures.
+pub(crate) const LINES: &str = "line-tables-only";
 
 /// A test binary.
 #[derive(Debug)]
