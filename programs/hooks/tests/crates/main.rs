@@ -8,6 +8,7 @@ mod clients;
 mod cluster;
 mod databases;
 mod fixture;
+mod jobs;
 #[path = "../../../tests/peers/mod.rs"]
 mod peers;
 mod pools;

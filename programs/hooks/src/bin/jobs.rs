@@ -1,0 +1,252 @@
+//! A worker of a job queue that many processes share: a stream of Redis.
+//!
+//! `jobs REDIS STREAM CLAIM COMMAND…` runs the command for each entry of the stream, with the
+//! entry's field `line` as its last argument. Any number of these processes, on any number of
+//! machines, share the entries: each goes to one of them.
+//!
+//! * An entry is acknowledged when its command has succeeded. If it is not acknowledged for CLAIM
+//!   seconds, because its worker has died or its command has failed, another worker claims it. So a
+//!   command runs at least once for each entry, and sometimes again.
+//! * While a command runs, its worker renews the claim, so that no other worker takes the entry.
+//! * An entry that has failed [`TRIES`] times goes to the stream `STREAM:failed`.
+//! * After SIGTERM or Ctrl-C a worker takes no more entries, and ends after its commands.
+//! * If Redis fails, the worker tries again every second.
+//!
+//! Each of the [`AT_ONCE`] fibers is blocking code: a client for Redis and `std::process`.
+#![expect(clippy::disallowed_methods, reason = "processes of `std`, unchanged")]
+
+use std::env;
+use std::error::Error;
+use std::fmt;
+use std::io::{self, Write as _};
+use std::process::{self, Command, ExitCode};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pirn::Runtime;
+use pirn::cancel::Token;
+use pirn::signal::{Signal, cancel_on};
+use pirn::sync::Event;
+use pirn_hooks as _;
+use redis::streams::{
+    StreamAutoClaimReply, StreamId, StreamPendingCountReply, StreamReadReply,
+};
+use redis::{Client, Connection, RedisResult, cmd};
+
+/// How many commands a process runs at once. Arbitrary.
+const AT_ONCE: usize = 8;
+
+/// The consumer group of all workers.
+const GROUP: &str = "jobs";
+
+/// After so many deliveries an entry is given up. Arbitrary.
+const TRIES: usize = 5;
+
+/// How long a worker waits for an entry before it looks for a shutdown, and for entries to claim.
+/// Arbitrary.
+const BLOCK: Duration = Duration::from_millis(500);
+
+/// How long a worker waits after an error of Redis. Arbitrary.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// One process, as a consumer of the group.
+struct Worker {
+    client: Client,
+    stream: String,
+    /// Its name in the group. No other process may have it: entries are claimed by name.
+    name: String,
+    claim: Duration,
+    command: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<_> = env::args().skip(1).collect();
+    let [redis, stream, claim, command @ ..] = &args[..] else {
+        return usage();
+    };
+    let claim = claim.parse().ok().map(Duration::try_from_secs_f64);
+    let Some(Ok(claim)) = claim else {
+        return usage();
+    };
+    if command.is_empty() || claim.is_zero() {
+        return usage();
+    }
+    match start(redis, stream, claim, command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("jobs: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: jobs REDIS STREAM CLAIM COMMAND…; CLAIM is in seconds, above 0");
+    ExitCode::from(2)
+}
+
+fn start(
+    redis: &str,
+    stream: &str,
+    claim: Duration,
+    command: &[String],
+) -> Result<(), Box<dyn Error>> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    let worker = &Worker {
+        client: Client::open(format!("redis://{redis}/"))?,
+        stream: stream.to_owned(),
+        name: format!("{}-{}", process::id(), now.as_nanos()),
+        claim,
+        command: command.to_owned(),
+    };
+    let stop = &Token::new();
+    let _signals = cancel_on(&[Signal::TERM, Signal::INT], stop)?;
+    Runtime::builder().hooks(true).build()?.run(|| {
+        pirn::scope(|s| {
+            for _ in 0..AT_ONCE {
+                s.spawn(|| worker.serve(stop));
+            }
+        });
+    });
+    // The consumer stays in the group: with it, Redis would delete its failed entries, which other
+    // workers are to claim.
+    Ok(())
+}
+
+impl Worker {
+    /// Runs jobs until `stop` is cancelled.
+    fn serve(&self, stop: &Token) {
+        let mut connection = None;
+        while !stop.is_cancelled() {
+            if let Err(error) = self.serve_one(&mut connection) {
+                // A reply may still come on this connection, which no other request may receive.
+                connection = None;
+                say(format_args!("jobs: {error}; again in {RETRY:?}"));
+                // An interruption is the shutdown.
+                let _ = stop.enter(|| pirn::sleep(RETRY));
+            }
+        }
+    }
+
+    /// Runs one job, if one comes.
+    fn serve_one(&self, connection: &mut Option<Connection>) -> RedisResult<()> {
+        let redis = match connection {
+            Some(redis) => redis,
+            None => connection.insert(self.connect()?),
+        };
+        let job = match self.claim(redis)? {
+            None => self.read(redis)?,
+            claimed => claimed,
+        };
+        job.map_or(Ok(()), |job| self.run(redis, &job))
+    }
+
+    /// Connects, and creates the stream and the group if they do not exist.
+    fn connect(&self) -> RedisResult<Connection> {
+        let mut redis = self.client.get_connection()?;
+        let created = cmd("XGROUP")
+            .arg(&["CREATE", &self.stream, GROUP, "0", "MKSTREAM"])
+            .exec(&mut redis);
+        match created {
+            Err(error) if error.code() != Some("BUSYGROUP") => Err(error),
+            _ => Ok(redis),
+        }
+    }
+
+    /// Takes over an entry that has not been acknowledged for too long.
+    fn claim(&self, redis: &mut Connection) -> RedisResult<Option<StreamId>> {
+        let reply: StreamAutoClaimReply = cmd("XAUTOCLAIM")
+            .arg(&[&self.stream, GROUP, &self.name])
+            .arg(self.claim.as_millis() as u64)
+            .arg(&["0-0", "COUNT", "1"])
+            .query(redis)?;
+        Ok(reply.claimed.into_iter().next())
+    }
+
+    /// Waits for an entry that no worker has had.
+    fn read(&self, redis: &mut Connection) -> RedisResult<Option<StreamId>> {
+        let reply: Option<StreamReadReply> = cmd("XREADGROUP")
+            .arg(&["GROUP", GROUP, &self.name, "COUNT", "1", "BLOCK"])
+            .arg(BLOCK.as_millis() as u64)
+            .arg(&["STREAMS", &self.stream, ">"])
+            .query(redis)?;
+        let streams = reply.into_iter().flat_map(|reply| reply.keys);
+        Ok(streams.flat_map(|stream| stream.ids).next())
+    }
+
+    /// Runs the command for an entry, and acknowledges the entry if it succeeds.
+    fn run(&self, redis: &mut Connection, job: &StreamId) -> RedisResult<()> {
+        let line: String = job.get("line").unwrap_or_default();
+        let over = Event::manual();
+        let ended = pirn::scope(|s| {
+            s.spawn(|| self.renew(&job.id, &over));
+            let ended = Command::new(&self.command[0])
+                .args(&self.command[1..])
+                .arg(&line)
+                .status();
+            over.set();
+            ended
+        });
+        let error = match ended {
+            Ok(status) if status.success() => return self.acknowledge(redis, &job.id),
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        };
+        let tries = self.tries(redis, &job.id)?;
+        say(format_args!(
+            "job {} failed, try {tries} of {TRIES}: {error}",
+            job.id
+        ));
+        match tries < TRIES {
+            true => Ok(()),
+            false => self.give_up(redis, &job.id, &line),
+        }
+    }
+
+    /// Renews the claim on an entry until its command is over.
+    fn renew(&self, id: &str, over: &Event) {
+        let mut connection = None;
+        // An interruption does not come: the scope cancels nothing.
+        while over.wait_timeout(self.claim / 3) == Ok(false) {
+            // After a failure another worker may take the entry too: it runs at least once.
+            connection = connection.or_else(|| self.client.get_connection().ok());
+            connection = connection.and_then(|mut redis| {
+                let renewed = cmd("XCLAIM")
+                    .arg(&[&self.stream, GROUP, &self.name, "0", id, "JUSTID"])
+                    .exec(&mut redis);
+                renewed.ok().map(|()| redis)
+            });
+        }
+    }
+
+    fn acknowledge(&self, redis: &mut Connection, id: &str) -> RedisResult<()> {
+        cmd("XACK").arg(&[&self.stream, GROUP, id]).exec(redis)
+    }
+
+    /// Returns how often an entry has been delivered.
+    fn tries(&self, redis: &mut Connection, id: &str) -> RedisResult<usize> {
+        let pending: StreamPendingCountReply = cmd("XPENDING")
+            .arg(&[&self.stream, GROUP, id, id, "1"])
+            .query(redis)?;
+        // Not pending any more: another worker has succeeded meanwhile.
+        Ok(pending.ids.first().map_or(0, |entry| entry.times_delivered))
+    }
+
+    /// Moves an entry to the stream of failed ones, in one step.
+    fn give_up(&self, redis: &mut Connection, id: &str, line: &str) -> RedisResult<()> {
+        let failed = format!("{}:failed", self.stream);
+        redis::pipe()
+            .atomic()
+            .cmd("XADD")
+            .arg(&[&failed, "*", "id", id, "line", line])
+            .cmd("XACK")
+            .arg(&[&self.stream, GROUP, id])
+            .exec(redis)
+    }
+}
+
+/// Writes a line to standard error. Unlike `eprintln!` it holds no lock of `std` while it waits.
+fn say(line: fmt::Arguments<'_>) {
+    let line = format!("{line}\n");
+    // Nothing can be said about a failure.
+    let _ = pirn::blocking(move || io::stderr().write_all(line.as_bytes()));
+}

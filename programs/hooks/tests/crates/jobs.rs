@@ -1,0 +1,134 @@
+//! The job queue in Redis: every job runs, whatever happens to a worker.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redis::{Client, Connection, cmd};
+
+use crate::peers::{LIMIT, Program, directory};
+use crate::pools::redis_server;
+
+const JOBS: usize = 300;
+
+/// How many jobs a worker runs at once.
+const AT_ONCE: usize = 8;
+
+/// Three workers share the jobs. One is killed, with its jobs unfinished, one is ended by SIGTERM,
+/// and one comes late.
+#[test]
+fn no_job_is_lost_with_its_worker() {
+    let Some((_server, client)) = redis_server() else {
+        return;
+    };
+    let mut redis = client.get_connection().unwrap();
+    add(&mut redis, JOBS);
+    let done = directory("jobs-lost").join("done");
+    // With the pause some jobs are running when the worker is killed.
+    let script = format!("sleep 0.05; echo $1 >> {}", done.display());
+    let worker = || start(&client, "1", &["sh", "-c", &script, "job"]);
+    let (killed, ended, _stays) = (worker(), worker(), worker());
+    await_that("a third", || times(&done).len() > JOBS / 3);
+    drop(killed);
+    let _late = worker();
+    await_that("a half", || times(&done).len() > JOBS / 2);
+    ended.terminate();
+    assert!(ended.end().status.success());
+    await_that("all", || times(&done).len() == JOBS);
+    await_that("no entry is pending", || pending(&mut redis) == 0);
+    // The commands of the killed worker went on, and their jobs ran again on another one.
+    let again = times(&done).values().filter(|times| **times > 1).count();
+    assert!((1..=AT_ONCE).contains(&again), "{again} jobs ran again");
+}
+
+/// No other worker takes a job that runs for longer than the time after which it is claimed.
+#[test]
+fn a_long_job_runs_once() {
+    let Some((_server, client)) = redis_server() else {
+        return;
+    };
+    let mut redis = client.get_connection().unwrap();
+    add(&mut redis, 1);
+    let done = directory("jobs-long").join("done");
+    let script = format!("sleep 5; echo $1 >> {}", done.display());
+    let worker = || start(&client, "2", &["sh", "-c", &script, "job"]);
+    let _workers = [worker(), worker()];
+    await_that("it has run", || times(&done).len() == 1);
+    await_that("it is acknowledged", || pending(&mut redis) == 0);
+    assert_eq!(times(&done).into_values().collect::<Vec<_>>(), [1]);
+}
+
+/// A job that fails five times is set aside, and does not stop others.
+#[test]
+fn a_job_that_fails_is_set_aside() {
+    let Some((_server, client)) = redis_server() else {
+        return;
+    };
+    let mut redis = client.get_connection().unwrap();
+    add(&mut redis, 3);
+    let done = directory("jobs-failed").join("done");
+    let script = format!("test $1 != 1 && echo $1 >> {}", done.display());
+    let _worker = start(&client, "0.1", &["sh", "-c", &script, "job"]);
+    let mut set_aside = || -> usize {
+        let count = cmd("XLEN").arg("queue:failed").query(&mut redis);
+        count.unwrap()
+    };
+    await_that("one is set aside", || set_aside() == 1);
+    await_that("two have run", || times(&done).len() == 2);
+    await_that("no entry is pending", || pending(&mut redis) == 0);
+    let lines: Vec<_> = times(&done).into_keys().collect();
+    assert_eq!(lines, ["0", "2"]);
+}
+
+fn add(redis: &mut Connection, jobs: usize) {
+    for job in 0..jobs {
+        let added = cmd("XADD")
+            .arg(&["queue", "*", "line"])
+            .arg(job)
+            .exec(redis);
+        added.unwrap();
+    }
+}
+
+/// Starts a worker that claims jobs after `claim` seconds.
+fn start(client: &Client, claim: &str, command: &[&str]) -> Program {
+    let redis::ConnectionAddr::Tcp(host, port) = client.get_connection_info().addr()
+    else {
+        panic!("a server on TCP");
+    };
+    let mut worker = Command::new(env!("CARGO_BIN_EXE_jobs"));
+    worker.args([&format!("{host}:{port}"), "queue", claim]);
+    Program::start(worker.args(command))
+}
+
+/// Returns the number of entries that were delivered and not acknowledged.
+fn pending(redis: &mut Connection) -> usize {
+    let (count, ..): (usize, redis::Value, redis::Value, redis::Value) = cmd("XPENDING")
+        .arg(&["queue", "jobs"])
+        .query(redis)
+        .unwrap();
+    count
+}
+
+/// Returns how often each job has run.
+fn times(done: &Path) -> BTreeMap<String, usize> {
+    let mut times = BTreeMap::new();
+    // The file does not exist before the first job.
+    let lines = fs::read_to_string(done).unwrap_or_default();
+    for line in lines.lines() {
+        *times.entry(line.to_owned()).or_default() += 1;
+    }
+    times
+}
+
+#[track_caller]
+fn await_that(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < LIMIT, "not in {LIMIT:?}: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
