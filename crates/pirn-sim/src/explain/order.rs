@@ -3,7 +3,7 @@
 //! Owns: which operations a report names. Does not own: their words (`sentence`).
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use pirn::dev::sim::Operation;
 use pirn::diag::{FiberInfo, Object, ObjectKind};
@@ -89,27 +89,68 @@ impl Stuck {
     }
 }
 
-/// Returns the addresses of what a fiber waits for, of a select those of its cases. A fiber counts
-/// as none.
+/// Returns the addresses of the objects that a fiber waits for; for a select, those of its cases.
+/// Operations on fibers, scopes and what is outside of the program name no object.
 pub(super) fn addresses(object: &Object) -> Vec<usize> {
+    use ObjectKind::{Busy, Call, Fiber, Future, Runtime, Scope, Select, Socket};
     match &object.kind {
-        ObjectKind::Fiber { .. } => Vec::new(),
-        ObjectKind::Select { of, .. } => of.iter().flat_map(addresses).collect(),
+        Select { of, .. } => of.iter().flat_map(addresses).collect(),
+        Busy
+        | Call { .. }
+        | Fiber { .. }
+        | Future { .. }
+        | Runtime { .. }
+        | Scope { .. }
+        | Socket { .. } => Vec::new(),
         _ => vec![object.address],
     }
 }
 
-/// Returns the last operation on one of `objects` by another fiber than `waiter`.
-pub(super) fn last_use(
-    turns: &Turns,
-    objects: &[usize],
-    waiter: Option<u32>,
-) -> Option<usize> {
-    turns.list.iter().rposition(|turn| {
-        Some(turn.fiber) != waiter
-            && turn.step.is_some_and(|step| objects.contains(&step.object))
-    })
+/// The last operations on each object that a fiber waits for, as indexes of turns. Those in which
+/// fibers wait indefinitely do not count.
+#[derive(Debug, Default)]
+pub(super) struct LastUses(HashMap<usize, Vec<usize>>);
+
+impl LastUses {
+    pub(super) fn new(turns: &Turns, stuck: &Stuck) -> LastUses {
+        let mut uses: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut seen = HashSet::new();
+        for (index, turn) in turns.list.iter().enumerate().rev() {
+            let is_last = seen.insert(turn.fiber);
+            let Some(step) = turn
+                .step
+                .filter(|step| stuck.objects.contains(&step.object))
+            else {
+                continue;
+            };
+            let waits = is_last && stuck.fibers.contains(&turn.fiber);
+            // The address may be that of an ended fiber.
+            let is_of_fiber =
+                matches!(step.operation, Operation::Join | Operation::Unpark);
+            let known = uses.entry(step.object).or_default();
+            let is_known = known.iter().any(|at| turns.list[*at].fiber == turn.fiber);
+            if !waits && !is_of_fiber && !is_known && known.len() < PARTIES {
+                known.push(index);
+            }
+        }
+        LastUses(uses)
+    }
+
+    /// Returns the last one on one of `objects` by another fiber than `waiter`.
+    pub(super) fn by_other(
+        &self,
+        turns: &Turns,
+        objects: &[usize],
+        waiter: u32,
+    ) -> Option<usize> {
+        let all = objects.iter().filter_map(|object| self.0.get(object));
+        let others = all.flatten().filter(|at| turns.list[**at].fiber != waiter);
+        others.max().copied()
+    }
 }
+
+/// Of so many fibers the last uses of an object are kept: one of them is not the waiter.
+const PARTIES: usize = 2;
 
 /// Returns true if the operation of a turn is the one that its fiber waits in indefinitely.
 fn is_last_of_stuck(turns: &Turns, stuck: &Stuck, index: usize) -> bool {
@@ -165,18 +206,14 @@ pub(crate) fn shown(
     shown.extend(calls(turns).take(CALLS));
     // Where the locks were taken that fibers wait for, and where all else was used last.
     for object in &stuck.objects {
-        let steps = turns.list.iter().map(|turn| turn.step);
-        let uses: Vec<_> = (0..)
-            .zip(steps)
-            .filter_map(|(index, step)| Some((index, step?)))
-            .filter(|(_, step)| step.object == *object)
-            .collect();
-        let taken = uses.iter().rev().filter(|(_, step)| takes(step.operation));
-        shown.extend(taken.take(TAKEN).map(|it| it.0));
-        let last = uses.last().map(|(index, _)| turns.list[*index].fiber);
-        let others = |at: &Option<u32>| last_use(turns, &[*object], *at);
-        shown.extend([None, last].iter().filter_map(others));
+        let is_taken = |index: &usize| {
+            let step = turns.list[*index].step;
+            step.is_some_and(|step| step.object == *object && takes(step.operation))
+        };
+        let taken = (0..turns.list.len()).rev().filter(is_taken);
+        shown.extend(taken.take(TAKEN));
     }
+    shown.extend(LastUses::new(turns, stuck).0.into_values().flatten());
     shown
 }
 

@@ -10,7 +10,7 @@ use pirn::spawn::FiberId;
 
 use super::names::snake;
 use super::order::{
-    CALLS, ORDERS, Order, addresses, before_panic, calls, deviations, last_use, takes,
+    CALLS, LastUses, ORDERS, Order, addresses, before_panic, calls, deviations, takes,
 };
 use super::scene::Scene;
 use super::sentence::{Sentence, line_of};
@@ -69,7 +69,8 @@ impl Scene<'_> {
             said.operation(at);
             said.text
         });
-        let stuck = stuck.into_iter().map(|fiber| self.wait(fiber));
+        let uses = LastUses::new(self.turns, &self.stuck);
+        let stuck = stuck.into_iter().map(|fiber| self.wait(fiber, &uses));
         Explained {
             orders,
             stuck: stuck.collect(),
@@ -199,8 +200,8 @@ impl Scene<'_> {
         Vec::new()
     }
 
-    /// Says what a fiber waits for, and which fiber holds that.
-    fn wait(&self, fiber: &FiberInfo) -> String {
+    /// Says what a fiber waits for, and which fiber holds that or has used it last.
+    fn wait(&self, fiber: &FiberInfo, uses: &LastUses) -> String {
         let mut said = Sentence::new(self);
         let number = self.number(fiber.id);
         match number {
@@ -248,22 +249,34 @@ impl Scene<'_> {
                 said.push(" at ");
                 said.place(place);
             }
-        } else if let Some(object) = object {
-            self.used(&mut said, &addresses(object), number);
+        } else if let (Some(object), Some(number)) = (object, number) {
+            self.used(&mut said, uses, &addresses(object), number);
         }
         said.text
     }
 
-    /// Says which other fiber has used last what `waiter` waits for.
-    fn used(&self, said: &mut Sentence<'_>, objects: &[usize], waiter: Option<u32>) {
-        match last_use(self.turns, objects, waiter) {
+    /// Says what another fiber did last with what `waiter` waits for.
+    fn used(
+        &self,
+        said: &mut Sentence<'_>,
+        uses: &LastUses,
+        objects: &[usize],
+        waiter: u32,
+    ) {
+        // The last ones are not recorded.
+        if objects.is_empty() || self.turns.beyond > 0 {
+            return;
+        }
+        match uses.by_other(self.turns, objects, waiter) {
             Some(at) => {
                 let fiber = self.turns.list[at].fiber;
-                said.push(&format!("; the last other use is fiber {fiber}'s "));
+                said.push(&format!(
+                    "; the last other operation on it is fiber {fiber}'s "
+                ));
                 said.operation(at);
             }
-            None if objects.is_empty() => {}
-            None => said.push("; no other fiber has used it"),
+            // A select names no object.
+            None => said.push("; no operation of another fiber names it"),
         }
     }
 }

@@ -3,10 +3,10 @@
 use pirn::channel;
 use pirn_sim::campaign;
 
-/// What a fiber waits for has been used by another one, or by none.
+/// The report names the last operation of another fiber on the object.
 // Proves: U5.
 #[test]
-fn the_last_other_use_is_named() {
+fn the_last_other_operation_is_named() {
     let failure = campaign().runs(100).find(|| {
         let (tx, rx) = channel::bounded(1);
         let (done, over) = channel::bounded::<()>(1);
@@ -30,8 +30,14 @@ fn the_last_other_use_is_named() {
         found.unwrap_or_else(|| panic!("no `{part}`: {report}"))
     };
     let full = line("(1 of 1 values)");
-    assert!(full.contains("; the last other use is fiber "), "{full}");
+    assert!(
+        full.contains("; the last other operation on it is fiber "),
+        "{full}"
+    );
     assert!(full.contains("'s `recv` channel 1 ("), "{full}");
     let empty = line("(0 of 1 values)");
-    assert!(empty.ends_with("; no other fiber has used it"), "{empty}");
+    assert!(
+        empty.ends_with("; no operation of another fiber names it"),
+        "{empty}"
+    );
 }
