@@ -1,16 +1,18 @@
-//! A worker of a job queue that many processes share: a stream of Redis.
+//! A worker of a job queue that many processes share: a stream of Redis (6.2 or later).
 //!
 //! `jobs REDIS STREAM CLAIM COMMAND…` runs the command for each entry of the stream, with the
 //! entry's field `line` as its last argument. Any number of these processes, on any number of
 //! machines, share the entries: each goes to one of them.
 //!
-//! * An entry is acknowledged when its command has succeeded. If it is not acknowledged for CLAIM
-//!   seconds, because its worker has died or its command has failed, another worker claims it. So a
-//!   command runs at least once for each entry, and sometimes again.
+//! * An entry is acknowledged and deleted when its command has succeeded. If that does not happen
+//!   within CLAIM seconds, because its worker has died or its command has failed, a worker claims
+//!   the entry. So a command runs at least once for each entry, and sometimes again.
 //! * While a command runs, its worker renews the claim, so that no other worker takes the entry.
-//! * An entry that has failed [`TRIES`] times goes to the stream `STREAM:failed`.
-//! * After SIGTERM or Ctrl-C a worker takes no more entries, and ends after its commands.
-//! * If Redis fails, the worker tries again every second.
+//! * An entry without a line goes to the stream `STREAM:failed`, and so does one that has been
+//!   delivered [`TRIES`] times without success.
+//! * After SIGTERM or Ctrl-C a worker takes no more entries after at most half a second, and ends
+//!   when its commands have ended.
+//! * If Redis fails or does not answer, the worker tries again every second.
 //!
 //! Each of the [`AT_ONCE`] fibers is blocking code: a client for Redis and `std::process`.
 #![expect(clippy::disallowed_methods, reason = "processes of `std`, unchanged")]
@@ -19,7 +21,8 @@ use std::env;
 use std::error::Error;
 use std::fmt;
 use std::io::{self, Write as _};
-use std::process::{self, Command, ExitCode};
+use std::os::unix::process::CommandExt as _;
+use std::process::{self, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pirn::Runtime;
@@ -38,7 +41,7 @@ const AT_ONCE: usize = 8;
 /// The consumer group of all workers.
 const GROUP: &str = "jobs";
 
-/// After so many deliveries an entry is given up. Arbitrary.
+/// After so many deliveries without success an entry is given up. Arbitrary.
 const TRIES: usize = 5;
 
 /// How long a worker waits for an entry before it looks for a shutdown, and for entries to claim.
@@ -47,6 +50,12 @@ const BLOCK: Duration = Duration::from_millis(500);
 
 /// How long a worker waits after an error of Redis. Arbitrary.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// How long Redis may take to answer. Arbitrary; longer than [`BLOCK`].
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// The least time after which an entry is claimed: Redis counts milliseconds.
+const LEAST: Duration = Duration::from_millis(1);
 
 /// One process, as a consumer of the group.
 struct Worker {
@@ -67,7 +76,7 @@ fn main() -> ExitCode {
     let Some(Ok(claim)) = claim else {
         return usage();
     };
-    if command.is_empty() || claim.is_zero() {
+    if command.is_empty() || claim < LEAST {
         return usage();
     }
     match start(redis, stream, claim, command) {
@@ -80,7 +89,9 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: jobs REDIS STREAM CLAIM COMMAND…; CLAIM is in seconds, above 0");
+    eprintln!(
+        "usage: jobs REDIS STREAM CLAIM COMMAND…; CLAIM is in seconds, at least 0.001"
+    );
     ExitCode::from(2)
 }
 
@@ -107,8 +118,8 @@ fn start(
             }
         });
     });
-    // The consumer stays in the group: with it, Redis would delete its failed entries, which other
-    // workers are to claim.
+    // The consumer is not deleted: Redis would delete its pending entries too, and other workers
+    // could not claim them. So the names of consumers accumulate.
     Ok(())
 }
 
@@ -118,7 +129,7 @@ impl Worker {
         let mut connection = None;
         while !stop.is_cancelled() {
             if let Err(error) = self.serve_one(&mut connection) {
-                // A reply may still come on this connection, which no other request may receive.
+                // A late reply would answer the next request.
                 connection = None;
                 say(format_args!("jobs: {error}; again in {RETRY:?}"));
                 // An interruption is the shutdown.
@@ -142,7 +153,7 @@ impl Worker {
 
     /// Connects, and creates the stream and the group if they do not exist.
     fn connect(&self) -> RedisResult<Connection> {
-        let mut redis = self.client.get_connection()?;
+        let mut redis = self.open()?;
         let created = cmd("XGROUP")
             .arg(&["CREATE", &self.stream, GROUP, "0", "MKSTREAM"])
             .exec(&mut redis);
@@ -152,14 +163,29 @@ impl Worker {
         }
     }
 
+    fn open(&self) -> RedisResult<Connection> {
+        let redis = self.client.get_connection_with_timeout(LIMIT)?;
+        redis.set_read_timeout(Some(LIMIT))?;
+        redis.set_write_timeout(Some(LIMIT))?;
+        Ok(redis)
+    }
+
     /// Takes over an entry that has not been acknowledged for too long.
     fn claim(&self, redis: &mut Connection) -> RedisResult<Option<StreamId>> {
-        let reply: StreamAutoClaimReply = cmd("XAUTOCLAIM")
-            .arg(&[&self.stream, GROUP, &self.name])
-            .arg(self.claim.as_millis() as u64)
-            .arg(&["0-0", "COUNT", "1"])
-            .query(redis)?;
-        Ok(reply.claimed.into_iter().next())
+        let mut from = "0-0".to_owned();
+        loop {
+            let reply: StreamAutoClaimReply = cmd("XAUTOCLAIM")
+                .arg(&[&self.stream, GROUP, &self.name])
+                .arg(self.claim.as_millis() as u64)
+                .arg(&[&from, "COUNT", "1"])
+                .query(redis)?;
+            let job = reply.claimed.into_iter().next();
+            // One call looks at a few pending entries only, and returns the place after them.
+            if job.is_some() || reply.next_stream_id == "0-0" {
+                return Ok(job);
+            }
+            from = reply.next_stream_id;
+        }
     }
 
     /// Waits for an entry that no worker has had.
@@ -175,25 +201,29 @@ impl Worker {
 
     /// Runs the command for an entry, and acknowledges the entry if it succeeds.
     fn run(&self, redis: &mut Connection, job: &StreamId) -> RedisResult<()> {
-        let line: String = job.get("line").unwrap_or_default();
+        let Some(line) = job.get::<String>("line") else {
+            say(format_args!("job {} has no line of text", job.id));
+            return self.give_up(redis, &job.id, "");
+        };
         let over = Event::manual();
         let ended = pirn::scope(|s| {
             s.spawn(|| self.renew(&job.id, &over));
-            let ended = Command::new(&self.command[0])
-                .args(&self.command[1..])
-                .arg(&line)
-                .status();
+            let ended = self.command(&line);
             over.set();
             ended
         });
         let error = match ended {
-            Ok(status) if status.success() => return self.acknowledge(redis, &job.id),
+            Ok(status) if status.success() => {
+                // The connection may have been closed while the command ran.
+                let done = self.acknowledge(redis, &job.id);
+                return done.or_else(|_| self.acknowledge(&mut self.open()?, &job.id));
+            }
             Ok(status) => status.to_string(),
             Err(error) => error.to_string(),
         };
         let tries = self.tries(redis, &job.id)?;
         say(format_args!(
-            "job {} failed, try {tries} of {TRIES}: {error}",
+            "job {} failed, delivery {tries} of {TRIES}: {error}",
             job.id
         ));
         match tries < TRIES {
@@ -202,13 +232,23 @@ impl Worker {
         }
     }
 
+    /// Runs the command to its end, in a process group of its own: Ctrl-C is for the worker.
+    fn command(&self, line: &str) -> io::Result<ExitStatus> {
+        Command::new(&self.command[0])
+            .args(&self.command[1..])
+            .arg(line)
+            .stdin(Stdio::null())
+            .process_group(0)
+            .status()
+    }
+
     /// Renews the claim on an entry until its command is over.
     fn renew(&self, id: &str, over: &Event) {
         let mut connection = None;
         // An interruption does not come: the scope cancels nothing.
         while over.wait_timeout(self.claim / 3) == Ok(false) {
             // After a failure another worker may take the entry too: it runs at least once.
-            connection = connection.or_else(|| self.client.get_connection().ok());
+            connection = connection.or_else(|| self.open().ok());
             connection = connection.and_then(|mut redis| {
                 let renewed = cmd("XCLAIM")
                     .arg(&[&self.stream, GROUP, &self.name, "0", id, "JUSTID"])
@@ -218,8 +258,15 @@ impl Worker {
         }
     }
 
+    /// Acknowledges and deletes an entry, in one step.
     fn acknowledge(&self, redis: &mut Connection, id: &str) -> RedisResult<()> {
-        cmd("XACK").arg(&[&self.stream, GROUP, id]).exec(redis)
+        redis::pipe()
+            .atomic()
+            .cmd("XACK")
+            .arg(&[&self.stream, GROUP, id])
+            .cmd("XDEL")
+            .arg(&[&self.stream, id])
+            .exec(redis)
     }
 
     /// Returns how often an entry has been delivered.
@@ -240,11 +287,14 @@ impl Worker {
             .arg(&[&failed, "*", "id", id, "line", line])
             .cmd("XACK")
             .arg(&[&self.stream, GROUP, id])
+            .cmd("XDEL")
+            .arg(&[&self.stream, id])
             .exec(redis)
     }
 }
 
-/// Writes a line to standard error. Unlike `eprintln!` it holds no lock of `std` while it waits.
+/// Writes a line to standard error, on a thread of `blocking`, so that no fiber waits with a lock of
+/// `std`.
 fn say(line: fmt::Arguments<'_>) {
     let line = format!("{line}\n");
     // Nothing can be said about a failure.

@@ -14,11 +14,8 @@ use crate::pools::redis_server;
 
 const JOBS: usize = 300;
 
-/// How many jobs a worker runs at once.
-const AT_ONCE: usize = 8;
-
 /// Three workers share the jobs. One is killed, with its jobs unfinished, one is ended by SIGTERM,
-/// and one comes late.
+/// and one starts late.
 #[test]
 fn no_job_is_lost_with_its_worker() {
     let Some((_server, client)) = redis_server() else {
@@ -31,6 +28,7 @@ fn no_job_is_lost_with_its_worker() {
     let script = format!("sleep 0.05; echo $1 >> {}", done.display());
     let worker = || start(&client, "1", &["sh", "-c", &script, "job"]);
     let (killed, ended, _stays) = (worker(), worker(), worker());
+    await_that("all take part", || consumers(&mut redis) == 3);
     await_that("a third", || times(&done).len() > JOBS / 3);
     drop(killed);
     let _late = worker();
@@ -41,7 +39,8 @@ fn no_job_is_lost_with_its_worker() {
     await_that("no entry is pending", || pending(&mut redis) == 0);
     // The commands of the killed worker went on, and their jobs ran again on another one.
     let again = times(&done).values().filter(|times| **times > 1).count();
-    assert!((1..=AT_ONCE).contains(&again), "{again} jobs ran again");
+    println!("{again} of {JOBS} jobs ran again");
+    assert!(again > 0, "the killed worker had no job");
 }
 
 /// No other worker takes a job that runs for longer than the time after which it is claimed.
@@ -53,7 +52,7 @@ fn a_long_job_runs_once() {
     let mut redis = client.get_connection().unwrap();
     add(&mut redis, 1);
     let done = directory("jobs-long").join("done");
-    let script = format!("sleep 5; echo $1 >> {}", done.display());
+    let script = format!("echo $1 >> {}; sleep 5", done.display());
     let worker = || start(&client, "2", &["sh", "-c", &script, "job"]);
     let _workers = [worker(), worker()];
     await_that("it has run", || times(&done).len() == 1);
@@ -70,17 +69,20 @@ fn a_job_that_fails_is_set_aside() {
     let mut redis = client.get_connection().unwrap();
     add(&mut redis, 3);
     let done = directory("jobs-failed").join("done");
-    let script = format!("test $1 != 1 && echo $1 >> {}", done.display());
-    let _worker = start(&client, "0.1", &["sh", "-c", &script, "job"]);
+    let script = format!("echo $1 >> {}; test $1 != 1", done.display());
+    let _worker = start(&client, "1", &["sh", "-c", &script, "job"]);
     let mut set_aside = || -> usize {
         let count = cmd("XLEN").arg("queue:failed").query(&mut redis);
         count.unwrap()
     };
     await_that("one is set aside", || set_aside() == 1);
-    await_that("two have run", || times(&done).len() == 2);
     await_that("no entry is pending", || pending(&mut redis) == 0);
-    let lines: Vec<_> = times(&done).into_keys().collect();
-    assert_eq!(lines, ["0", "2"]);
+    let times: Vec<_> = times(&done).into_iter().collect();
+    let expected =
+        [("0", 1), ("1", 5), ("2", 1)].map(|(job, times)| (job.to_owned(), times));
+    assert_eq!(times, expected);
+    let left: usize = cmd("XLEN").arg("queue").query(&mut redis).unwrap();
+    assert_eq!(left, 0, "entries stay in the stream");
 }
 
 fn add(redis: &mut Connection, jobs: usize) {
@@ -113,7 +115,16 @@ fn pending(redis: &mut Connection) -> usize {
     count
 }
 
-/// Returns how often each job has run.
+/// Returns the number of workers that have asked for an entry.
+fn consumers(redis: &mut Connection) -> usize {
+    let listed = cmd("XINFO")
+        .arg(&["CONSUMERS", "queue", "jobs"])
+        .query(redis);
+    // The group does not exist before the first worker.
+    listed.map_or(0, |all: Vec<redis::Value>| all.len())
+}
+
+/// Returns how often each job has begun.
 fn times(done: &Path) -> BTreeMap<String, usize> {
     let mut times = BTreeMap::new();
     // The file does not exist before the first job.
