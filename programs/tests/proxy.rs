@@ -1,0 +1,286 @@
+//! `proxy`, in front of `web` and of a plain server, tested with curl and sockets of the standard
+//! library.
+#![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
+
+mod peers;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use peers::{LIMIT, Program, await_refusal, connect, listening, peer, run};
+
+fn web() -> (Program, SocketAddr) {
+    Program::serve(env!("CARGO_BIN_EXE_web"), &[])
+}
+
+/// Starts a proxy in front of servers that answer `/notes`.
+fn proxy(to: &[SocketAddr], args: &[&str]) -> (Program, SocketAddr) {
+    let mut proxy = listening(env!("CARGO_BIN_EXE_proxy"));
+    proxy.args(["--health", "/notes"]);
+    for address in to {
+        proxy.args(["--to", &address.to_string()]);
+    }
+    Program::serve_by(proxy.args(args))
+}
+
+/// Sends a request without a body; returns the status and the answer's head and body.
+fn ask(mut stream: &TcpStream, method: &str, path: &str) -> (u16, String, String) {
+    let request = format!("{method} {path} HTTP/1.1\r\nhost: here\r\n\r\n");
+    stream
+        .write_all(request.as_bytes())
+        .expect("a server that reads");
+    answer(&mut BufReader::new(stream))
+}
+
+/// Reads an answer with a length.
+fn answer(reader: &mut BufReader<&TcpStream>) -> (u16, String, String) {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        let read = reader.read_line(&mut head).expect("a server that answers");
+        assert!(read > 0, "the connection was closed after {head:?}");
+    }
+    let field = |name: &str| {
+        let line = head.lines().find_map(|line| line.strip_prefix(name));
+        line.map(|value| value.trim().to_owned())
+    };
+    let status = head
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok());
+    let length = field("content-length:").map_or(0, |it| it.parse().unwrap());
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).expect("a body of that length");
+    let status = status.unwrap_or_else(|| panic!("no status: {head:?}"));
+    (status, head, String::from_utf8_lossy(&body).into_owned())
+}
+
+fn metrics(address: SocketAddr) -> String {
+    ask(&connect(address), "GET", "/proxy/metrics").2
+}
+
+#[track_caller]
+fn await_metric(address: SocketAddr, line: &str) {
+    let start = Instant::now();
+    loop {
+        let text = metrics(address);
+        if text.lines().any(|it| it == line) {
+            return;
+        }
+        assert!(start.elapsed() < LIMIT, "no `{line}`: {text}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A server that answers each request with its head.
+fn mirror() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let stream = stream.expect("a connection");
+            thread::spawn(move || {
+                let mut reader = BufReader::new(&stream);
+                loop {
+                    let mut head = String::new();
+                    while !head.ends_with("\r\n\r\n") {
+                        // The proxy has closed the connection.
+                        if !reader.read_line(&mut head).is_ok_and(|read| read > 0) {
+                            return;
+                        }
+                    }
+                    let length = head.len();
+                    let answer = format!(
+                        "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\
+                         connection: x-hop\r\nx-hop: 1\r\nx-kept: 1\r\n\r\n{head}"
+                    );
+                    // As above.
+                    let _ = (&stream).write_all(answer.as_bytes());
+                }
+            });
+        }
+    });
+    address
+}
+
+// Proves: N5-X-proxy.
+#[test]
+fn requests_and_bodies_pass() {
+    let Some(mut curl) = peer("curl", "curl") else {
+        return;
+    };
+    let ((_web, backend), directory) = (web(), peers::directory("proxy-bodies"));
+    let (_proxy, address) = proxy(&[backend], &[]);
+    let file = directory.join("body");
+    let body: Vec<u8> = (0..8_000_000_u32).map(|i| (i ^ i >> 8) as u8).collect();
+    std::fs::write(&file, &body).expect("a file");
+    let data = format!("@{}", file.display());
+    curl.args(["--silent", "--show-error", "--max-time", "60", "--http1.1"]);
+    let ask = |args: &[&str]| {
+        let mut command = Command::new(curl.get_program());
+        run(command.args(curl.get_args()).args(args), "")
+    };
+    for header in ["expect:", "transfer-encoding: chunked"] {
+        let digest = |address: SocketAddr| format!("http://{address}/digest");
+        let args = ["--header", header, "--data-binary", &data];
+        let sums = [backend, address]
+            .map(|address| ask(&[&args[..], &[&digest(address)]].concat()));
+        assert_eq!(sums[0].len(), 64, "{sums:?}");
+        assert_eq!(sums[0], sums[1], "{header}");
+    }
+    let note = format!("http://{address}/notes/milk");
+    assert_eq!(ask(&["-X", "PUT", "--data", "two", &note]), "");
+    assert_eq!(ask(&[&note]), "two");
+    assert_eq!(
+        ask(&["--head", &note]).lines().next(),
+        Some("HTTP/1.1 200 OK")
+    );
+}
+
+// Proves: N5-X-proxy.
+#[test]
+fn headers_of_one_connection_are_not_passed_on() {
+    let backend = mirror();
+    let (_proxy, address) = proxy(&[backend], &[]);
+    let mut stream = connect(address);
+    let request = "GET /a?b HTTP/1.1\r\nhost: there\r\nconnection: keep-alive, x-mine\r\n\
+                   x-mine: 1\r\nte: trailers\r\nx-forwarded-for: 192.0.2.1\r\nx-kept: 1\r\n\r\n";
+    stream.write_all(request.as_bytes()).unwrap();
+    let (status, head, seen) = answer(&mut BufReader::new(&stream));
+    assert_eq!(status, 200);
+    assert!(
+        head.contains("x-kept: 1") && !head.contains("x-hop"),
+        "{head}"
+    );
+    assert!(seen.starts_with("GET /a?b HTTP/1.1\r\n"), "{seen}");
+    for line in [
+        "host: there",
+        "x-kept: 1",
+        "x-forwarded-for: 192.0.2.1, 127.0.0.1",
+    ] {
+        assert!(seen.lines().any(|it| it == line), "no `{line}`: {seen}");
+    }
+    for name in ["x-mine", "te:", "connection:"] {
+        assert!(!seen.contains(name), "{name}: {seen}");
+    }
+    let (status, ..) = ask(&stream, "GET", "/again");
+    assert_eq!(status, 200, "the connection of the client is kept");
+}
+
+/// One of two servers is killed amid requests, and comes back.
+// Proves: N5-X-proxy.
+#[test]
+fn no_request_fails_with_a_server() {
+    let ((dies, first), (_stays, second)) = (web(), web());
+    let (_proxy, address) = proxy(&[first, second], &["--every", "0.05"]);
+    let clients: Vec<_> = (0..4)
+        .map(|_| {
+            thread::spawn(move || {
+                let stream = connect(address);
+                for number in 0..500 {
+                    let (status, _, body) = ask(&stream, "GET", "/notes");
+                    assert_eq!((status, body.as_str()), (200, ""), "request {number}");
+                }
+            })
+        })
+        .collect();
+    thread::sleep(Duration::from_millis(20));
+    drop(dies);
+    for client in clients {
+        client.join().expect("all requests are answered");
+    }
+    await_metric(
+        address,
+        &format!("proxy_backend_up{{backend=\"{first}\"}} 0"),
+    );
+    let again = ["--listen", &first.to_string()];
+    let _back = Program::serve_by(Command::new(env!("CARGO_BIN_EXE_web")).args(again));
+    await_metric(
+        address,
+        &format!("proxy_backend_up{{backend=\"{first}\"}} 1"),
+    );
+    await_metric(
+        address,
+        &format!("proxy_backend_up{{backend=\"{second}\"}} 1"),
+    );
+    assert!(
+        metrics(address).contains("\npirn_workers "),
+        "the runtime's counters"
+    );
+}
+
+// Proves: N5-X-proxy.
+#[test]
+fn limits_are_answered_with_their_status() {
+    let (_web, backend) = web();
+    let (_late, address) = proxy(&[backend], &["--limit", "0.2"]);
+    let (status, _, text) = ask(&connect(address), "GET", "/later/5000");
+    assert_eq!((status, text.as_str()), (504, "no answer in time\n"));
+
+    let (_busy, address) = proxy(
+        &[backend],
+        &["--at-once", "1", "--wait", "0.2", "--every", "60"],
+    );
+    let running = connect(address);
+    (&running)
+        .write_all(b"GET /later/2000 HTTP/1.1\r\nhost: here\r\n\r\n")
+        .unwrap();
+    let line = format!("proxy_backend_requests_total{{backend=\"{backend}\"}} 2");
+    await_metric(address, &line);
+    let (status, head, _) = ask(&connect(address), "GET", "/notes");
+    assert_eq!(status, 503);
+    assert!(head.contains("retry-after: 1"), "{head}");
+    assert_eq!(answer(&mut BufReader::new(&running)).0, 200);
+
+    let nothing = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let (_alone, address) = proxy(&[nothing], &["--every", "60"]);
+    // Depending on whether the first check has ended.
+    let (status, ..) = ask(&connect(address), "POST", "/notes");
+    assert!([502, 503].contains(&status), "{status}");
+    let mut hostless = connect(address);
+    hostless.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    assert_eq!(answer(&mut BufReader::new(&hostless)).0, 400);
+}
+
+/// A client that leaves takes no place at a server.
+// Proves: N5-X-proxy.
+#[test]
+fn a_client_that_leaves_ends_its_request() {
+    let (_web, backend) = web();
+    let (_proxy, address) = proxy(&[backend], &["--at-once", "1", "--every", "60"]);
+    let leaves = connect(address);
+    (&leaves)
+        .write_all(b"GET /later/60000 HTTP/1.1\r\nhost: here\r\n\r\n")
+        .unwrap();
+    let line = format!("proxy_backend_requests_total{{backend=\"{backend}\"}} 2");
+    await_metric(address, &line);
+    drop(leaves);
+    let start = Instant::now();
+    while ask(&connect(address), "GET", "/notes").0 != 200 {
+        assert!(start.elapsed() < LIMIT, "the place is not free");
+    }
+}
+
+// Proves: N5-X-proxy.
+#[test]
+fn a_shutdown_answers_what_has_begun() {
+    let (_web, backend) = web();
+    let (proxy, address) = proxy(&[backend], &["--every", "60"]);
+    let running = connect(address);
+    (&running)
+        .write_all(b"GET /later/1000 HTTP/1.1\r\nhost: here\r\n\r\n")
+        .unwrap();
+    let line = format!("proxy_backend_requests_total{{backend=\"{backend}\"}} 2");
+    await_metric(address, &line);
+    proxy.terminate();
+    await_refusal(address);
+    let (status, _, body) = answer(&mut BufReader::new(&running));
+    assert_eq!((status, body.as_str()), (200, "late"));
+    drop(running);
+    assert!(proxy.end().status.success());
+}
