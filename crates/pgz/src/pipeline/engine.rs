@@ -86,10 +86,10 @@ impl<E: Executor> Engine<E> {
 /// data.
 const BUFFERS: usize = 5;
 
-/// Two blocks for each worker, so that none idles while the oldest is written, and six
-/// more for the ends: on two workers, `-1` of 256 MB leaves the processors idle for 6 % of the time
-/// with two more, and for 1 to 2 % with six or more. At 128 KiB a block in progress takes 0.3 MiB,
-/// a batch of four that are inflated together up to 1.5 MiB.
+/// Two blocks for each worker, so that none idles while the oldest is written, and six more. With
+/// two more, `-1` of 256 MB on two workers leaves the processors idle for 6 % of the time; with six,
+/// for 1 to 2 %. At 128 KiB a block in progress takes 0.3 MiB, a batch of four that are inflated
+/// together up to 1.5 MiB.
 fn window(workers: usize) -> usize {
     2 * workers + 6
 }
