@@ -40,7 +40,8 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
         let build = Build::new("--workspace --exclude pirn-crossbeam-suite").debug(LINES);
         picked("tests", &build, options, |case| !case.is_alone())?
     };
-    tally += doc(options)?;
+    // As the tests before: the crates are not built twice.
+    tally += doc_tests((!options.has("all")).then_some((DEBUG, LINES)))?;
     tally.nonzero("tests")
 }
 
@@ -183,12 +184,15 @@ fn why_left_out(case: &Case, build: &Build, is_named: bool) -> Option<String> {
 /// # Errors
 /// When nothing ran.
 pub(crate) fn doc(_: &Options) -> Result<Tally, String> {
+    doc_tests(None)
+}
+
+fn doc_tests(env: Option<(&str, &str)>) -> Result<Tally, String> {
     // The crossbeam suite's macros have the documentation of another crate, and its `doctest =
     // false` applies only without `--doc`.
     let mut cargo =
         command::cargo("test --doc --workspace --exclude pirn-crossbeam-suite");
-    // As `all` builds the tests: the crates are not built twice.
-    let (ok, text) = command::outcome(cargo.env(DEBUG, LINES))?;
+    let (ok, text) = command::outcome(cargo.envs(env))?;
     let mut tally = summed(&text);
     if !ok {
         print!("{text}");
