@@ -190,9 +190,8 @@ pub(crate) fn doc(_: &Options) -> Result<Tally, String> {
 fn doc_tests(env: Option<(&str, &str)>) -> Result<Tally, String> {
     // The crossbeam suite's macros have the documentation of another crate, and its `doctest =
     // false` applies only without `--doc`.
-    let mut cargo =
-        command::cargo("test --doc --workspace --exclude pirn-crossbeam-suite");
-    let (ok, text) = command::outcome(cargo.envs(env))?;
+    let args = "test --doc --workspace --exclude pirn-crossbeam-suite";
+    let (ok, text) = command::outcome(command::cargo(args).envs(env))?;
     let mut tally = summed(&text);
     if !ok {
         print!("{text}");

@@ -98,8 +98,8 @@ pub(super) fn addresses(object: &Object) -> Vec<usize> {
         Busy
         | Call { .. }
         | Fiber { .. }
-        | Future { .. }
-        | Runtime { .. }
+        | Future
+        | Runtime
         | Scope { .. }
         | Socket { .. } => Vec::new(),
         _ => vec![object.address],

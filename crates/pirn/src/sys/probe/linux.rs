@@ -1,6 +1,7 @@
 //! Linux: a thread that has used little processor time for a while, and is not waiting for a
 //! processor, waits for something else. The limit is not zero, since code that blocks may check
-//! something now and then, or make many calls that block for a short time each.
+//! something now and then, or make many calls that block for a short time each. Between two such
+//! calls the thread may wait for a processor, on a busy machine for as long as it blocks.
 //!
 //! The clock comes first, since it is cheap (a fraction of a microsecond). The state, from `/proc`,
 //! distinguishes a thread that waits from one that has no processor.
@@ -22,6 +23,8 @@ pub(crate) struct ThreadProbe {
     /// caller of `waits` reads and writes them.
     spent: AtomicU64,
     asked: AtomicU64,
+    /// The time of the last call of `waits` at which the system listed the thread as waiting.
+    listed: AtomicU64,
 }
 
 impl ThreadProbe {
@@ -30,6 +33,7 @@ impl ThreadProbe {
             thread: AtomicU64::new(0),
             spent: AtomicU64::new(0),
             asked: AtomicU64::new(0),
+            listed: AtomicU64::new(0),
         }
     }
 
@@ -42,23 +46,25 @@ impl ThreadProbe {
         }
     }
 
-    /// Returns whether the thread has waited, for anything but a processor, for most of the time
-    /// since the last call, and does so now (in nanoseconds). One caller at a time. False if
-    /// nothing is known, or the last call was long ago.
-    ///
-    /// If it `waited` at the last call, it may wait for a processor now: a thread that blocks often
-    /// does so after each wait, on a busy machine for as long as it blocks.
+    /// Returns true if the thread has used less than one part in `SHARE` of the time since the last
+    /// call, and the system lists it as waiting; or has done so lately, if the last call returned
+    /// true (`waited`). Times are in nanoseconds. One caller at a time. False if nothing is known,
+    /// or the last call was long ago.
     pub(crate) fn waits(&self, now: u64, waited: bool) -> bool {
         let both = self.thread.load(Ordering::Relaxed);
         let Some(spent) = self.processor_time() else {
             return false;
         };
-        let thread = both as u32;
         let before = self.spent.swap(spent, Ordering::Relaxed);
         let since = now - self.asked.swap(now, Ordering::Relaxed);
-        since < LONG_AGO
-            && (spent - before) * SHARE < since
-            && (waited || is_waiting(thread))
+        if since >= LONG_AGO || (spent - before) * SHARE >= since {
+            return false;
+        }
+        if is_waiting(both as u32) {
+            self.listed.store(now, Ordering::Relaxed);
+            return true;
+        }
+        waited && now - self.listed.load(Ordering::Relaxed) < LONG_AGO
     }
 
     /// Returns the processor time of the thread in nanoseconds; `None` if it is not known.
@@ -95,7 +101,7 @@ impl ThreadProbe {
 /// A thread that has used at least this part of the time (one in `SHARE`) computes. Arbitrary.
 const SHARE: u64 = 4;
 
-/// Nanoseconds after which the last call says nothing about the present. Arbitrary: several times
+/// Nanoseconds after which a call says nothing about the present. Arbitrary: several times
 /// the interval between two looks of the monitor at a worker that seems stuck.
 const LONG_AGO: u64 = 50_000_000;
 

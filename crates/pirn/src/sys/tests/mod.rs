@@ -8,6 +8,7 @@ mod parker;
 #[cfg(not(any(loom, shuttle)))]
 mod poller;
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[expect(clippy::disallowed_methods, reason = "plain threads")]
 mod probe;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(any(loom, shuttle))))]
 mod thread_end;

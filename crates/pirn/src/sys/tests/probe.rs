@@ -1,21 +1,69 @@
 //! When a thread counts as one that waits.
 
-use crate::sys::ThreadProbe;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::sys::{Activity, ThreadProbe};
 
 const MS: u64 = 1_000_000;
 
-/// The thread that asks runs while it asks, as one does that waits for a processor.
+fn until(mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// A thread that waits, and then needs a processor. The times of the questions are made up; the
+/// thread's processor time is real.
 // Proves: E2, N3.
 #[test]
 fn a_thread_that_has_waited_may_wait_for_a_processor() {
-    let probe = ThreadProbe::new();
-    probe.introduce();
-    assert!(!probe.waits(1_000 * MS, true), "nothing is known yet");
-    assert!(!probe.waits(1_010 * MS, false), "it runs");
-    assert!(probe.waits(1_020 * MS, true), "it has used little");
-    let before = probe.processor_time().unwrap();
-    while probe.processor_time().unwrap() - before < 5 * MS {
-        std::hint::spin_loop();
-    }
-    assert!(!probe.waits(1_030 * MS, true), "it computes");
+    // The second question is only about a thread that has used little: repeated if it has not.
+    let attempts = (0..100).map(|_| attempt()).find_map(|ended| ended);
+    attempts.expect("a thread that has used less than 10 ms");
+}
+
+/// Returns `None` if the thread has computed for too long between two questions.
+fn attempt() -> Option<()> {
+    let (probe, runs, over) = (
+        ThreadProbe::new(),
+        AtomicBool::new(false),
+        AtomicBool::new(false),
+    );
+    thread::scope(|s| {
+        let thread = s.spawn(|| {
+            probe.introduce();
+            while !runs.load(Ordering::Relaxed) {
+                thread::park();
+            }
+            while !over.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        until(|| probe.activity() == Some(Activity::Waits));
+        assert!(
+            !probe.waits(1_000 * MS, true),
+            "the last question was long ago"
+        );
+        assert!(probe.waits(1_040 * MS, false), "it is listed as waiting");
+        let before = probe.processor_time().unwrap();
+        runs.store(true, Ordering::Relaxed);
+        thread.thread().unpark();
+        until(|| probe.activity() == Some(Activity::Runs));
+        let waits = probe.waits(1_080 * MS, true);
+        let used = probe.processor_time().unwrap() - before;
+        // It has used less than a quarter of 40 ms, and was listed as waiting 40 ms ago.
+        let ended = (used < 10 * MS).then(|| assert!(waits, "after {used} ns"));
+        assert!(!probe.waits(1_085 * MS, false), "without the last answer");
+        assert!(
+            !probe.waits(1_095 * MS, true),
+            "listed as waiting 55 ms ago"
+        );
+        let before = probe.processor_time().unwrap();
+        until(|| probe.processor_time().unwrap() - before > 15 * MS);
+        assert!(!probe.waits(1_100 * MS, true), "it computes");
+        over.store(true, Ordering::Relaxed);
+        ended
+    })
 }
