@@ -11,7 +11,7 @@ use crate::spawn::Builder;
 ///
 /// A fiber that computes without a wait delays all fibers that have started on the same worker.
 /// `compute` avoids that for computations of more than a few milliseconds. It costs two wake-ups of
-/// a thread, about 30 µs each. Use [`par`](crate::par) for work that can be divided: its loops
+/// a thread, about 40 µs each. Use [`par`](crate::par) for work that can be divided: its loops
 /// yield by themselves. Use [`blocking`](crate::blocking()) for code that blocks in the system.
 ///
 /// `f` may borrow. It runs as a fiber of the caller's runtime, under the caller's token and

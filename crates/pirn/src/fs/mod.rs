@@ -18,7 +18,7 @@
 //! # Cost
 //!
 //! A read made in place costs as much as with `std`. Handing over a call costs two wake-ups of a
-//! thread, about 30 µs each (case `wake` in `bench/results/core.tsv` of the repository). Each write
+//! thread, about 40 µs each (case `wake` in `bench/results/core.tsv` of the repository). Each write
 //! is handed over, so few large calls are better than many small ones. [`read`],
 //! [`read_to_string`], [`write()`] and [`copy`] are one call each, and so are
 //! [`read_to_end`](std::io::Read::read_to_end) and [`write_all`](std::io::Write::write_all) of a
