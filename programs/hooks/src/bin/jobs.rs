@@ -8,8 +8,8 @@
 //!   within CLAIM seconds, because its worker has died or its command has failed, a worker claims
 //!   the entry. So a command runs at least once for each entry, and sometimes again.
 //! * While a command runs, its worker renews the claim, so that no other worker takes the entry.
-//! * An entry without a line goes to the stream `STREAM:failed`, and so does one that has been
-//!   delivered [`TRIES`] times without success.
+//! * An entry without a line goes to the stream `STREAM:failed`, and so does one of which the command
+//!   fails at delivery [`TRIES`] or later.
 //! * After SIGTERM or Ctrl-C a worker takes no more entries after at most half a second, and ends
 //!   when its commands have ended.
 //! * If Redis fails or does not answer, the worker tries again every second.
@@ -41,7 +41,7 @@ const AT_ONCE: usize = 8;
 /// The consumer group of all workers.
 const GROUP: &str = "jobs";
 
-/// After so many deliveries without success an entry is given up. Arbitrary.
+/// An entry is given up if its command fails at this delivery or a later one. Arbitrary.
 const TRIES: usize = 5;
 
 /// How long a worker waits for an entry before it looks for a shutdown, and for entries to claim.

@@ -10,6 +10,8 @@
 //! * `answer`: bodies that are passed on piece by piece.
 //! * `metrics`: the counters, at `/proxy/metrics` for clients of this machine.
 //!
+//! A client that reads its answer slowly keeps its turn at the backend: there is no limit on that.
+//!
 //! At SIGTERM the proxy accepts no more connections, and ends when all requests are answered.
 
 mod answer;

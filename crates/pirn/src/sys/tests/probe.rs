@@ -42,28 +42,27 @@ fn attempt() -> Option<()> {
             }
         });
         until(|| probe.activity() == Some(Activity::Waits));
-        assert!(
-            !probe.waits(1_000 * MS, true),
-            "the last question was long ago"
-        );
-        assert!(probe.waits(1_040 * MS, false), "it is listed as waiting");
+        let first = probe.waits(1_000 * MS, true);
+        let listed = probe.waits(1_040 * MS, false);
         let before = probe.processor_time().unwrap();
         runs.store(true, Ordering::Relaxed);
         thread.thread().unpark();
         until(|| probe.activity() == Some(Activity::Runs));
-        let waits = probe.waits(1_080 * MS, true);
+        let lately = probe.waits(1_080 * MS, true);
         let used = probe.processor_time().unwrap() - before;
-        // It has used less than a quarter of 40 ms, and was listed as waiting 40 ms ago.
-        let ended = (used < 10 * MS).then(|| assert!(waits, "after {used} ns"));
-        assert!(!probe.waits(1_085 * MS, false), "without the last answer");
-        assert!(
-            !probe.waits(1_095 * MS, true),
-            "listed as waiting 55 ms ago"
-        );
+        let unasked = probe.waits(1_085 * MS, false);
+        let late = probe.waits(1_095 * MS, true);
         let before = probe.processor_time().unwrap();
         until(|| probe.processor_time().unwrap() - before > 15 * MS);
-        assert!(!probe.waits(1_100 * MS, true), "it computes");
+        let computes = probe.waits(1_100 * MS, true);
+        // Before the assertions: the scope waits for the thread.
         over.store(true, Ordering::Relaxed);
-        ended
+        assert!(!first, "the last question was long ago");
+        assert!(listed, "it is listed as waiting");
+        assert!(!unasked, "without the last answer");
+        assert!(!late, "listed as waiting 55 ms ago");
+        assert!(!computes, "it computes");
+        // It has used less than a quarter of 40 ms, and was listed as waiting 40 ms ago.
+        (used < 10 * MS).then(|| assert!(lately, "after {used} ns"))
     })
 }
