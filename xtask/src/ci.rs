@@ -39,7 +39,7 @@ const STEPS: &[Step] = &[
     ("examples", examples::examples, ""),
     ("model", model::exhaustive, "quick"),
     ("shuttle", model::shuttle, "quick"),
-    ("mutants", model::mutants, "quick"),
+    ("mutants", model::mutants, ""),
     ("bench", bench::tests, ""),
     ("rows", promises::rows, "names"),
     ("asan", sanitize::asan, "quick"),
@@ -58,7 +58,7 @@ const STEPS: &[Step] = &[
 /// The steps with builds that can run in parallel, the longest first. The steps of a group share a
 /// target directory.
 const PREBUILDS: &[&[&str]] = &[
-    &["test", "free", "portable", "checked"],
+    &["test", "free", "portable", "checked", "mutants"],
     &["tsan"],
     &["programs"],
     &["shuttle"],

@@ -25,8 +25,6 @@ pub(crate) struct Build {
     folder: Option<String>,
     /// Flags for the crates of the workspace alone, and the name of the wrapper that adds them.
     own_flags: Option<(String, String)>,
-    /// A `--cfg` for the named target alone, through `cargo rustc`.
-    cfg: Option<String>,
 }
 
 /// Cargo's setting of the debug information.
@@ -35,7 +33,7 @@ pub(crate) const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
 pub(crate) const LINES: &str = "line-tables-only";
 
 /// A test binary.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Binary {
     /// `pirn` for a library's own tests, `pirn::it` for an integration test,
     /// `pgz::bin/pgz` for a program's.
@@ -75,12 +73,6 @@ impl Build {
         self
     }
 
-    /// Sets a `--cfg` for the named target alone.
-    pub(crate) fn cfg(mut self, cfg: &str) -> Build {
-        self.cfg = Some(cfg.to_owned());
-        self
-    }
-
     /// Sets the debug information, a value of cargo's setting `debug`. Full information takes two
     /// fifths of the time of a build, lines alone a fifth.
     pub(crate) fn debug(self, what: &str) -> Build {
@@ -105,15 +97,9 @@ impl Build {
     /// # Errors
     /// When cargo fails; its messages have been printed.
     pub(crate) fn binaries(&self) -> Result<Vec<Arc<Binary>>, String> {
-        let mut cargo = command::cargo(match self.cfg {
-            None => "test --no-run",
-            Some(_) => "rustc",
-        });
+        let mut cargo = command::cargo("test --no-run");
         cargo.args(["--message-format=json-render-diagnostics", "--quiet"]);
         cargo.args(self.args.split_whitespace());
-        if let Some(cfg) = &self.cfg {
-            cargo.args(["--", "--cfg", cfg]);
-        }
         cargo.env("CARGO_TARGET_DIR", repo::target(self.folder.as_deref()));
         if let Some(flags) = &self.rustflags {
             cargo.env("RUSTFLAGS", flags);

@@ -27,6 +27,16 @@ pub(crate) struct Case {
 const ALONE: &str = "alone: ";
 
 impl Case {
+    /// Returns the same with an additional environment variable.
+    pub(crate) fn env(&self, name: &str, value: &str) -> Case {
+        let mut binary = Binary::clone(&self.binary);
+        binary.env.push((name.to_owned(), value.into()));
+        Case {
+            binary: Arc::new(binary),
+            ..self.clone()
+        }
+    }
+
     /// `binary test::path`.
     pub(crate) fn id(&self) -> String {
         format!("{} {}", self.binary.id, self.name)

@@ -25,59 +25,66 @@ pub(crate) enum Engine {
     Sim,
 }
 
-/// The engines that run models, with their names in docs/models.md and on the command line.
-const ENGINES: [(&str, Engine); 3] = [
+/// The engines, with their names in docs/models.md and on the command line.
+pub(super) const ENGINES: [(&str, Engine); 5] = [
     ("loom", Engine::Loom),
     ("shuttle", Engine::Shuttle),
     ("shuttle-free", Engine::Migrating),
+    ("native", Engine::Native),
+    ("sim", Engine::Sim),
 ];
 
-/// The flags of a build under loom: the checker, and the parts of the library that it gets.
-const LOOM: &str = "--cfg loom --cfg pirn_modelled --cfg pirn_parts";
+/// The flags of a build under loom: the checker, the parts of the library that it gets, and the
+/// seeded bugs.
+const LOOM: &str = "--cfg loom --cfg pirn_modelled --cfg pirn_parts --cfg pirn_mutants";
 /// The flags of a build under shuttle.
-const SHUTTLE: &str = "--cfg shuttle --cfg pirn_modelled";
+const SHUTTLE: &str = "--cfg shuttle --cfg pirn_modelled --cfg pirn_mutants";
 
 impl Engine {
     /// Returns the engine with this name in docs/models.md.
     pub(super) fn named(name: &str) -> Option<Engine> {
-        let others = [("native", Engine::Native), ("sim", Engine::Sim)];
-        let mut known = ENGINES.into_iter().chain(others);
-        let found = known.find(|(known, _)| *known == name);
+        let found = ENGINES.into_iter().find(|(known, _)| *known == name);
         found.map(|(_, engine)| engine)
     }
 
-    /// Returns the build of the library's targets under this engine, with additional flags for
-    /// every crate.
-    pub(super) fn build(self, quick: bool, targets: &str, flags: &str) -> Build {
+    /// Returns true if it runs models, which another step runs without a mutant.
+    pub(super) fn has_models(self) -> bool {
+        !matches!(self, Engine::Native | Engine::Sim)
+    }
+
+    /// Returns the build of this engine's models, or of the tests that find its seeded bugs. None of
+    /// the bugs is on: `PIRN_MUTANT` names the one of a process.
+    pub(crate) fn models_build(self, quick: bool) -> Build {
         let effort = if quick { "1" } else { "20" };
-        let build = Build::new(&format!("--package pirn {targets}"))
-            .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
-            .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-            .env("RUST_BACKTRACE", "0");
+        let release = |targets: &str| {
+            Build::new(&format!("--package pirn --release {targets}"))
+                .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
+                .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
+                .env("RUST_BACKTRACE", "0")
+        };
         match self {
-            Engine::Loom => build
-                .flags("loom", &format!("{LOOM} {flags}"))
+            Engine::Loom => release("--lib")
+                .flags("loom", LOOM)
                 .env("LOOM_MAX_PREEMPTIONS", if quick { "2" } else { "3" }),
-            Engine::Shuttle => build
-                .flags("shuttle", &format!("{SHUTTLE} {flags}"))
+            Engine::Shuttle => release("--test model")
+                .flags("shuttle", SHUTTLE)
                 .env("PIRN_MODEL_EFFORT", effort),
-            Engine::Migrating => build
-                .flags(
-                    "shuttle-free",
-                    &format!("{SHUTTLE} --cfg pirn_free {flags}"),
-                )
+            Engine::Migrating => release("--test model")
+                .flags("shuttle-free", &format!("{SHUTTLE} --cfg pirn_free"))
                 .env("PIRN_MODEL_EFFORT", effort),
-            Engine::Native | Engine::Sim => build.flags("native", flags),
+            // One build for both.
+            Engine::Native | Engine::Sim => {
+                Build::new("--package pirn --package pirn-sim --lib --test own")
+                    .own_flags("mutants", "--cfg pirn_mutants")
+                    .debug("none")
+            }
         }
     }
 
-    /// Returns the build of this engine's models.
-    pub(crate) fn models_build(self, quick: bool) -> Build {
-        let targets = match self {
-            Engine::Shuttle | Engine::Migrating => "--release --test model",
-            Engine::Loom | Engine::Native | Engine::Sim => "--release --lib",
-        };
-        self.build(quick, targets, "")
+    /// Builds the tests that find this engine's seeded bugs: all its schedules where they are drawn,
+    /// since a run ends with the first that fails.
+    pub(super) fn finders(self) -> Result<Vec<Case>, String> {
+        cases(&self.models_build(true).env("PIRN_MODEL_EFFORT", "20"))
     }
 
     /// Builds this engine's models.
@@ -128,7 +135,8 @@ pub(crate) fn model(options: &Options) -> Result<Tally, String> {
             Tally::check(false)
         });
     };
-    for (name, engine) in ENGINES.iter().filter(|(name, _)| is_chosen(name)) {
+    let engines = ENGINES.iter().filter(|(_, engine)| engine.has_models());
+    for (name, engine) in engines.filter(|(name, _)| is_chosen(name)) {
         add(name, engine.run(options));
     }
     if is_chosen("spin") {

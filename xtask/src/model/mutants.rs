@@ -1,22 +1,27 @@
 //! Seeded bugs: a model that cannot fail proves nothing.
 //!
-//! docs/models.md has the table `Mutant | Engine | Caught by | What it breaks`. Each is built
-//! alone into the library (`--cfg pirn_mutant="name"`), and the tests named in its row run:
-//! at least one must fail. A timeout counts as a failure: a lost wake may appear as a hang.
+//! docs/models.md has the table `Mutant | Engine | Caught by | What it breaks`. A build of an engine
+//! contains all of its mutants (`--cfg pirn_mutants`); the variable `PIRN_MUTANT` turns on one. The
+//! tests of its row run with it: at least one must fail, within two minutes. Those that are not
+//! models run without a mutant too, and must pass; the models do in steps of their own.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::engines::Engine;
-use crate::harness::{Build, Case, Run, cases, run};
+use super::engines::{ENGINES, Engine};
+use crate::harness::{Case, Run, run};
 use crate::markdown::{quoted, table};
 use crate::options::Options;
+use crate::parallel::{parallel, processors};
 use crate::repo;
 use crate::source::Source;
 use crate::tally::Tally;
 
 /// The table's path.
 pub(crate) const PATH: &str = "docs/models.md";
+
+/// The variable that turns on a mutant.
+const CHOICE: &str = "PIRN_MUTANT";
 
 /// One row of the table.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,26 +33,45 @@ struct Mutant {
     catchers: Vec<String>,
 }
 
-/// Builds each mutant and checks that a test fails on it. If words are given, only the mutants
-/// with one of them in their names are built.
+/// Runs the tests of each mutant. If words are given, only the mutants with one of them in their
+/// names are tried.
 ///
 /// # Errors
-/// When the table cannot be read, or no mutant is chosen.
+/// When the table cannot be read, a test does not build, or no mutant is chosen.
 pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
     let mut tally = Tally::default();
-    let mutants = parse(&repo::read(PATH)?)?;
-    for mutant in mutants.iter().filter(|m| options.picks(&m.name)) {
-        let name = &mutant.name;
-        let caught = mutant.caught(options.has("quick"));
-        match &caught {
-            Ok(Some(catcher)) => println!("    caught  {name} by {catcher}"),
-            Ok(None) => println!("    MISSED  {name}: all green"),
-            Err(said) => println!("    FAILED  {name}: {said}"),
+    let mut mutants = parse(&repo::read(PATH)?)?;
+    mutants.retain(|mutant| options.picks(&mutant.name));
+    for (_, engine) in ENGINES {
+        let of_engine: Vec<_> = mutants.iter().filter(|m| m.engine == engine).collect();
+        if !of_engine.is_empty() {
+            tally += try_all(engine, &of_engine, options)?;
         }
-        tally += Tally::check(matches!(caught, Ok(Some(_))));
     }
     println!("    mutants: {tally}");
     tally.nonzero("mutants")
+}
+
+/// Runs the tests of these mutants of an engine, with the mutants and, unless they are models,
+/// without.
+fn try_all(
+    engine: Engine,
+    mutants: &[&Mutant],
+    options: &Options,
+) -> Result<Tally, String> {
+    let mut tests = engine.finders()?;
+    tests.retain(|test| mutants.iter().any(|mutant| mutant.is_for(test)));
+    let mut tally = Tally::default();
+    if !engine.has_models() {
+        tally += run(&tests, Run::default().with(options)?)?.0;
+    }
+    let found = parallel(mutants, processors() + 1, |mutant| mutant.caught(&tests));
+    for (Mutant { name, .. }, found) in mutants.iter().zip(found) {
+        let found = found?;
+        let by = found.as_deref().unwrap_or("none");
+        tally += Tally::printed(found.is_some(), format!("{name} is found by {by}"));
+    }
+    Ok(tally)
 }
 
 /// Returns the names in the table.
@@ -62,56 +86,34 @@ pub(crate) fn mutant_names() -> Result<BTreeSet<String>, String> {
 /// Returns true when a test fails on the mutant of this name.
 ///
 /// # Errors
-/// When the table cannot be read, or there is no such mutant, or it does not build.
+/// When the table cannot be read, or there is no such mutant, or its tests do not build.
 pub(crate) fn is_caught(name: &str) -> Result<bool, String> {
     let all = parse(&repo::read(PATH)?)?;
     let mutant = all.iter().find(|mutant| mutant.name == name);
     let mutant = mutant.ok_or_else(|| format!("no mutant {name}"))?;
-    Ok(mutant.caught(true)?.is_some())
+    Ok(try_all(mutant.engine, &[mutant], &Options::default())?.is_green())
 }
 
 impl Mutant {
-    /// Builds the mutant and runs its tests; returns the first test that failed, if any.
-    fn caught(&self, quick: bool) -> Result<Option<String>, String> {
+    /// Returns true if the test should catch it.
+    fn is_for(&self, test: &Case) -> bool {
+        self.catchers.iter().any(|c| fits(c, &test.name))
+    }
+
+    /// Runs those of the tests that should catch it; returns the first that failed. One that was
+    /// killed for its time has not: it may be long.
+    fn caught(&self, tests: &[Case]) -> Result<Option<String>, String> {
         let how = Run {
             timeout: Duration::from_secs(120),
+            jobs: 1,
             quiet: true,
             ..Run::default()
         };
-        let (_, endings) = run(&self.tests(quick)?, how)?;
-        let failed = endings.into_iter().find(|ending| !ending.passed);
-        Ok(failed.map(|ending| ending.id))
-    }
-
-    /// Builds the mutant; returns the tests that should catch it.
-    fn tests(&self, quick: bool) -> Result<Vec<Case>, String> {
-        let cfg = format!("pirn_mutant=\"{}\"", self.name);
-        let build = match self.engine {
-            // The whole runtime is tested by an integration test: every crate gets the flag.
-            Engine::Shuttle | Engine::Migrating => {
-                let targets = "--release --lib --test model";
-                self.engine.build(quick, targets, &format!("--cfg {cfg}"))
-            }
-            // Only the library is rebuilt: its dependencies are unchanged. It is not optimized: a
-            // mutant's models are small, and building takes most of the time.
-            Engine::Loom | Engine::Native => {
-                let plain = "profile.bench.package.pirn.opt-level=0";
-                let targets = format!("--lib --profile bench --config {plain}");
-                self.engine.build(quick, &targets, "").cfg(&cfg)
-            }
-            // The crates of the workspace are rebuilt: a campaign runs the whole runtime.
-            Engine::Sim => Build::new("--package pirn-sim --test own")
-                .folder("sim")
-                .own_flags(&format!("sim-{}", self.name), &format!("--cfg {cfg}"))
-                .debug("0"),
-        };
-        let mut chosen = cases(&build)?;
-        chosen.retain(|case| self.catchers.iter().any(|c| fits(c, &case.name)));
-        if chosen.is_empty() {
-            let (name, catchers) = (&self.name, &self.catchers);
-            return Err(format!("mutant {name}: no such test: {catchers:?}"));
-        }
-        Ok(chosen)
+        let own = tests.iter().filter(|test| self.is_for(test));
+        let seeded: Vec<_> = own.map(|test| test.env(CHOICE, &self.name)).collect();
+        let mut endings = run(&seeded, how)?.1.into_iter();
+        let found = endings.find(|e| !e.passed && e.took < how.timeout);
+        Ok(found.map(|ending| ending.id))
     }
 }
 
@@ -161,13 +163,12 @@ pub(crate) fn check<'a>(
     unlisted.chain(unseeded).collect()
 }
 
-/// Returns the names of the bugs seeded in a file: the first string after each macro or `cfg` that
-/// seeds one.
+/// Returns the names of the bugs seeded in a file: the first string after each macro that seeds one.
 fn seeds(source: &Source) -> Vec<String> {
     let tokens: Vec<_> = source.tokens.iter().map(|t| t.text.as_str()).collect();
     let mut found = Vec::new();
     for (at, start) in tokens.windows(2).enumerate() {
-        if !matches!(start, ["mutant" | "or_relaxed", "!"] | ["pirn_mutant", "="]) {
+        if !matches!(start, ["mutant" | "or_relaxed", "!"]) {
             continue;
         }
         let mut rest = tokens[at..]
@@ -209,10 +210,10 @@ mod tests {
         };
         let seeded = source(
             "fn f() { if mutant!(\"a\") {\n x(or_relaxed!(Ordering::Release, \"b\")); }\n\
-            // mutant!(\"c\")\n cfg!(pirn_mutant = \"d\");\n cfg!(pirn_mutant = $name) }\n",
+            // mutant!(\"c\")\n mutant!($name) }\n",
         );
-        assert_eq!(seeds(&seeded), ["a", "b", "d"]);
-        assert_eq!(check(TABLE, [&seeded].into_iter()).len(), 2);
+        assert_eq!(seeds(&seeded), ["a", "b"]);
+        assert_eq!(check(TABLE, [&seeded].into_iter()).len(), 1);
         let said = check(TABLE, [&source("")].into_iter());
         assert_eq!(said, ["`a` is seeded nowhere"]);
     }

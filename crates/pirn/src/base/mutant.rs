@@ -1,23 +1,35 @@
 //! Seeded bugs: each protocol can be broken in one named place, which proves that its model can
 //! fail.
 //!
-//! `--cfg pirn_mutant="ring_push_relaxed"` turns one on, beside the flags of a model
-//! (`cargo xtask model --mutants ring_push`). The list of names, with the model that catches
-//! each, is `docs/models.md`. In every other build both macros are constants that leave no
-//! trace.
+//! A build with `--cfg pirn_mutants` contains all of them. The variable `PIRN_MUTANT` turns on the
+//! one that it names, for a whole process (`cargo xtask model --mutants ring_push`). The list of
+//! names, with the model that catches each, is `docs/models.md`. In every other build both macros
+//! are constants that leave no trace.
 
-/// True in a build that seeds the bug of this name.
+/// True in a process that seeds the bug of this name.
+#[cfg(not(pirn_mutants))]
 macro_rules! mutant {
     ($name:literal) => {
-        cfg!(pirn_mutant = $name)
+        false
     };
+}
+
+/// True in a process that seeds the bug of this name.
+#[cfg(pirn_mutants)]
+macro_rules! mutant {
+    ($name:literal) => {{
+        // One for each place: a model passes it millions of times.
+        static ON: std::sync::LazyLock<bool> =
+            std::sync::LazyLock::new(|| $crate::base::mutant::is_chosen($name));
+        *ON
+    }};
 }
 pub(crate) use mutant;
 
-/// The given ordering; `Relaxed` in a build that seeds the bug of this name.
+/// The given ordering; `Relaxed` in a process that seeds the bug of this name.
 macro_rules! or_relaxed {
     ($order:expr, $name:literal) => {
-        if cfg!(pirn_mutant = $name) {
+        if $crate::base::mutant::mutant!($name) {
             $crate::shim::atomic::Ordering::Relaxed
         } else {
             $order
@@ -25,3 +37,9 @@ macro_rules! or_relaxed {
     };
 }
 pub(crate) use or_relaxed;
+
+/// Returns true if `PIRN_MUTANT` has this name.
+#[cfg(pirn_mutants)]
+pub(crate) fn is_chosen(name: &str) -> bool {
+    std::env::var_os("PIRN_MUTANT").is_some_and(|chosen| chosen == name)
+}
