@@ -9,9 +9,10 @@
 //! step `timing`, after everything else, one at a time. Other processes can delay such a test, so
 //! one that fails is tried again (`on_time`), and the summary counts it.
 
+use std::thread;
 use std::time::Instant;
 
-use crate::harness::{Build, Case, DEBUG, LINES, Run, cases, run};
+use crate::harness::{Build, Case, DEBUG, NONE, Run, cases, run};
 use crate::on_time::in_time;
 use crate::options::Options;
 use crate::parallel::processors;
@@ -27,22 +28,27 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
         return tests(options);
     }
     println!("    tests that bound times: `cargo xtask timing`");
-    let mut tally = if options.has("all") {
+    if options.has("all") {
         let mut tally = tests(options)?;
         for step in ["fat", "portable", "checked"] {
             tally += job(step, options)?;
         }
-        tally
-    } else {
-        println!(
-            "    crossbeam's tests and tests of other builds: `cargo xtask test --all`"
-        );
-        let build = Build::new("--workspace --exclude pirn-crossbeam-suite").debug(LINES);
-        picked("tests", &build, options, |case| !case.is_alone())?
-    };
-    // As the tests before: the crates are not built twice.
-    tally += doc_tests((!options.has("all")).then_some((DEBUG, LINES)))?;
-    tally.nonzero("tests")
+        tally += doc(options)?;
+        return tally.nonzero("tests");
+    }
+    println!("    crossbeam's tests and tests of other builds: `cargo xtask test --all`");
+    // Lines would take a fifth of the time to build. A failed test names its own.
+    let build = Build::new("--workspace --exclude pirn-crossbeam-suite").debug(NONE);
+    let cases = built("tests", &build)?;
+    // Most of the time of the doc tests is that of one compiler: they run beside the others, with
+    // what was built for these.
+    thread::scope(|s| {
+        let docs = s.spawn(|| doc_tests(Some((DEBUG, NONE))));
+        let is_chosen = |case: &Case| !case.is_alone();
+        let mut tally = picked("tests", &build, cases, options, is_chosen)?;
+        tally += docs.join().expect("running doc tests does not panic")?;
+        tally.nonzero("tests")
+    })
 }
 
 /// Runs unit, integration, compile-fail tests of every crate.
@@ -51,7 +57,8 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
 /// When something does not build, or nothing ran.
 pub(crate) fn tests(options: &Options) -> Result<Tally, String> {
     let picks = |case: &Case| !options.words.is_empty() || !case.is_alone();
-    picked("tests", &chosen_build(options)?, options, picks)
+    let build = chosen_build(options)?;
+    picked("tests", &build, built("tests", &build)?, options, picks)
 }
 
 /// Runs the tests that bound times, or those with one of the words in their names, one at a time.
@@ -59,7 +66,9 @@ pub(crate) fn tests(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When something does not build, or nothing ran.
 pub(crate) fn timing(options: &Options) -> Result<Tally, String> {
-    picked("timing", &chosen_build(options)?, options, Case::is_alone)
+    let build = chosen_build(options)?;
+    let cases = built("timing", &build)?;
+    picked("timing", &build, cases, options, Case::is_alone)
 }
 
 fn chosen_build(options: &Options) -> Result<Build, String> {
@@ -76,23 +85,27 @@ fn chosen_build(options: &Options) -> Result<Build, String> {
 pub(crate) fn job(step: &str, options: &Options) -> Result<Tally, String> {
     let own = |case: &Case| jobs::names(step).split('|').any(|n| case.id().contains(n));
     let picks = |case: &Case| !options.words.is_empty() || own(case);
-    picked(step, &jobs::build(step)?, options, picks)
+    let build = jobs::build(step)?;
+    picked(step, &build, built(step, &build)?, options, picks)
 }
 
-/// Runs the tests of a build that the options and `picks` choose.
+/// Builds; returns the tests.
+fn built(what: &str, build: &Build) -> Result<Vec<Case>, String> {
+    let (begun, before) = (Instant::now(), processor::of_children());
+    let cases = cases(build)?;
+    let (took, worked) = (seconds(begun.elapsed()), processor::since(before));
+    println!("    {what}: built in {took}, by processors in {worked}");
+    Ok(cases)
+}
+
+/// Runs those of the tests of a build that the options and `picks` choose.
 fn picked(
     what: &str,
     build: &Build,
+    mut chosen: Vec<Case>,
     options: &Options,
     picks: impl Fn(&Case) -> bool,
 ) -> Result<Tally, String> {
-    let (begun, before) = (Instant::now(), processor::of_children());
-    let mut chosen = cases(build)?;
-    println!(
-        "    {what}: built in {}, by processors in {}",
-        seconds(begun.elapsed()),
-        processor::since(before)
-    );
     let mut tally = Tally::default();
     chosen.retain(|case| {
         let is_picked = options.picks(&case.id()) && picks(case);

@@ -29,8 +29,8 @@ pub(crate) struct Build {
 
 /// Cargo's setting of the debug information.
 pub(crate) const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
-/// The value that suffices for the reports of failures.
-pub(crate) const LINES: &str = "line-tables-only";
+/// The value for none.
+pub(crate) const NONE: &str = "none";
 
 /// A test binary.
 #[derive(Debug, Clone)]
