@@ -2,8 +2,8 @@
 //! `cargo xtask timing`: the others.
 //!
 //! Unit, integration and compile-fail tests of every crate, each in its own process, and doc tests.
-//! With `--all`, as in CI: crossbeam-channel's tests on pirn's channels, and the tests of other
-//! builds (`jobs`). These take as long again, most of it to build.
+//! With `--all`, as in CI: storms, crossbeam-channel's tests on pirn's channels, and the tests of
+//! other builds (`jobs`). These take as long again, most of it to build.
 //!
 //! A test with `alone_` in its name bounds a time or needs the whole machine. It runs in the
 //! step `timing`, after everything else, one at a time. Other processes can delay such a test, so
@@ -12,7 +12,7 @@
 use std::thread;
 use std::time::Instant;
 
-use crate::harness::{Build, Case, DEBUG, NONE, Run, cases, run};
+use crate::harness::{Build, Case, DEBUG, Run, cases, run};
 use crate::on_time::in_time;
 use crate::options::Options;
 use crate::parallel::processors;
@@ -36,15 +36,15 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
         tally += doc(options)?;
         return tally.nonzero("tests");
     }
-    println!("    crossbeam's tests and tests of other builds: `cargo xtask test --all`");
+    println!("    storms, crossbeam's tests, other builds: `cargo xtask test --all`");
     // Lines would take a fifth of the time to build. A failed test names its own.
-    let build = Build::new("--workspace --exclude pirn-crossbeam-suite").debug(NONE);
+    let build = Build::new("--workspace --exclude pirn-crossbeam-suite").debug("none");
     let cases = built("tests", &build)?;
     // Most of the time of the doc tests is that of one compiler: they run beside the others, with
     // what was built for these.
     thread::scope(|s| {
-        let docs = s.spawn(|| doc_tests(Some((DEBUG, NONE))));
-        let is_chosen = |case: &Case| !case.is_alone();
+        let docs = s.spawn(|| doc_tests(Some((DEBUG, "none"))));
+        let is_chosen = |case: &Case| !case.is_alone() && !case.is_storm();
         let mut tally = picked("tests", &build, cases, options, is_chosen)?;
         tally += docs.join().expect("running doc tests does not panic")?;
         tally.nonzero("tests")
@@ -72,10 +72,9 @@ pub(crate) fn timing(options: &Options) -> Result<Tally, String> {
 }
 
 fn chosen_build(options: &Options) -> Result<Build, String> {
-    match options.value::<String>("package")? {
-        Some(package) => Ok(Build::new(&format!("--package {package}"))),
-        None => jobs::build("test"),
-    }
+    let package = options.value::<String>("package")?;
+    let build = package.map(|package| Build::new(&format!("--package {package}")));
+    build.map_or_else(|| jobs::build("test"), Ok)
 }
 
 /// Runs the tests of a step with a build of its own.

@@ -29,8 +29,6 @@ pub(crate) struct Build {
 
 /// Cargo's setting of the debug information.
 pub(crate) const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
-/// The value for none.
-pub(crate) const NONE: &str = "none";
 
 /// A test binary.
 #[derive(Debug, Clone)]

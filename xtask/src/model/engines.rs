@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::tally::Tally;
 
 /// The checker of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Engine {
     Loom,
     Shuttle,
@@ -26,7 +26,7 @@ pub(crate) enum Engine {
 }
 
 /// The engines, with their names in docs/models.md and on the command line.
-pub(super) const ENGINES: [(&str, Engine); 5] = [
+const ENGINES: [(&str, Engine); 5] = [
     ("loom", Engine::Loom),
     ("shuttle", Engine::Shuttle),
     ("shuttle-free", Engine::Migrating),

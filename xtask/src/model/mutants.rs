@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::engines::{ENGINES, Engine};
+use super::engines::Engine;
 use crate::harness::{Case, Run, run};
 use crate::markdown::{quoted, table};
 use crate::options::Options;
@@ -39,37 +39,40 @@ struct Mutant {
 /// # Errors
 /// When the table cannot be read, a test does not build, or no mutant is chosen.
 pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
-    let mut tally = Tally::default();
-    let mut mutants = parse(&repo::read(PATH)?)?;
-    mutants.retain(|mutant| options.picks(&mutant.name));
-    for (_, engine) in ENGINES {
-        let of_engine: Vec<_> = mutants.iter().filter(|m| m.engine == engine).collect();
-        if !of_engine.is_empty() {
-            tally += try_all(engine, &of_engine, options)?;
-        }
-    }
+    let tally = tried(|mutant| options.picks(&mutant.name), options)?;
     println!("    mutants: {tally}");
     tally.nonzero("mutants")
 }
 
-/// Runs the tests of these mutants of an engine, with the mutants and, unless they are models,
-/// without.
-fn try_all(
-    engine: Engine,
-    mutants: &[&Mutant],
+/// Returns true when a test fails on the mutant of this name.
+///
+/// # Errors
+/// When the table cannot be read, or the tests do not build.
+pub(crate) fn is_caught(name: &str) -> Result<bool, String> {
+    Ok(tried(|mutant| mutant.name == name, &Options::default())?.is_green())
+}
+
+/// Runs the tests of the chosen mutants, with the mutants and, unless they are models, without.
+fn tried(
+    is_chosen: impl Fn(&Mutant) -> bool,
     options: &Options,
 ) -> Result<Tally, String> {
-    let mut tests = engine.finders()?;
-    tests.retain(|test| mutants.iter().any(|mutant| mutant.is_for(test)));
     let mut tally = Tally::default();
-    if !engine.has_models() {
-        tally += run(&tests, Run::default().with(options)?)?.0;
-    }
-    let found = parallel(mutants, processors() + 1, |mutant| mutant.caught(&tests));
-    for (Mutant { name, .. }, found) in mutants.iter().zip(found) {
-        let found = found?;
-        let by = found.as_deref().unwrap_or("none");
-        tally += Tally::printed(found.is_some(), format!("{name} is found by {by}"));
+    let mut mutants = parse(&repo::read(PATH)?)?;
+    mutants.retain(is_chosen);
+    mutants.sort_by_key(|mutant| mutant.engine);
+    for mutants in mutants.chunk_by(|a, b| a.engine == b.engine) {
+        let engine = mutants[0].engine;
+        let mut tests = engine.finders()?;
+        tests.retain(|test| mutants.iter().any(|mutant| mutant.is_for(test)));
+        if !engine.has_models() {
+            tally += run(&tests, Run::default().with(options)?)?.0;
+        }
+        let found = parallel(mutants, processors() + 1, |mutant| mutant.caught(&tests));
+        for (Mutant { name, .. }, found) in mutants.iter().zip(found) {
+            let by = found?;
+            tally += Tally::printed(by.is_some(), format!("{name} is found by {by:?}"));
+        }
     }
     Ok(tally)
 }
@@ -81,17 +84,6 @@ fn try_all(
 pub(crate) fn mutant_names() -> Result<BTreeSet<String>, String> {
     let mutants = parse(&repo::read(PATH)?)?;
     Ok(mutants.into_iter().map(|mutant| mutant.name).collect())
-}
-
-/// Returns true when a test fails on the mutant of this name.
-///
-/// # Errors
-/// When the table cannot be read, or there is no such mutant, or its tests do not build.
-pub(crate) fn is_caught(name: &str) -> Result<bool, String> {
-    let all = parse(&repo::read(PATH)?)?;
-    let mutant = all.iter().find(|mutant| mutant.name == name);
-    let mutant = mutant.ok_or_else(|| format!("no mutant {name}"))?;
-    Ok(try_all(mutant.engine, &[mutant], &Options::default())?.is_green())
 }
 
 impl Mutant {
@@ -111,9 +103,9 @@ impl Mutant {
         };
         let own = tests.iter().filter(|test| self.is_for(test));
         let seeded: Vec<_> = own.map(|test| test.env(CHOICE, &self.name)).collect();
-        let mut endings = run(&seeded, how)?.1.into_iter();
-        let found = endings.find(|e| !e.passed && e.took < how.timeout);
-        Ok(found.map(|ending| ending.id))
+        let (_, mut endings) = run(&seeded, how)?;
+        endings.retain(|e| !e.passed && e.took < how.timeout);
+        Ok(endings.first().map(|ending| ending.id.clone()))
     }
 }
 
