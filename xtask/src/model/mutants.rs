@@ -70,8 +70,8 @@ fn tried(
         }
         let found = parallel(mutants, processors() + 1, |mutant| mutant.caught(&tests));
         for (Mutant { name, .. }, found) in mutants.iter().zip(found) {
-            let by = found?;
-            tally += Tally::printed(by.is_some(), format!("{name} is found by {by:?}"));
+            let by = found?.unwrap_or_default();
+            tally += Tally::printed(!by.is_empty(), format!("{name}: found by `{by}`"));
         }
     }
     Ok(tally)
