@@ -43,7 +43,10 @@ pub(crate) fn open(bounds: &[Bound], history: &str) -> Open {
 /// Returns the problems of a row's bounds: lost ones, and cases without any.
 pub(crate) fn complaints(bounds: &[Bound], row: &str, cases: &[&str]) -> Vec<String> {
     let of_row: Vec<_> = bounds.iter().filter(|bound| bound.row == row).collect();
-    let lost = of_row.iter().filter(|bound| bound.is_lost()).map(|bound| {
+    // A row of which a bound was never kept is open, whatever the others say.
+    let was_kept = of_row.iter().all(|bound| bound.last_kept != "-");
+    let lost = of_row.iter().filter(|bound| was_kept && bound.is_missed());
+    let lost = lost.map(|bound| {
         format!(
             "{PATH}:{}: `{}` MISSES `{}`, with {} of it, and kept it at {}: \
              find the change between, or measure again on a quiet machine",

@@ -146,9 +146,4 @@ impl Bound {
     pub(super) fn is_missed(&self) -> bool {
         self.verdict == "MISSED"
     }
-
-    /// Returns true if the bound was kept once and is missed now.
-    pub(super) fn is_lost(&self) -> bool {
-        self.is_missed() && self.last_kept != "-"
-    }
 }
