@@ -1,4 +1,4 @@
-//! pirn-top: a view of a running pirn program on a terminal.
+//! pirn-top: a view of a running pirn program, on a terminal or in a browser.
 //!
 //! The program is `pirn-top`. This library contains its parts, for the program itself and its
 //! tests. **It is not an API**: names change without notice.
@@ -8,6 +8,7 @@
 //! | [`wire`] | requests to a runtime over its socket, and the answers |
 //! | [`model`] | what is on the screen, and what each key does; knows no terminal   |
 //! | [`view`]  | drawing the model                                                  |
+//! | [`web`]   | the page in a browser, its server, and recordings                  |
 //! | [`tool`]  | the command line, the terminal, the loop between them              |
 //!
 //! Each imports only from those above it.
@@ -19,5 +20,7 @@ pub mod wire;
 pub mod model;
 
 pub mod view;
+
+pub mod web;
 
 pub mod tool;

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use crate::model::{Column, Filter, Order};
 /// The parsed arguments.
 #[derive(Debug)]
 pub(super) struct Args {
+    /// Empty with `--replay`.
     pub(super) socket: PathBuf,
     pub(super) once: bool,
     /// One fiber, by its id.
@@ -18,6 +20,12 @@ pub(super) struct Args {
     pub(super) interval: Duration,
     pub(super) order: Order,
     pub(super) filter: Filter,
+    /// Where to serve the page.
+    pub(super) web: Option<SocketAddr>,
+    /// Where to record answers.
+    pub(super) record: Option<PathBuf>,
+    /// A recording in place of a runtime.
+    pub(super) replay: Option<PathBuf>,
 }
 
 /// Parses the arguments. Ends the program with code 2 if they are invalid, and with 0 after
@@ -30,13 +38,16 @@ pub(super) fn read() -> Args {
     let filter: Option<String> = matches.remove_one("filter");
     let seconds: f64 = matches.remove_one("interval").unwrap_or(1.0);
     Args {
-        socket: matches.remove_one("SOCKET").expect("clap insists on it"),
+        socket: matches.remove_one("SOCKET").unwrap_or_default(),
         once: matches.get_flag("once"),
         fiber: matches.remove_one("fiber"),
         most: matches.remove_one("most").unwrap_or(10_000),
         interval: Duration::from_secs_f64(seconds),
         order,
         filter: Filter::new(&filter.unwrap_or_default()),
+        web: matches.remove_one("web"),
+        record: matches.remove_one("record"),
+        replay: matches.remove_one("replay"),
     }
 }
 
@@ -52,7 +63,7 @@ fn command() -> Command {
         .after_help(after)
         .arg(
             Arg::new("SOCKET")
-                .required(true)
+                .required_unless_present("replay")
                 .value_parser(value_parser!(PathBuf))
                 .help("Where the program listens"),
         )
@@ -102,6 +113,47 @@ fn command() -> Command {
                 .value_name("WORDS")
                 .help("Only fibers that these words fit, as after `/`"),
         )
+        .arg(
+            Arg::new("web")
+                .long("web")
+                .value_name("ADDRESS")
+                .value_parser(loopback)
+                .conflicts_with_all(["once", "fiber"])
+                .help(
+                    "Serve a page for browsers on this loopback address, as 127.0.0.1:0",
+                ),
+        )
+        .arg(
+            Arg::new("record")
+                .long("record")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .conflicts_with_all(["once", "fiber"])
+                .help("Write an answer to this new file in each interval"),
+        )
+        .arg(
+            Arg::new("replay")
+                .long("replay")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .requires("web")
+                .conflicts_with_all(["SOCKET", "record"])
+                .help("Show a recording on the page"),
+        )
+}
+
+/// Other machines must not connect: the page shows what only this user may ask.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: Result<SocketAddr, _> = text.parse();
+    let address = address.map_err(|_| "not an address and a port".to_owned())?;
+    if address.ip().is_loopback() {
+        Ok(address)
+    } else {
+        let port = address.port();
+        Err(format!(
+            "not a loopback address; from another machine, use `ssh -L {port}:127.0.0.1:{port}`"
+        ))
+    }
 }
 
 fn interval(text: &str) -> Result<f64, String> {
@@ -121,7 +173,7 @@ fn column(text: &str) -> Result<Column, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{column, command, interval};
+    use super::{column, command, interval, loopback};
     use crate::model::Column;
 
     #[test]
@@ -138,6 +190,18 @@ mod tests {
         assert_eq!(interval("0.5"), Ok(0.5));
         for text in ["0", "-1", "NaN", "1e9", "soon"] {
             assert!(interval(text).is_err(), "{text}");
+        }
+        for text in ["127.0.0.1:0", "127.3.2.1:80", "[::1]:8080"] {
+            assert!(loopback(text).is_ok(), "{text}");
+        }
+        for text in [
+            "0.0.0.0:80",
+            "192.168.1.1:80",
+            "[::]:80",
+            "127.0.0.1",
+            "localhost",
+        ] {
+            assert!(loopback(text).is_err(), "{text}");
         }
     }
 }

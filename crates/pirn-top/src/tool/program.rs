@@ -3,16 +3,20 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use super::args;
+use super::args::{self, Args};
 use super::interactive;
 use super::once;
+use super::signals::Signals;
+use crate::web::{self, Web};
 use crate::wire::Failure;
 
 /// Runs the program.
 #[must_use]
 pub fn main() -> ExitCode {
     let args = args::read();
-    let done = if args.once || args.fiber.is_some() {
+    let done = if args.web.is_some() || args.record.is_some() {
+        in_browser(args)
+    } else if args.once || args.fiber.is_some() {
         once::run(&args)
     } else {
         interactive::run(&args)
@@ -28,4 +32,18 @@ pub fn main() -> ExitCode {
             ExitCode::from(failure.exit_code())
         }
     }
+}
+
+/// Serves the page, or records, until a signal ends it.
+fn in_browser(args: Args) -> Result<(), Failure> {
+    let signals = Signals::watch().map_err(Failure::System)?;
+    let web = Web {
+        socket: args.replay.is_none().then_some(args.socket),
+        replay: args.replay,
+        listen: args.web,
+        record: args.record,
+        most: args.most,
+        interval: args.interval,
+    };
+    web::run(web, || signals.has_come())
 }

@@ -5,7 +5,7 @@
     reason = "a program of plain threads, which looks at others' fibers"
 )]
 
-use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Take, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread;
@@ -51,7 +51,28 @@ pub fn ask_fiber(path: &Path, id: &str) -> Result<Fiber, Failure> {
     snapshot.fibers.pop().ok_or_else(none)
 }
 
+/// Sends the line `request`, and returns the whole answer as it came.
+///
+/// # Errors
+/// Why there is no answer.
+pub fn ask_raw(path: &Path, request: &str) -> Result<Vec<u8>, Failure> {
+    exchange(path, request, |socket| {
+        let mut answer = Vec::new();
+        socket.read_to_end(&mut answer).map_err(Failure::System)?;
+        read(&mut &answer[..])?;
+        Ok(answer)
+    })
+}
+
 fn ask(path: &Path, request: &str) -> Result<Snapshot, Failure> {
+    exchange(path, request, |socket| read(socket))
+}
+
+fn exchange<T>(
+    path: &Path,
+    request: &str,
+    read: impl FnOnce(&mut BufReader<Take<UnixStream>>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let mut socket = connected(path)?;
     let process = process::of_peer(&socket);
     let answered = match socket.write_all(request.as_bytes()) {

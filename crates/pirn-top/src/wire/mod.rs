@@ -9,7 +9,7 @@ mod lines;
 mod process;
 mod text;
 
-pub use client::{ask_fiber, ask_snapshot};
+pub use client::{ask_fiber, ask_raw, ask_snapshot};
 pub use failure::{Failure, Silence};
 pub use lines::{
     Counters, Fiber, FiberState, Runtime, Scale, Snapshot, SpawnLine, Tally, Worker, read,

@@ -6,6 +6,7 @@
 //! * `answers`: complete, damaged and hostile answers.
 //! * `silence`: its explanation of a process that does not answer.
 //! * `terminal`: the program on a terminal, which is restored.
+//! * `web`: the addresses of the page, the token, recordings.
 
 #![allow(
     clippy::disallowed_methods,
@@ -23,3 +24,4 @@ mod silence;
 mod terminal;
 #[path = "../../../pirn/src/base/tests/unmeasured.rs"]
 mod unmeasured;
+mod web;
