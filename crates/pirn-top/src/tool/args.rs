@@ -55,8 +55,10 @@ fn command() -> Command {
     let about = "What a running pirn program does: workers, fibers, what each waits for.";
     let after = "The program listens if it was built with Builder::inspect(SOCKET), or was \
                  started with PIRN_INSPECT=SOCKET.\n\n\
-                 Exit codes: 1 if no process answers, or the runtime ends; 2 for wrong \
-                 arguments; 3 if this user may not ask.";
+                 Exit codes: 1 if no process answers, the runtime ends while it is shown on \
+                 the terminal, or a file or an address cannot be used; 2 for wrong \
+                 arguments; 3 if this user may not ask. With --web the program goes on when \
+                 the runtime ends; --record alone ends then, with 0.";
     Command::new("pirn-top")
         .about(about)
         .version(env!("CARGO_PKG_VERSION"))
@@ -92,7 +94,7 @@ fn command() -> Command {
                 .long("interval")
                 .value_name("SECONDS")
                 .value_parser(interval)
-                .help("Time between two questions [default: 1]"),
+                .help("Seconds between two snapshots [default: 1]"),
         )
         .arg(
             Arg::new("sort")
@@ -120,7 +122,7 @@ fn command() -> Command {
                 .value_parser(loopback)
                 .conflicts_with_all(["once", "fiber"])
                 .help(
-                    "Serve a page for browsers on this loopback address, as 127.0.0.1:0",
+                    "Serve a page for browsers on this loopback address, such as 127.0.0.1:8080, and print its URL; port 0 is any free one",
                 ),
         )
         .arg(
@@ -128,8 +130,8 @@ fn command() -> Command {
                 .long("record")
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .conflicts_with_all(["once", "fiber"])
-                .help("Write an answer to this new file in each interval"),
+                .conflicts_with_all(["once", "fiber", "sort", "reverse", "filter"])
+                .help("Append a snapshot to this new file in each interval, until Ctrl-C or the end of the runtime"),
         )
         .arg(
             Arg::new("replay")
@@ -138,20 +140,24 @@ fn command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .requires("web")
                 .conflicts_with_all(["SOCKET", "record"])
-                .help("Show a recording on the page"),
+                .help("Serve this recording in place of a runtime; needs --web"),
         )
 }
 
 /// Other machines must not connect: the page shows what only this user may ask.
 fn loopback(text: &str) -> Result<SocketAddr, String> {
     let address: Result<SocketAddr, _> = text.parse();
-    let address = address.map_err(|_| "not an address and a port".to_owned())?;
+    let address = address
+        .map_err(|_| "not an IP address and a port, such as 127.0.0.1:8080".to_owned())?;
     if address.ip().is_loopback() {
         Ok(address)
     } else {
-        let port = address.port();
+        let port = Some(address.port())
+            .filter(|port| *port != 0)
+            .unwrap_or(8080);
         Err(format!(
-            "not a loopback address; from another machine, use `ssh -L {port}:127.0.0.1:{port}`"
+            "not a loopback address; listen on 127.0.0.1:{port}, and use \
+             `ssh -L {port}:127.0.0.1:{port}` from another machine"
         ))
     }
 }

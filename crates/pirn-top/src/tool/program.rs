@@ -7,7 +7,7 @@ use super::args::{self, Args};
 use super::interactive;
 use super::once;
 use super::signals::Signals;
-use crate::web::{self, Web};
+use crate::web::{self, WebOptions};
 use crate::wire::Failure;
 
 /// Runs the program.
@@ -15,7 +15,7 @@ use crate::wire::Failure;
 pub fn main() -> ExitCode {
     let args = args::read();
     let done = if args.web.is_some() || args.record.is_some() {
-        in_browser(args)
+        serve_or_record(args)
     } else if args.once || args.fiber.is_some() {
         once::run(&args)
     } else {
@@ -34,10 +34,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Serves the page, or records, until a signal ends it.
-fn in_browser(args: Args) -> Result<(), Failure> {
+/// Serves the page, records, or both, until a signal ends it.
+fn serve_or_record(args: Args) -> Result<(), Failure> {
     let signals = Signals::watch().map_err(Failure::System)?;
-    let web = Web {
+    let web = WebOptions {
         socket: args.replay.is_none().then_some(args.socket),
         replay: args.replay,
         listen: args.web,

@@ -11,4 +11,4 @@ mod source;
 mod token;
 
 pub use recording::{Recorder, Recording};
-pub use run::{Web, run};
+pub use run::{WebOptions, run};

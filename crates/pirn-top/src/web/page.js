@@ -10,7 +10,7 @@ const by = (id) => document.getElementById(id);
 const SVG = by('waits').namespaceURI;
 
 const state = {
-  about: {}, paused: false, playing: false, last: null, history: [], rows: [], chosen: null, group: null,
+  about: {}, paused: false, playing: false, last: null, history: [], rows: [], chosen: null, cycles: [], turn: 0,
 };
 
 // Control characters and those that change the direction of text.
@@ -84,6 +84,9 @@ async function refresh(number) {
   const begun = performance.now();
   try {
     const answer = parse(await ask('/snapshot', number === undefined ? {} : { n: number }));
+    if (!answer.runtime) throw new Error('the answer does not name its runtime');
+    // The slider has been moved meanwhile.
+    if (number !== undefined && number !== Number(by('moment').value)) return 0;
     // The server gives several pages the same answer.
     if (!state.last || answer.runtime.uptime_ns !== state.last.runtime.uptime_ns) take(answer);
     say('');
@@ -103,10 +106,11 @@ function take(answer) {
   state.last = answer;
   const seconds = before && (answer.runtime.uptime_ns - before.runtime.uptime_ns) / 1e9;
   const now = answer.runtime, old = before && before.runtime;
-  const rate = (name) => (seconds > 0 ? Math.max(0, ((now.counters || {})[name] - (old.counters || {})[name]) / seconds) || 0 : null);
+  const counter = (runtime, name) => (runtime.counters || {})[name] || 0;
+  const rate = (name) => (seconds > 0 ? Math.max(0, counter(now, name) - counter(old, name)) / seconds : null);
   state.history.push({
     dispatched: rate('dispatched'), spawned: rate('spawned'), completed: rate('completed'),
-    stalled: seconds > 0 ? Math.max(0, now.stalled_ns - old.stalled_ns) / 1e6 / seconds : null,
+    stalled: seconds > 0 ? Math.max(0, (now.stalled_ns || 0) - (old.stalled_ns || 0)) / 1e6 / seconds : null,
     ready: answer.workers.reduce((sum, worker) => sum + worker.ready, 0),
     fibers: answer.tallies.reduce((sum, tally) => sum + tally.fibers, 0),
     workers: new Map(answer.workers.map((worker) => [worker.worker, look(worker)])),
@@ -115,7 +119,7 @@ function take(answer) {
   show();
 }
 
-const look = (worker) => (!worker.answered && worker.state !== 'gone' ? 'silent' : worker.state);
+const look = (worker) => (!worker.answered && worker.state !== 'gone' ? 'busy' : worker.state);
 
 // ---- Parts ----
 
@@ -176,9 +180,9 @@ function showWorkers() {
     }
     let text = `${look(worker)}${worker.member ? '' : ' (standby)'}: ${count(worker.started)} fibers, ${count(worker.ready)} ready, ${count(worker.fresh)} fresh`;
     if (worker.running) text += `, runs ${worker.running} of ${worker.running_spawned_at}`;
-    if (look(worker) === 'silent') text += worker.age_ns ? ` for ${time(worker.age_ns)}, does not answer` : ', does not answer';
+    if (look(worker) === 'busy') text += worker.age_ns ? ` for ${time(worker.age_ns)}, does not answer` : ', does not answer';
     if (worker.left_out) text += `, ${count(worker.left_out)} left out: ${worker.left_out_why}`;
-    const line = make('span', { class: look(worker) === 'silent' ? 'bad' : '' }, text);
+    const line = make('span', { class: look(worker) === 'busy' ? 'bad' : '' }, text);
     return make('div', { class: 'lane' }, make('b', {}, worker.worker), svg, line);
   });
   by('workers').replaceChildren(...lanes);
@@ -219,7 +223,7 @@ function showGroups() {
 // ---- The graph of waits ----
 
 // An object is described as `mutex 'till' at 0x7f30: held by 42, 1 wait`, or `fiber 42`.
-const identity = (object) => object.split(': ')[0];
+const identity = (object) => (/^.*? at 0x[0-9a-f]+/.exec(object) || [object])[0];
 function holder(object) {
   const held = /^(?:mutex|rwlock)\b.*?: (?:held|written) by (\d+)/.exec(object) || /^fiber (\d+)$/.exec(object);
   return held && held[1];
@@ -255,6 +259,10 @@ function graph() {
       cycles.push(cycle);
     }
   }
+  // The parts of an answer are of different moments: a cycle counts when it is there again.
+  const names = cycles.map((cycle) => cycle.map((object) => object.key).sort().join());
+  cycles.forEach((cycle, index) => { cycle.again = state.cycles.includes(names[index]); });
+  state.cycles = names;
   return { objects, fibers, cycles };
 }
 
@@ -268,7 +276,7 @@ function showWaits() {
       const owner = object.key.startsWith('fiber ') ? '' : `, held by ${title(fibers.get(object.holder), object.holder)}`;
       return `${title(fibers.get(from), from)} waits for ${object.key}${owner}`;
     });
-    return make('li', {}, 'Cycle: ' + steps.join('; '));
+    return make('li', {}, 'Cycle: ' + steps.join('; ') + (cycle.again ? '' : ' (in this snapshot only, so far)'));
   }));
   const list = [...objects.values()].sort((a, b) => (b.bad - a.bad) || ((b.holder !== null) - (a.holder !== null)) || (b.waiters.length - a.waiters.length));
   const svg = by('waits');
@@ -332,13 +340,13 @@ function showWaits() {
 // ---- The table of fibers ----
 
 const COLUMNS = [
-  ['id', 'ID', true, (fiber) => fiber.id, (fiber) => Number(fiber.id)],
+  ['id', 'Fiber', true, (fiber) => fiber.id, (fiber) => Number(fiber.id)],
   ['name', 'Name', true, (fiber) => fiber.name || ''],
   ['state', 'State', true, (fiber) => fiber.state],
   ['reason', 'Reason', true, (fiber) => fiber.reason || ''],
-  ['age', 'Waits', true, (fiber) => (fiber.state === 'parked' ? time(fiber.waited_ns) : ''), (fiber) => (fiber.state === 'parked' ? fiber.waited_ns : -1)],
+  ['age', 'Age', true, (fiber) => (fiber.state === 'parked' ? time(fiber.waited_ns) : ''), (fiber) => (fiber.state === 'parked' ? fiber.waited_ns : -1)],
   ['worker', 'W', false, (fiber) => String(fiber.worker), (fiber) => fiber.worker],
-  ['stack', 'Stack', false, (fiber) => (fiber.stack_used === undefined ? '' : `${bytes(fiber.stack_used)}/${bytes(fiber.stack_size)}`), (fiber) => fiber.stack_used || 0],
+  ['stack', 'Stack', false, (fiber) => (fiber.stack_used === undefined || fiber.stack_size === undefined ? '' : `${bytes(fiber.stack_used)}/${bytes(fiber.stack_size)}`), (fiber) => fiber.stack_used || 0],
   ['object', 'Waits for', false, (fiber) => fiber.object || ''],
   ['waits', 'Waits at', false, (fiber) => fiber.waits_at || ''],
   ['spawned', 'Spawned at', false, (fiber) => fiber.spawned_at],
@@ -354,7 +362,8 @@ function admits(words, fiber) {
       case 'worker': return String(fiber.worker) === value;
       case 'id': return fiber.id === value;
       case 'name': return (fiber.name || '').toLowerCase().includes(value);
-      default: return COLUMNS.some(([, , , text]) => text(fiber).toLowerCase().includes(word));
+      default: return [fiber.id, fiber.name, fiber.state, fiber.reason, fiber.object, fiber.waits_at, fiber.spawned_at]
+        .some((text) => text && text.toLowerCase().includes(word));
     }
   });
 }
@@ -399,7 +408,7 @@ function scroll() {
 async function choose(id) {
   state.chosen = id;
   scroll();
-  let fiber = state.last.fibers.find((fiber) => fiber.id === id);
+  let fiber = state.last?.fibers.find((fiber) => fiber.id === id);
   let said = '';
   if (!state.about.recorded_ms) {
     try {
@@ -425,7 +434,7 @@ async function choose(id) {
 async function follow() {
   for (;;) {
     const took = state.paused ? 0 : await refresh();
-    // A large answer takes the program's time too: at most a quarter of it.
+    // Waits three times as long as the request took: requests take at most a quarter of the time.
     await new Promise((ready) => setTimeout(ready, Math.max(state.about.interval_ms, 3 * took)));
   }
 }
@@ -440,11 +449,20 @@ async function move(number) {
 
 async function play() {
   const times = state.about.recorded_ms;
-  while (state.playing && Number(by('moment').value) + 1 < times.length) {
+  const turn = state.turn;
+  for (;;) {
     const next = Number(by('moment').value) + 1;
+    if (next >= times.length) break;
     await new Promise((ready) => setTimeout(ready, Math.min(2000, Math.max(50, times[next] - times[next - 1]))));
-    if (state.playing) await move(next);
+    if (turn !== state.turn) return;
+    await move(next);
+    if (turn !== state.turn) return;
   }
+  stop();
+}
+
+function stop() {
+  state.turn += 1; // ends a loop of `play`
   state.playing = false;
   by('play').textContent = 'Play';
 }
@@ -459,7 +477,7 @@ async function start() {
   by('close').onclick = () => { state.chosen = null; by('detail').hidden = true; scroll(); };
   by('pause').onclick = () => {
     state.paused = !state.paused;
-    by('pause').textContent = state.paused ? 'Go on' : 'Pause';
+    by('pause').textContent = state.paused ? 'Resume' : 'Pause';
   };
   try {
     state.about = JSON.parse(await ask('/about'));
@@ -471,14 +489,18 @@ async function start() {
   by('pause').hidden = true;
   by('replay').hidden = false;
   by('moment').max = state.about.recorded_ms.length - 1;
-  by('moment').oninput = () => { state.history = []; state.last = null; move(Number(by('moment').value)); };
+  by('moment').oninput = () => {
+    stop();
+    state.history = [];
+    state.last = null;
+    move(Number(by('moment').value));
+  };
   by('play').onclick = () => {
-    state.playing = !state.playing;
-    by('play').textContent = state.playing ? 'Stop' : 'Play';
-    if (state.playing) {
-      if (Number(by('moment').value) + 1 >= state.about.recorded_ms.length) by('moment').value = 0;
-      play();
-    }
+    if (state.playing) { stop(); return; }
+    if (Number(by('moment').value) + 1 >= state.about.recorded_ms.length) by('moment').value = 0;
+    state.playing = true;
+    by('play').textContent = 'Pause';
+    play();
   };
   await move(0);
 }

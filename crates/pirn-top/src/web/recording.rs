@@ -8,9 +8,9 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 
@@ -29,12 +29,16 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates the file.
+    /// Creates the file, for this user only, as the socket is.
     ///
     /// # Errors
     /// The system's error, with the path; one of them is that the file exists.
     pub fn create(path: &Path) -> Result<Recorder, Failure> {
-        let file = OpenOptions::new().write(true).create_new(true).open(path);
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path);
         Ok(Recorder {
             file: file.map_err(|error| at(path, &error))?,
             path: path.to_owned(),
@@ -42,15 +46,13 @@ impl Recorder {
         })
     }
 
-    /// Appends an answer.
+    /// Appends an answer that came at this time, in milliseconds since 1970.
     ///
     /// # Errors
     /// The system's error, with the path. The answers before remain in the file.
-    pub fn append(&mut self, answer: &[u8]) -> Result<(), Failure> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let millis = now.map_or(0, |since| since.as_millis());
+    pub fn append(&mut self, at_ms: u64, answer: &[u8]) -> Result<(), Failure> {
         let head = format!(
-            "{{\"kind\":\"recorded\",\"version\":{VERSION},\"at_ms\":{millis}}}\n"
+            "{{\"kind\":\"recorded\",\"version\":{VERSION},\"at_ms\":{at_ms}}}\n"
         );
         let written = self.file.write_all(&[head.as_bytes(), answer].concat());
         written.map_err(|error| at(&self.path, &error))?;
@@ -77,8 +79,8 @@ struct Head {
 }
 
 impl Recording {
-    /// Opens a file, and finds the answers in it. The last one is left out if it is incomplete: the
-    /// recorder was killed, or the disk was full.
+    /// Opens a file, and finds the answers in it. An incomplete one is left out: the recorder was
+    /// killed, or the disk was full.
     ///
     /// # Errors
     /// The system's error, or the line that is not in the format.
@@ -100,19 +102,22 @@ impl Recording {
             position += length;
             let bad = |why: &str| {
                 let path = path.display();
-                Failure::Nonsense(format!("{path}, line {number}: {why}"))
+                Failure::Recording(format!("{path}: line {number}: {why}"))
             };
             let head: Head =
                 serde_json::from_slice(&line).map_err(|error| bad(&error.to_string()))?;
             match (&*head.kind, begun) {
                 ("recorded", _) if head.version != Some(VERSION) => {
-                    return Err(bad("another version of the format"));
+                    let why = "its version is not 1; a newer pirn-top may read it";
+                    return Err(bad(why));
                 }
                 ("recorded", _) => {
-                    let at = head.at_ms.ok_or_else(|| bad("no time"))?;
+                    let at = head.at_ms.ok_or_else(|| bad("no `at_ms`"))?;
                     begun = Some((at, position));
                 }
-                (_, None) => return Err(bad("an answer without a time before it")),
+                (_, None) => {
+                    return Err(bad("a snapshot without a `recorded` line before it"));
+                }
                 ("end", Some((at, start))) => {
                     answers.push((at, start..position));
                     begun = None;
@@ -122,7 +127,9 @@ impl Recording {
         }
         if answers.is_empty() {
             let path = path.display();
-            return Err(Failure::Nonsense(format!("{path} has no complete answer")));
+            return Err(Failure::Recording(format!(
+                "{path}: it has no complete snapshot"
+            )));
         }
         Ok(Recording {
             file: Mutex::new(file),
@@ -142,13 +149,17 @@ impl Recording {
         self.answers.iter().map(|(at, _)| *at)
     }
 
-    /// Returns the answer of this number; none if there are fewer.
+    /// Returns the answer with this index.
     ///
     /// # Errors
-    /// The system's error, or that the file has been changed.
-    pub fn answer(&self, number: usize) -> Result<Option<Vec<u8>>, Failure> {
-        let Some((_, bytes)) = self.answers.get(number) else {
-            return Ok(None);
+    /// That there is none, that the file has been changed, or the system's error.
+    pub fn answer(&self, index: usize) -> Result<Vec<u8>, Failure> {
+        let bad = |why: String| Failure::Recording(format!("{}: {why}", self.path()));
+        let Some((_, bytes)) = self.answers.get(index) else {
+            let most = self.answers.len() - 1;
+            return Err(bad(format!(
+                "it has the snapshots 0 to {most}, not {index}"
+            )));
         };
         let mut answer = Vec::new();
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -159,12 +170,13 @@ impl Recording {
                     .read_to_end(&mut answer)
             })
             .map_err(|error| at(&self.path, &error))?;
-        read(&mut &answer[..])?;
-        Ok(Some(answer))
+        read(&mut &answer[..])
+            .map_err(|why| bad(format!("it was changed meanwhile: {why}")))?;
+        Ok(answer)
     }
 }
 
-/// The error of the system, with the path.
+/// Returns the system's error with the path.
 fn at(path: &Path, error: &io::Error) -> Failure {
     // A closed pipe ends the program without a message, a file does not.
     let kind = match error.kind() {

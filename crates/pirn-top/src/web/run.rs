@@ -1,4 +1,4 @@
-//! The loop: requests of the page, and the next answer to record.
+//! Starts the server, and records.
 
 #![expect(
     clippy::disallowed_methods,
@@ -13,16 +13,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::recording::{Recorder, Recording};
-use super::server::Server;
+use super::server;
 use super::source::{Live, Source};
 use crate::wire::Failure;
 
-/// The longest that the loop waits for a request before it looks at other things. Arbitrary.
-const GLANCE: Duration = Duration::from_millis(50);
+/// Interval between two checks for signals and a due snapshot. Arbitrary.
+const LOOK: Duration = Duration::from_millis(50);
 
-/// What to serve and to record.
+/// The options `--web`, `--record` and `--replay`, and those that they use.
 #[derive(Debug)]
-pub struct Web {
+pub struct WebOptions {
     /// The socket of the runtime; none with `replay`.
     pub socket: Option<PathBuf>,
     /// A recording in its place.
@@ -37,61 +37,78 @@ pub struct Web {
     pub interval: Duration,
 }
 
-/// Serves and records until `is_over`. A recording without a page ends with the process that it is
-/// about too.
+/// Serves the page and records; blocks until `is_over` returns true. Without a page, returns also
+/// when the recorded runtime ends.
 ///
 /// # Errors
 /// Why there is no first answer, no page, or no recording.
-pub fn run(web: Web, is_over: impl Fn() -> bool) -> Result<(), Failure> {
-    let source = match (web.replay, web.socket) {
-        (Some(path), _) => Source::Recording(Recording::open(&path)?),
+pub fn run(web: WebOptions, is_over: impl Fn() -> bool) -> Result<(), Failure> {
+    let source = match (&web.replay, &web.socket) {
+        (Some(path), _) => Source::Recording(Recording::open(path)?),
         (None, socket) => {
-            let socket = socket.unwrap_or_default();
+            let socket = socket.clone().unwrap_or_default();
             let live = Live::new(socket, web.most, web.interval);
             live.snapshot()?;
             Source::Live(live)
         }
     };
     let source = Arc::new(source);
-    let listen = |address| Server::listen(address, Arc::clone(&source));
-    let server = web
-        .listen
-        .map(listen)
-        .transpose()
-        .map_err(Failure::System)?;
     let mut recorder = web.record.as_deref().map(Recorder::create).transpose()?;
     let mut out = io::stdout();
-    if let Some(server) = &server {
-        writeln!(out, "{}", server.url).map_err(Failure::System)?;
+    if let Some(address) = web.listen {
+        let url = server::serve(address, Arc::clone(&source)).map_err(Failure::System)?;
+        writeln!(out, "{url}").map_err(Failure::System)?;
     }
-    let mut due = Instant::now();
-    let mut ended = None;
-    while !is_over() {
-        match &server {
-            Some(server) => server.serve_for(GLANCE).map_err(Failure::System)?,
-            None => thread::sleep(GLANCE),
+    let end = match (&mut recorder, &*source) {
+        (Some(recorder), Source::Live(live)) => record(live, recorder, &web, is_over),
+        _ => {
+            while !is_over() {
+                thread::sleep(LOOK);
+            }
+            Ok(())
         }
-        let (Some(recorder), Source::Live(live)) = (&mut recorder, &*source) else {
-            continue;
-        };
-        if ended.is_some() || Instant::now() < due {
+    };
+    if let Some(recorder) = recorder {
+        writeln!(out, "{} snapshots recorded", recorder.written)
+            .map_err(Failure::System)?;
+    }
+    end
+}
+
+/// Records until `is_over`; without a page, also until the runtime has ended. A failure that may
+/// pass is reported, and recording goes on.
+fn record(
+    live: &Live,
+    recorder: &mut Recorder,
+    web: &WebOptions,
+    is_over: impl Fn() -> bool,
+) -> Result<(), Failure> {
+    let mut due = Instant::now();
+    let (mut last, mut reported) = (None, String::new());
+    while !is_over() {
+        if Instant::now() < due {
+            thread::sleep(LOOK.min(web.interval));
             continue;
         }
         due = Instant::now() + web.interval;
         match live.snapshot() {
-            Ok(answer) => recorder.append(&answer)?,
-            Err(Failure::Silent(_)) => {}
-            // The pages still show what was there.
-            Err(failure) => ended = Some(failure),
+            Ok(taken) if last == Some(taken.at_ms) => {}
+            Ok(taken) => {
+                recorder.append(taken.at_ms, &taken.answer)?;
+                last = Some(taken.at_ms);
+                reported.clear();
+            }
+            Err(failure) => {
+                let said = failure.to_string();
+                if said != reported {
+                    let _ = writeln!(io::stderr(), "pirn-top: not recorded: {said}");
+                    reported = said;
+                }
+                if web.listen.is_none() && failure.is_end() {
+                    return Ok(());
+                }
+            }
         }
-        if server.is_none() && ended.is_some() {
-            break;
-        }
-    }
-    if let Some(recorder) = recorder {
-        let written = recorder.written;
-        let end = ended.map_or(String::new(), |ended| format!("; then: {ended}"));
-        writeln!(out, "{written} answers recorded{end}").map_err(Failure::System)?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::recording::Recording;
 use crate::wire::{Failure, ask_raw};
@@ -23,8 +23,17 @@ pub(super) struct Live {
     socket: PathBuf,
     most: u64,
     interval: Duration,
-    /// The last answer, and when it came: all pages share it.
-    last: Mutex<Option<(Instant, Arc<[u8]>)>>,
+    /// The last answer: all pages and the recorder share it.
+    last: Mutex<Option<Taken>>,
+}
+
+/// An answer.
+#[derive(Clone)]
+pub(super) struct Taken {
+    came: Instant,
+    /// When it came, in milliseconds since 1970.
+    pub(super) at_ms: u64,
+    pub(super) answer: Arc<[u8]>,
 }
 
 impl Live {
@@ -41,48 +50,55 @@ impl Live {
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn snapshot(&self) -> Result<Arc<[u8]>, Failure> {
+    pub(super) fn snapshot(&self) -> Result<Taken, Failure> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, answer)) = &*last
-            && at.elapsed() < self.interval / 2
+        if let Some(taken) = &*last
+            && taken.came.elapsed() < self.interval / 2
         {
-            return Ok(Arc::clone(answer));
+            return Ok(taken.clone());
         }
-        let request = format!("snapshot {}\n", self.most);
-        let answer: Arc<[u8]> = ask_raw(&self.socket, &request)?.into();
-        *last = Some((Instant::now(), Arc::clone(&answer)));
-        Ok(answer)
+        let answer = ask_raw(&self.socket, &format!("snapshot {}\n", self.most))?;
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        let millis = since.map_or(0, |since| since.as_millis());
+        let taken = Taken {
+            came: Instant::now(),
+            at_ms: u64::try_from(millis).unwrap_or(u64::MAX),
+            answer: answer.into(),
+        };
+        *last = Some(taken.clone());
+        Ok(taken)
     }
 }
 
 impl Source {
-    /// Returns the snapshot of this number of a recording, or a new one of a runtime; none if the
-    /// recording has fewer.
+    /// Returns the snapshot with this index in a recording, or one of a runtime.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn snapshot(&self, number: usize) -> Result<Option<Arc<[u8]>>, Failure> {
+    pub(super) fn snapshot(&self, index: usize) -> Result<Arc<[u8]>, Failure> {
         match self {
-            Source::Live(live) => live.snapshot().map(Some),
-            Source::Recording(recording) => Ok(recording.answer(number)?.map(Arc::from)),
+            Source::Live(live) => Ok(live.snapshot()?.answer),
+            Source::Recording(recording) => Ok(recording.answer(index)?.into()),
         }
     }
 
-    /// Returns the answer about a fiber; none from a recording.
+    /// Returns the answer about a fiber.
     ///
     /// # Errors
-    /// Why there is none.
-    pub(super) fn fiber(&self, id: u64) -> Result<Option<Arc<[u8]>>, Failure> {
+    /// Why there is none: a recording has no frames.
+    pub(super) fn fiber(&self, id: u64) -> Result<Arc<[u8]>, Failure> {
         match self {
             Source::Live(live) => {
-                let answer = ask_raw(&live.socket, &format!("fiber {id}\n"))?;
-                Ok(Some(answer.into()))
+                Ok(ask_raw(&live.socket, &format!("fiber {id}\n"))?.into())
             }
-            Source::Recording(_) => Ok(None),
+            Source::Recording(recording) => {
+                let path = recording.path();
+                Err(Failure::Recording(format!("{path}: it has no frames")))
+            }
         }
     }
 
-    /// Describes it to the page, as JSON.
+    /// Returns its description for the page, as JSON.
     pub(super) fn about(&self) -> String {
         match self {
             Source::Live(live) => {

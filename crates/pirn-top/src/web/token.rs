@@ -20,7 +20,7 @@ impl Token {
         ))
     }
 
-    /// Returns true if the query of a URL has it. The time does not depend on the text.
+    /// Returns true if the query of a URL contains the token. The time depends only on lengths.
     pub(super) fn is_in(&self, query: &str) -> bool {
         let mut values = query
             .split('&')

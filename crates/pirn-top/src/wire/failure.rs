@@ -29,6 +29,8 @@ pub enum Failure {
     Version(u64),
     /// The data is not in the format; with the error.
     Nonsense(String),
+    /// The file cannot be replayed; with its path and the reason.
+    Recording(String),
     /// The system's error.
     System(io::Error),
 }
@@ -77,6 +79,17 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// Returns true if the runtime has ended, as far as this tells.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        matches!(
+            self,
+            Failure::Nothing(_) | Failure::Dead(_) | Failure::CutOff
+        )
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -84,7 +97,7 @@ impl fmt::Display for Failure {
             Failure::Dead(path) => {
                 write!(
                     f,
-                    "nobody listens on {}: its process has ended",
+                    "no process listens on {}: the one that created it has ended",
                     path.display()
                 )
             }
@@ -108,6 +121,7 @@ impl fmt::Display for Failure {
             Failure::Nonsense(why) => {
                 write!(f, "this is no runtime's answer: {why}")
             }
+            Failure::Recording(why) => write!(f, "cannot replay {why}"),
             Failure::System(error) => error.fmt(f),
         }
     }

@@ -201,7 +201,7 @@ fn errors_have_words_and_codes() {
     // On a terminal or not, before anything is drawn.
     fails(&run(&socket, &[]), 1, "there is no socket /");
     drop(UnixListener::bind(&socket).expect("a socket"));
-    fails(&run(&socket, &["--once"]), 1, "its process has ended");
+    fails(&run(&socket, &["--once"]), 1, "the one that created it has ended");
     for args in [
         &["--most", "x"][..],
         &["--sort", "colour"],
