@@ -4,13 +4,14 @@
 //! if it ran none. A failing step does not stop the later ones: all run, and the last line is a
 //! summary.
 
+use std::process::Command;
 use std::time::Instant;
 
 use crate::options::Options;
 use crate::tally::{Tally, seconds};
 use crate::{
     bench, command, examples, matrix, model, outcomes, packages, prebuild, processor,
-    programs, promises, sanitize, stress, suite, targets, tidy,
+    programs, promises, repo, sanitize, stress, suite, targets, tidy,
 };
 
 /// A step: its name, its function, and the flag that it gets.
@@ -120,6 +121,8 @@ fn rustdoc(_: &Options) -> Result<Tally, String> {
     let mut cargo =
         command::cargo("doc --quiet --workspace --no-deps --document-private-items");
     command::run(cargo.env("RUSTDOCFLAGS", "-Dwarnings"))?;
+    // All pages together, with their links.
+    command::run(&mut Command::new(repo::root().join("docs/book/build")))?;
     Ok(Tally::check(true))
 }
 
@@ -137,7 +140,6 @@ fn deny(_: &Options) -> Result<Tally, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repo;
 
     /// The words after `start`, up to the end of the line.
     fn after<'a>(text: &'a str, start: &str) -> impl Iterator<Item = &'a str> {

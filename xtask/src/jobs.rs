@@ -43,7 +43,7 @@ pub(crate) fn build(step: &str) -> Result<Build, String> {
         "programs" => programs::build(),
         "model" => model::Engine::Loom.models_build(true),
         "shuttle" => model::Engine::Shuttle.models_build(true),
-        "mutants" => model::Engine::Sim.models_build(true),
+        "mutants" => model::Engine::Plain.models_build(true),
         "asan" => Sanitizer::Address.quick_build()?,
         "tsan" => Sanitizer::Thread.quick_build()?,
         _ => return Err(format!("no build {step}")),

@@ -1,8 +1,8 @@
-//! `cargo xtask test`: all tests that do not depend on the speed of the machine.
+//! `cargo xtask test`: the tests that bound no times; without `--all`, neither long ones.
 //! `cargo xtask timing`: the others.
 //!
 //! Unit, integration and compile-fail tests of every crate, each in its own process, and doc tests.
-//! With `--all`, as in CI: storms, crossbeam-channel's tests on pirn's channels, and the tests of
+//! With `--all`, as in CI: those named `storm`, crossbeam-channel's tests on pirn's channels, and the tests of
 //! other builds (`jobs`). These take as long again, most of it to build.
 //!
 //! A test with `alone_` in its name bounds a time or needs the whole machine. It runs in the
@@ -36,12 +36,11 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
         tally += doc(options)?;
         return tally.nonzero("tests");
     }
-    println!("    storms, crossbeam's tests, other builds: `cargo xtask test --all`");
-    // Lines would take a fifth of the time to build. A failed test names its own.
+    println!("    long tests, crossbeam's, other builds: `cargo xtask test --all`");
+    // Lines would add a fifth to the time to build. Panics name their lines without them.
     let build = Build::new("--workspace --exclude pirn-crossbeam-suite").debug("none");
     let cases = built("tests", &build)?;
-    // Most of the time of the doc tests is that of one compiler: they run beside the others, with
-    // what was built for these.
+    // Doc tests run beside the others, on the same build: most of their time is one compiler's.
     thread::scope(|s| {
         let docs = s.spawn(|| doc_tests(Some((DEBUG, "none"))));
         let is_chosen = |case: &Case| !case.is_alone() && !case.is_storm();

@@ -44,15 +44,17 @@ pub(crate) fn open(bounds: &[Bound], history: &str) -> Open {
 pub(crate) fn complaints(bounds: &[Bound], row: &str, cases: &[&str]) -> Vec<String> {
     let of_row: Vec<_> = bounds.iter().filter(|bound| bound.row == row).collect();
     // A row of which a bound was never kept is open, whatever the others say.
-    let was_kept = of_row.iter().all(|bound| bound.last_kept != "-");
-    let lost = of_row.iter().filter(|bound| was_kept && bound.is_missed());
-    let lost = lost.map(|bound| {
-        format!(
-            "{PATH}:{}: `{}` MISSES `{}`, with {} of it, and kept it at {}: \
+    let kept = of_row.iter().all(|bound| bound.last_kept != "-");
+    let lost = of_row
+        .iter()
+        .filter(|it| kept && it.is_missed())
+        .map(|bound| {
+            format!(
+                "{PATH}:{}: `{}` MISSES `{}`, with {} of it, and kept it at {}: \
              find the change between, or measure again on a quiet machine",
-            bound.line, bound.case, bound.bound, bound.ratio, bound.last_kept
-        )
-    });
+                bound.line, bound.case, bound.bound, bound.ratio, bound.last_kept
+            )
+        });
     let has_bound = |case: &str| of_row.iter().any(|bound| bound.case == case);
     let unbounded = cases.iter().filter(|case| !has_bound(case)).map(|case| {
         format!(
@@ -70,9 +72,10 @@ pub(crate) fn complaints(bounds: &[Bound], row: &str, cases: &[&str]) -> Vec<Str
 impl Bound {
     /// Returns the reason why the bound leaves its row open, if it does.
     fn open(&self, history: &str) -> Option<String> {
-        let Bound { case, ratio, .. } = self;
+        let (case, kept) = (&self.case, &self.last_kept);
+        let ratio = format!("{} × `{}`", self.ratio, self.bound);
         match &*self.verdict {
-            "MISSED" => Some(format!("{case} MISSED {ratio} × `{}`", self.bound)),
+            "MISSED" => Some(format!("{case} MISSED {ratio}, kept: {kept}")),
             "none" => Some(format!("{case} never measured")),
             _ => match age(history, &self.commit) {
                 Some(age) if age <= OLD => None,

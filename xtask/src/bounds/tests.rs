@@ -30,7 +30,10 @@ fn a_row_with_a_missed_bound_is_open() {
     let bounds = bounds(&[KEPT, MISSED, NEVER]);
     let open = open(&bounds, &history(0));
     assert_eq!(open.keys().collect::<Vec<_>>(), ["R1", "R5"]);
-    assert_eq!(open["R1"], ["pgz MISSED 0.91 × `≥ 0.98 × threads`"]);
+    assert_eq!(
+        open["R1"],
+        ["pgz MISSED 0.91 × `≥ 0.98 × threads`, kept: -"]
+    );
     assert_eq!(open["R5"], ["guard never measured"]);
 }
 

@@ -60,7 +60,7 @@ impl Case {
         self.binary.id.ends_with("::ui")
     }
 
-    /// Returns true when the test is so long that a slow build leaves it to full runs.
+    /// Returns true if the test is long, and left out of quick runs.
     pub(crate) fn is_storm(&self) -> bool {
         self.name.contains("storm")
     }

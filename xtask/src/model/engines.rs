@@ -19,10 +19,8 @@ pub(crate) enum Engine {
     Shuttle,
     /// Shuttle, where fibers may migrate.
     Migrating,
-    /// The ordinary build: a bug that a unit test catches.
-    Native,
-    /// The campaigns of `pirn-sim`: a bug of the order of operations on one thread.
-    Sim,
+    /// None, the ordinary build: a unit test or a campaign of `pirn-sim` catches a bug.
+    Plain,
 }
 
 /// The engines, with their names in docs/models.md and on the command line.
@@ -30,8 +28,8 @@ const ENGINES: [(&str, Engine); 5] = [
     ("loom", Engine::Loom),
     ("shuttle", Engine::Shuttle),
     ("shuttle-free", Engine::Migrating),
-    ("native", Engine::Native),
-    ("sim", Engine::Sim),
+    ("native", Engine::Plain),
+    ("sim", Engine::Plain),
 ];
 
 /// The flags of a build under loom: the checker, the parts of the library that it gets, and the
@@ -49,11 +47,11 @@ impl Engine {
 
     /// Returns true if it runs models, which another step runs without a mutant.
     pub(super) fn has_models(self) -> bool {
-        !matches!(self, Engine::Native | Engine::Sim)
+        self != Engine::Plain
     }
 
-    /// Returns the build of this engine's models, or of the tests that find its seeded bugs. None of
-    /// the bugs is on: `PIRN_MUTANT` names the one of a process.
+    /// Returns the build of this engine's tests. It contains all seeded bugs; `PIRN_MUTANT` turns on
+    /// one, for a process.
     pub(crate) fn models_build(self, quick: bool) -> Build {
         let effort = if quick { "1" } else { "20" };
         let release = |targets: &str| {
@@ -72,8 +70,7 @@ impl Engine {
             Engine::Migrating => release("--test model")
                 .flags("shuttle-free", &format!("{SHUTTLE} --cfg pirn_free"))
                 .env("PIRN_MODEL_EFFORT", effort),
-            // One build for both.
-            Engine::Native | Engine::Sim => {
+            Engine::Plain => {
                 Build::new("--package pirn --package pirn-sim --lib --test own")
                     .own_flags("mutants", "--cfg pirn_mutants")
                     .debug("none")
@@ -81,19 +78,15 @@ impl Engine {
         }
     }
 
-    /// Builds the tests that find this engine's seeded bugs: all its schedules where they are drawn,
-    /// since a run ends with the first that fails.
-    pub(super) fn finders(self) -> Result<Vec<Case>, String> {
+    /// Builds the tests that catch this engine's seeded bugs. Random schedules run at full effort
+    /// even in a quick run: a test ends at the first schedule that fails.
+    pub(super) fn catchers(self) -> Result<Vec<Case>, String> {
         cases(&self.models_build(true).env("PIRN_MODEL_EFFORT", "20"))
     }
 
     /// Builds this engine's models.
     fn models(self, quick: bool) -> Result<Vec<Case>, String> {
-        let is_model = |case: &Case| match self {
-            Engine::Loom => case.name.contains("model_"),
-            Engine::Shuttle | Engine::Migrating => true,
-            Engine::Native | Engine::Sim => false,
-        };
+        let is_model = |case: &Case| self != Engine::Loom || case.name.contains("model_");
         let mut models = cases(&self.models_build(quick))?;
         models.retain(|case| is_model(case) && case.ignored.is_none());
         Ok(models)

@@ -3,7 +3,8 @@
 //! docs/models.md has the table `Mutant | Engine | Caught by | What it breaks`. A build of an engine
 //! contains all of its mutants (`--cfg pirn_mutants`); the variable `PIRN_MUTANT` turns on one. The
 //! tests of its row run with it: at least one must fail, within two minutes. Those that are not
-//! models run without a mutant too, and must pass; the models do in steps of their own.
+//! models also run with no mutant turned on, and must pass; models do so in other steps, shuttle's with
+//! fewer schedules.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -39,9 +40,7 @@ struct Mutant {
 /// # Errors
 /// When the table cannot be read, a test does not build, or no mutant is chosen.
 pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
-    let tally = tried(|mutant| options.picks(&mutant.name), options)?;
-    println!("    mutants: {tally}");
-    tally.nonzero("mutants")
+    tried(|mutant| options.picks(&mutant.name), options)?.nonzero("mutants")
 }
 
 /// Returns true when a test fails on the mutant of this name.
@@ -52,7 +51,8 @@ pub(crate) fn is_caught(name: &str) -> Result<bool, String> {
     Ok(tried(|mutant| mutant.name == name, &Options::default())?.is_green())
 }
 
-/// Runs the tests of the chosen mutants, with the mutants and, unless they are models, without.
+/// Runs the tests of the chosen mutants with each mutant turned on; those that are not models also
+/// without.
 fn tried(
     is_chosen: impl Fn(&Mutant) -> bool,
     options: &Options,
@@ -63,7 +63,7 @@ fn tried(
     mutants.sort_by_key(|mutant| mutant.engine);
     for mutants in mutants.chunk_by(|a, b| a.engine == b.engine) {
         let engine = mutants[0].engine;
-        let mut tests = engine.finders()?;
+        let mut tests = engine.catchers()?;
         tests.retain(|test| mutants.iter().any(|mutant| mutant.is_for(test)));
         if !engine.has_models() {
             tally += run(&tests, Run::default().with(options)?)?.0;
@@ -71,7 +71,7 @@ fn tried(
         let found = parallel(mutants, processors() + 1, |mutant| mutant.caught(&tests));
         for (Mutant { name, .. }, found) in mutants.iter().zip(found) {
             let by = found?.unwrap_or_default();
-            tally += Tally::printed(!by.is_empty(), format!("{name}: found by `{by}`"));
+            tally += Tally::printed(!by.is_empty(), format!("{name}: caught by `{by}`"));
         }
     }
     Ok(tally)
@@ -92,8 +92,8 @@ impl Mutant {
         self.catchers.iter().any(|c| fits(c, &test.name))
     }
 
-    /// Runs those of the tests that should catch it; returns the first that failed. One that was
-    /// killed for its time has not: it may be long.
+    /// Runs those of the tests that should catch it; returns the first that failed. A test killed at
+    /// the timeout does not count: it may only be slow.
     fn caught(&self, tests: &[Case]) -> Result<Option<String>, String> {
         let how = Run {
             timeout: Duration::from_secs(120),
@@ -104,7 +104,7 @@ impl Mutant {
         let own = tests.iter().filter(|test| self.is_for(test));
         let seeded: Vec<_> = own.map(|test| test.env(CHOICE, &self.name)).collect();
         let (_, mut endings) = run(&seeded, how)?;
-        endings.retain(|e| !e.passed && e.took < how.timeout);
+        endings.retain(|e| e.has_failed() && e.took < how.timeout);
         Ok(endings.first().map(|ending| ending.id.clone()))
     }
 }
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(read[0].engine, Engine::Loom);
         assert_eq!(read[0].catchers, ["model_x", "model_y"]);
         let sim = parse(&TABLE.replace("loom", "sim")).unwrap();
-        assert_eq!(sim[0].engine, Engine::Sim);
+        assert_eq!(sim[0].engine, Engine::Plain);
         assert!(parse(&TABLE.replace("loom", "luck")).is_err());
         assert!(fits("model_x", "a::tests::model_x") && !fits("model_x", "model_xy"));
         assert!(fits("model_*", "a::tests::model_x") && !fits("model_*", "model_a::x"));

@@ -3,10 +3,10 @@
 //!
 //! A build with `--cfg pirn_mutants` contains all of them. The variable `PIRN_MUTANT` turns on the
 //! one that it names, for a whole process (`cargo xtask model --mutants ring_push`). The list of
-//! names, with the model that catches each, is `docs/models.md`. In every other build both macros
+//! names, with the tests that catch each, is `docs/models.md`. In every other build both macros
 //! are constants that leave no trace.
 
-/// True in a process that seeds the bug of this name.
+/// Evaluates to true in a process that turns on this bug.
 #[cfg(not(pirn_mutants))]
 macro_rules! mutant {
     ($name:literal) => {
@@ -14,7 +14,7 @@ macro_rules! mutant {
     };
 }
 
-/// True in a process that seeds the bug of this name.
+/// Evaluates to true in a process that turns on this bug.
 #[cfg(pirn_mutants)]
 macro_rules! mutant {
     ($name:literal) => {{
@@ -26,7 +26,7 @@ macro_rules! mutant {
 }
 pub(crate) use mutant;
 
-/// The given ordering; `Relaxed` in a process that seeds the bug of this name.
+/// Evaluates to the given ordering, or to `Relaxed` in a process that turns on this bug.
 macro_rules! or_relaxed {
     ($order:expr, $name:literal) => {
         if $crate::base::mutant::mutant!($name) {
@@ -38,7 +38,7 @@ macro_rules! or_relaxed {
 }
 pub(crate) use or_relaxed;
 
-/// Returns true if `PIRN_MUTANT` has this name.
+/// Returns true if `PIRN_MUTANT` is this name.
 #[cfg(pirn_mutants)]
 pub(crate) fn is_chosen(name: &str) -> bool {
     std::env::var_os("PIRN_MUTANT").is_some_and(|chosen| chosen == name)
