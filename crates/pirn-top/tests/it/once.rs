@@ -201,7 +201,11 @@ fn errors_have_words_and_codes() {
     // On a terminal or not, before anything is drawn.
     fails(&run(&socket, &[]), 1, "there is no socket /");
     drop(UnixListener::bind(&socket).expect("a socket"));
-    fails(&run(&socket, &["--once"]), 1, "the one that created it has ended");
+    fails(
+        &run(&socket, &["--once"]),
+        1,
+        "the one that created it has ended",
+    );
     for args in [
         &["--most", "x"][..],
         &["--sort", "colour"],
