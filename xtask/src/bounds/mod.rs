@@ -3,8 +3,7 @@
 //!
 //! Owns reading the table, writing verdicts into it, and finding the *open* rows of
 //! docs/features.md: a bound is missed, was never measured, or its verdict is older than 60
-//! commits. If all bounds of a row were kept once, one that is missed now is *lost*, until it is kept
-//! again.
+//! commits. A bound that was kept once and is missed now is *lost*, until it is kept again.
 
 mod docs;
 mod open;

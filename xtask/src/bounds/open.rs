@@ -43,18 +43,14 @@ pub(crate) fn open(bounds: &[Bound], history: &str) -> Open {
 /// Returns the problems of a row's bounds: lost ones, and cases without any.
 pub(crate) fn complaints(bounds: &[Bound], row: &str, cases: &[&str]) -> Vec<String> {
     let of_row: Vec<_> = bounds.iter().filter(|bound| bound.row == row).collect();
-    // A row of which a bound was never kept is open, whatever the others say.
-    let kept = of_row.iter().all(|bound| bound.last_kept != "-");
-    let lost = of_row
-        .iter()
-        .filter(|it| kept && it.is_missed())
-        .map(|bound| {
-            format!(
-                "{PATH}:{}: `{}` MISSES `{}`, with {} of it, and kept it at {}: \
+    let is_lost = |bound: &&&Bound| bound.is_missed() && bound.last_kept != "-";
+    let lost = of_row.iter().filter(is_lost).map(|bound| {
+        format!(
+            "{PATH}:{}: `{}` MISSES `{}`, with {} of it, and kept it at {}: \
              find the change between, or measure again on a quiet machine",
-                bound.line, bound.case, bound.bound, bound.ratio, bound.last_kept
-            )
-        });
+            bound.line, bound.case, bound.bound, bound.ratio, bound.last_kept
+        )
+    });
     let has_bound = |case: &str| of_row.iter().any(|bound| bound.case == case);
     let unbounded = cases.iter().filter(|case| !has_bound(case)).map(|case| {
         format!(
