@@ -39,10 +39,17 @@ pub fn after(duration: Duration) -> Receiver<Instant> {
 
 /// Opens a channel on which a value arrives every `period`: the moment at which it was due.
 ///
-/// At most one value waits to be received. The next one is due one `period` after the last one was
-/// due. If the last one was received after that moment, the next one is due one `period` after it
-/// was received. So a slow receiver misses ticks and is not flooded with them. With a period of
-/// zero there is always a value.
+/// The first one arrives after one period. At most one waits to be received, so a slow receiver
+/// misses ticks and is not flooded with them. With a period of 100 ms and a tick that was due at
+/// 100 ms:
+///
+/// | Received at | The next one is due at |
+/// |---:|---:|
+/// | 100 ms | 200 ms |
+/// | 190 ms, before the next one is due | 200 ms |
+/// | 250 ms, after it | 350 ms: one period later |
+///
+/// With a period of zero there is always a value.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.

@@ -72,7 +72,7 @@ pub use futures::{RecvFuture, SendFuture};
 pub use iter::{IntoIter, Iter, TryIter};
 pub use open::{bounded, unbounded};
 pub use ordered::{OrderedSender, ordered};
-pub use receiver::Receiver;
+pub use receiver::{Receiver, WeakReceiver};
 pub use sender::{Sender, WeakSender};
 #[cfg(feature = "futures")]
 pub use stream::RecvStream;

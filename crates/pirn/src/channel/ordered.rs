@@ -25,7 +25,9 @@ use crate::spawn::{JoinError, Payload, spawn};
 /// Opens a channel of results: fibers run the work submitted at one end, and results are received
 /// at the other end in the order of submission.
 ///
-/// At most `capacity` results are being computed or waiting to be received.
+/// At most `capacity` results are being computed or waiting to be received. The work starts in any
+/// order. It does not inherit the token of the submitting fiber, and runs to its end if the receiver is
+/// dropped.
 ///
 /// # Panics
 /// If `capacity` is 0.

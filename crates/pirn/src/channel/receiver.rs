@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::case::{ReadyCase, RecvCase};
@@ -414,6 +414,26 @@ impl<T> Receiver<T> {
     pub fn same_channel(&self, other: &Receiver<T>) -> bool {
         Arc::ptr_eq(&self.channel, &other.channel)
     }
+
+    /// Returns a handle that does not keep the channel open.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let weak = rx.downgrade();
+    /// tx.send(7).unwrap();
+    /// assert_eq!(weak.upgrade().unwrap().recv(), Ok(7));
+    /// drop(rx);
+    /// assert!(weak.upgrade().is_none() && tx.send(8).is_err());
+    /// ```
+    pub fn downgrade(&self) -> WeakReceiver<T> {
+        WeakReceiver {
+            channel: Arc::downgrade(&self.channel),
+        }
+    }
 }
 
 impl<T> Clone for Receiver<T> {
@@ -438,5 +458,57 @@ impl<T> RefUnwindSafe for Receiver<T> {}
 impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Receiver").field(&self.channel).finish()
+    }
+}
+
+/// A handle to a channel that does not keep it open; see [`Receiver::downgrade`].
+///
+/// # Examples
+/// ```
+/// let (tx, rx) = pirn::channel::bounded(1);
+/// let weak = rx.downgrade();
+/// // Ends when `rx` is dropped, although `weak` still exists.
+/// let writer = pirn::spawn(move || (0..).take_while(|n| tx.send(*n).is_ok()).count());
+/// assert_eq!(rx.recv(), Ok(0));
+/// drop(rx);
+/// assert!(writer.join().unwrap() >= 1);
+/// assert!(weak.upgrade().is_none());
+/// ```
+pub struct WeakReceiver<T> {
+    channel: Weak<Pipe<T>>,
+}
+
+impl<T> WeakReceiver<T> {
+    /// Returns a receiver, unless the last one has been dropped.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let weak = rx.downgrade();
+    /// tx.send("still open").unwrap();
+    /// assert_eq!(weak.upgrade().unwrap().recv(), Ok("still open"));
+    /// drop(rx);
+    /// assert!(weak.upgrade().is_none());
+    /// ```
+    pub fn upgrade(&self) -> Option<Receiver<T>> {
+        let channel = self.channel.upgrade()?;
+        channel.revive_receiver().then(|| Receiver { channel })
+    }
+}
+
+impl<T> Clone for WeakReceiver<T> {
+    fn clone(&self) -> Self {
+        WeakReceiver {
+            channel: Weak::clone(&self.channel),
+        }
+    }
+}
+
+impl<T> fmt::Debug for WeakReceiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakReceiver").finish_non_exhaustive()
     }
 }

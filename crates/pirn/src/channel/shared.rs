@@ -188,6 +188,14 @@ impl<T> Pipe<T> {
         self.state.lock().receivers += 1;
     }
 
+    /// Adds a receiver, unless none is left.
+    pub(super) fn revive_receiver(&self) -> bool {
+        let mut state = self.state.lock();
+        let alive = state.receivers > 0;
+        state.receivers += usize::from(alive);
+        alive
+    }
+
     pub(super) fn remove_sender(&self) {
         let mut state = self.state.lock();
         state.senders -= 1;

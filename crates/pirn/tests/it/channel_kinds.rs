@@ -147,6 +147,24 @@ fn a_weak_sender_keeps_nothing_open() {
     );
 }
 
+// Proves: I22.
+#[test]
+fn a_weak_receiver_keeps_nothing_open() {
+    let (tx, rx) = bounded(1);
+    let weak = rx.downgrade();
+    tx.send(1).unwrap();
+    let revived = weak.clone().upgrade().unwrap();
+    drop(rx);
+    // The second one keeps the channel open.
+    assert_eq!(revived.recv(), Ok(1));
+    tx.send(2).unwrap();
+    drop(revived);
+    assert!(weak.upgrade().is_none());
+    assert_eq!(tx.send(3), Err(SendError::Disconnected(3)));
+    drop(tx);
+    assert!(weak.upgrade().is_none());
+}
+
 // Proves: I25.
 #[test]
 fn time_sends_once_again_and_again_or_never() {
