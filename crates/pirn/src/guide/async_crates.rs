@@ -2,7 +2,7 @@
 //!
 //! [README.md]: crate::guide
 //! [blocking_crates.md]: crate::guide::blocking_crates
+//! [processes.md]: crate::guide::processes
 //! [running.md]: crate::guide::running
-//! [servers.md]: crate::guide::servers
 
 #![doc = include_str!("../../guide/async_crates.md")]

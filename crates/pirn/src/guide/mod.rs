@@ -13,6 +13,7 @@
 //! [from_std.md]: self::from_std
 //! [from_tokio.md]: self::from_tokio
 //! [migration.md]: self::migration
+//! [processes.md]: self::processes
 //! [running.md]: self::running
 //! [select.md]: self::select
 //! [servers.md]: self::servers
@@ -57,6 +58,9 @@ pub mod from_std;
 #[path = "from/tokio.rs"]
 pub mod from_tokio;
 pub mod migration;
+// Processes exist only on Unix, and not in models.
+#[cfg(all(unix, not(pirn_modelled)))]
+pub mod processes;
 pub mod running;
 pub mod select;
 // Sockets exist only on Unix, and not in models.

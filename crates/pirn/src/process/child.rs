@@ -55,6 +55,8 @@ pub struct Child {
 struct Process {
     /// None once dropped.
     child: Option<process::Child>,
+    /// Its status has been returned: another process may have its number now.
+    waited_for: bool,
     /// Set at the first call that has to wait.
     end: Option<End>,
     /// Whether dropping this handle kills the child, unless it has ended.
@@ -76,6 +78,7 @@ impl Child {
         let mut own = Child {
             process: Process {
                 child: Some(child),
+                waited_for: false,
                 end: None,
                 killed_on_drop: false,
             },
@@ -102,6 +105,11 @@ impl Child {
     pub(super) fn killed_on_drop(mut self) -> Child {
         self.process.killed_on_drop = true;
         self
+    }
+
+    /// Returns true if the child's status has been returned.
+    pub(super) fn has_been_waited_for(&self) -> bool {
+        self.process.waited_for
     }
 
     /// Returns the process id.
@@ -163,7 +171,7 @@ impl Child {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.process.child().try_wait()
+        self.process.try_wait()
     }
 
     /// Waits until the child has ended; returns its exit status. Its standard input is closed
@@ -247,12 +255,18 @@ impl Process {
         self.child.as_mut().expect("not dropped")
     }
 
+    fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        let status = self.child().try_wait()?;
+        self.waited_for |= status.is_some();
+        Ok(status)
+    }
+
     #[track_caller]
     fn wait(&mut self) -> io::Result<ExitStatus> {
         let spec = Spec::interruptible(Reason::Child);
         loop {
             if self.end.is_none() {
-                if let Some(status) = self.child().try_wait()? {
+                if let Some(status) = self.try_wait()? {
                     return Ok(status);
                 }
                 self.end = Some(End::of(self.id())?);
@@ -262,6 +276,7 @@ impl Process {
             };
             let seen = end.source.look();
             if let Some(status) = child.try_wait()? {
+                self.waited_for = true;
                 self.end = None;
                 return Ok(status);
             }

@@ -1,4 +1,5 @@
-//! Unix parts of commands: user, group, process group, and the replacement of this process.
+//! Unix parts of commands and children: user, group, process group, signals, and the replacement of
+//! this process.
 
 // Owns: the methods of `std::os::unix::process::CommandExt` that are stable and safe. That trait is
 // sealed, so they are methods here. Does not own: `pre_exec`, which is unsafe and stays with `std`.
@@ -7,8 +8,10 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt as _;
 
-use super::Command;
+use super::{Child, Command};
 use crate::base::choice::Operation;
+use crate::signal::Signal;
+use crate::sys;
 use crate::wait::begin;
 
 impl Command {
@@ -115,6 +118,78 @@ impl Command {
         match begin(Operation::Io, 0) {
             Ok(()) => self.as_std_mut().exec(),
             Err(interrupt) => interrupt.into(),
+        }
+    }
+}
+
+impl Child {
+    /// Sends a signal to the process, for instance [`Signal::TERM`] to ask it to end. Does not wait
+    /// for its effect. Once a wait has returned the child's status, it sends nothing.
+    ///
+    /// # Errors
+    /// The operating system's error: `PermissionDenied` if the child runs as another user,
+    /// `InvalidInput` for a number that is no signal. It is no error if the process has already
+    /// ended.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::os::unix::process::ExitStatusExt;
+    ///
+    /// use pirn::process::Command;
+    /// use pirn::signal::Signal;
+    ///
+    /// let mut child = Command::new("sleep").arg("60").spawn()?;
+    /// child.signal(Signal::TERM)?;
+    /// assert_eq!(child.wait()?.signal(), Some(Signal::TERM.as_raw()));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "send_signal")]
+    pub fn signal(&self, signal: Signal) -> io::Result<()> {
+        match self.has_been_waited_for() {
+            true => Ok(()),
+            false => sys::send_to_child(self.id(), signal.as_raw()),
+        }
+    }
+
+    /// Sends a signal to every process of the group that the child leads. The processes that it
+    /// has started belong to the group unless they have left it. A child leads a group if it was
+    /// started with [`process_group(0)`](Command::process_group). Does not wait for the effect.
+    ///
+    /// # Errors
+    /// * [`InvalidInput`](io::ErrorKind::InvalidInput) if the child leads no group, or if a wait
+    ///   has returned its status: its number may belong to an unrelated group then. So send the
+    ///   signal before such a wait.
+    /// * The operating system's error, as for [`signal`](Child::signal).
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    /// use pirn::signal::Signal;
+    ///
+    /// let mut pipeline = Command::new("sh");
+    /// pipeline.args(["-c", "sleep 60 | sleep 60"]).process_group(0);
+    /// let mut child = pipeline.spawn()?;
+    /// child.signal_group(Signal::TERM)?;
+    /// assert!(!child.wait()?.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "killpg")]
+    pub fn signal_group(&self, signal: Signal) -> io::Result<()> {
+        let refuse = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        if self.has_been_waited_for() {
+            return refuse(
+                "the child has been waited for, so its group may be another one",
+            );
+        }
+        match sys::send_to_group_of(self.id(), signal.as_raw())? {
+            true => Ok(()),
+            false => refuse("the child leads no group: start it with `process_group(0)`"),
         }
     }
 }

@@ -50,7 +50,9 @@ pub(crate) use descriptor::{is_read_closed, is_readable, is_writable, set_blocki
 pub(crate) use ended::ended;
 pub(crate) use local::{Alarm, LocalClient, LocalListener};
 pub(crate) use probe::{Activity, ThreadProbe};
-pub(crate) use signals::{Disposition, SIGNALS, catch, raise, restore, route};
+pub(crate) use signals::{
+    Disposition, SIGNALS, catch, raise, restore, route, send_to_child, send_to_group_of,
+};
 pub(crate) use stderr::report;
 pub(crate) use thread_end::at_thread_end;
 pub(crate) use threads::threads;

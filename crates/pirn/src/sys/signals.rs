@@ -122,6 +122,35 @@ pub(crate) fn raise(signal: usize) {
     unsafe { libc::kill(own, signal as i32) };
 }
 
+/// Sends `signal` to a child that has not been waited for, so that the number is still its own.
+pub(crate) fn send_to_child(child: u32, signal: i32) -> io::Result<()> {
+    send(process_id(child)?, signal)
+}
+
+/// Sends `signal` to all processes of the group that such a child leads. Returns false if it leads
+/// none.
+pub(crate) fn send_to_group_of(child: u32, signal: i32) -> io::Result<bool> {
+    let child = process_id(child)?;
+    // SAFETY: a plain system call.
+    let leads = unsafe { libc::getpgid(child) } == child;
+    if leads {
+        send(-child, signal)?;
+    }
+    Ok(leads)
+}
+
+fn process_id(number: u32) -> io::Result<libc::pid_t> {
+    libc::pid_t::try_from(number).map_err(io::Error::other)
+}
+
+fn send(to: libc::pid_t, signal: i32) -> io::Result<()> {
+    // SAFETY: a plain system call.
+    match unsafe { libc::kill(to, signal) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 fn none() -> libc::sigaction {
     // SAFETY: all zeros is a valid value, and means the default.
     unsafe { MaybeUninit::zeroed().assume_init() }

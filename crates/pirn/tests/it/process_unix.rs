@@ -1,12 +1,14 @@
 //! Settings of commands that exist on Unix: user, group, process group; and the replacement of
 //! this process.
 
-use std::io::ErrorKind;
+use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::os::unix::process::ExitStatusExt as _;
+use std::time::Duration;
 
 use pirn::Interrupt;
 use pirn::cancel::Token;
-use pirn::process::Command;
+use pirn::process::{Command, Stdio};
+use pirn::signal::Signal;
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
 use crate::util::apart;
@@ -88,4 +90,44 @@ fn a_process_is_replaced() {
         assert_eq!(ended.status.code(), Some(7), "{}", ended.stderr);
         assert!(ended.stderr.contains("replaced zero"), "{}", ended.stderr);
     }
+}
+
+/// A signal reaches the child, or its whole group, as long as the number is its own.
+// Proves: N7-X-child.
+#[test]
+fn signals_reach_children_and_groups() {
+    const TERM: Option<i32> = Some(Signal::TERM.as_raw());
+    pirn::run(|| {
+        let mut child = Command::new("sleep").arg("60").spawn().expect("a child");
+        let refused = child
+            .signal(Signal::from_raw(1_000))
+            .expect_err("no signal");
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+        let refused = child.signal_group(Signal::TERM).expect_err("not its group");
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+        assert!(
+            refused.to_string().contains("process_group(0)"),
+            "{refused}"
+        );
+        child.signal(Signal::TERM).expect("it lives");
+        assert_eq!(child.wait().expect("a status").signal(), TERM);
+        child.signal(Signal::TERM).expect("no error");
+
+        // Its own child keeps the pipe open for as long as it lives.
+        let mut pipeline = shell("sleep 60 & echo begun; wait");
+        let mut child = pipeline
+            .process_group(0)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a child");
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        output.read_line(&mut line).expect("a line");
+        child.signal_group(Signal::TERM).expect("it lives");
+        let read = pirn::timeout(Duration::from_secs(30), || output.read_line(&mut line));
+        assert_eq!(read.expect("all have ended").expect("an end"), 0);
+        assert_eq!(child.wait().expect("a status").signal(), TERM);
+        let refused = child.signal_group(Signal::TERM).expect_err("its number");
+        assert!(refused.to_string().contains("waited for"), "{refused}");
+    });
 }
