@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
+use crate::wait::Interrupt;
+
 /// An error returned when a fiber was not spawned; contains the closure.
 ///
 /// # Examples
@@ -109,14 +111,15 @@ impl<F> Error for SpawnError<F> {}
 
 impl Error for Rejected {}
 
-/// Kind `OutOfMemory` without memory for the stack, else `Other`.
+/// Kind `OutOfMemory` without memory for the stack, else `Other`. `Cancelled` becomes the error of
+/// [`Interrupt::Cancelled`], so [`Interrupt::of`] finds it.
 impl From<Rejected> for io::Error {
     fn from(reason: Rejected) -> io::Error {
-        let kind = match reason {
-            Rejected::OutOfMemory => io::ErrorKind::OutOfMemory,
-            Rejected::Cancelled | Rejected::ShutDown => io::ErrorKind::Other,
-        };
-        io::Error::new(kind, reason)
+        match reason {
+            Rejected::Cancelled => Interrupt::Cancelled.into(),
+            Rejected::ShutDown => io::Error::other(reason),
+            Rejected::OutOfMemory => io::Error::new(io::ErrorKind::OutOfMemory, reason),
+        }
     }
 }
 

@@ -1,12 +1,15 @@
 //! Errors of this library as errors of I/O: `?` converts them, and their reason can be found.
 
 use std::io::{self, ErrorKind};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pirn::Interrupt;
+use pirn::cancel::Token;
 use pirn::channel::{self, broadcast};
+use pirn::scope::TaskGroup;
 use pirn::spawn::{Builder, JoinError, Rejected};
-use pirn::sync::{AcquireError, Semaphore};
+use pirn::sync::{AcquireError, Event, Semaphore};
 
 const MOMENT: Duration = Duration::from_millis(1);
 
@@ -100,10 +103,28 @@ fn interrupts_are_found_in_errors_of_io() {
     }
 }
 
+/// Also in that of a spawn that was interrupted at the limit of its group.
+#[test]
+fn an_interrupt_is_found_in_the_error_of_a_spawn() {
+    let stop = Token::new();
+    let group = TaskGroup::new().limit(1);
+    let over = Arc::new(Event::manual());
+    stop.enter(|| {
+        let last = Arc::clone(&over);
+        group.spawn(move || _ = last.wait()).unwrap();
+        stop.cancel();
+        let rejected = group.spawn(|| ()).unwrap_err();
+        assert_eq!(rejected.reason(), Rejected::Cancelled);
+        let error = io::Error::from(rejected);
+        assert_eq!(Interrupt::of(&error), Some(Interrupt::Cancelled));
+    });
+    over.set();
+}
+
 /// `Debug` shows what an error has, and nothing of how it is made.
 #[test]
 fn errors_debug_as_what_they_hold() {
-    let elapsed = pirn::timeout(MOMENT, || pirn::sync::Event::manual().wait());
+    let elapsed = pirn::timeout(MOMENT, || Event::manual().wait());
     assert_eq!(format!("{:?}", elapsed.unwrap_err()), "Elapsed");
     let rejected = Builder::new().stack_size(usize::MAX).spawn(|| ());
     let text = format!("{:?}", rejected.unwrap_err());
