@@ -1,7 +1,7 @@
 //! Fibers that wait for each other in a circle.
 //!
-//! Pure: computes circles from the links of a snapshot. Does not own: when and by which
-//! thread it is called, or what is done about a circle (`observe::deadlock::detector`).
+//! Pure: computes circles from the links of a pass. Does not own: the passes
+//! (`observe::deadlock::search`), or what is done about a circle (`observe::deadlock::detector`).
 //!
 //! A link says that one fiber resumes only after another has done something: released a lock that
 //! it holds, or ended. (A fiber that waits for a scope has a link to every child of it that waits.)

@@ -4,6 +4,7 @@
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use pirn::cancel::Token;
@@ -94,6 +95,12 @@ pub(crate) const PROGRAMS: &[Program] = &[
         Circle(2),
         &["mutex 'left'"],
         circle_beside_others,
+    ),
+    program(
+        "circle_amid_a_crowd",
+        Circle(2),
+        &["mutex 'left'", "mutex 'right'"],
+        circle_amid_a_crowd,
     ),
     program(
         "ring_of_channels",
@@ -241,8 +248,43 @@ fn scope_of_its_own_child() {
 
 fn circle_beside_others() {
     let _circle = cross();
-    let others = spawn(|| {
-        let until = pirn::time::now() + LONG;
+    run_on(4);
+}
+
+/// The circle is amid more fibers than the detector reads at once.
+fn circle_amid_a_crowd() {
+    const FIBERS: u32 = 11_000;
+    let runtime = Runtime::builder().workers(1).build().expect("a runtime");
+    runtime.run(|| {
+        let (_sender, receiver) = channel::bounded::<()>(1);
+        let begun = Arc::new(AtomicU32::new(0));
+        let crowd = |all| {
+            for _ in 0..FIBERS {
+                let (receiver, begun) = (receiver.clone(), Arc::clone(&begun));
+                let wait = move || {
+                    begun.fetch_add(1, Ordering::Relaxed);
+                    receiver.recv()
+                };
+                let builder = spawn::Builder::new().stack_size(65_536);
+                drop(builder.spawn(wait).expect("a fiber"));
+            }
+            while begun.load(Ordering::Relaxed) < all {
+                pirn::sleep(Duration::from_millis(1)).unwrap();
+            }
+        };
+        crowd(FIBERS);
+        let _circle = cross();
+        crowd(2 * FIBERS);
+        run_on(20);
+    });
+}
+
+/// Runs for long enough for two verdicts, or `times` as long where the report ends the process: on
+/// a busy machine the detector may need more looks.
+fn run_on(times: u32) {
+    let ends = std::env::var_os("PIRN_DEADLOCK").is_some_and(|mode| mode == "abort");
+    let others = spawn(move || {
+        let until = pirn::time::now() + LONG * if ends { times } else { 1 };
         while pirn::time::now() < until {
             pirn::sleep(Duration::from_millis(1)).unwrap();
         }

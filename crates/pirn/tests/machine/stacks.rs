@@ -86,10 +86,10 @@ fn an_overflow_names_its_fiber() {
             .build()
             .unwrap();
         let parked: Vec<_> = (0..10).map(|_| runtime.spawn(pirn::park)).collect();
-        let line = line!() + 2;
         let named = Builder::new().name("bottomless");
+        // First, since the fiber may overflow at once.
+        eprintln!("spawned in line {}", line!() + 1);
         let fiber = runtime.enter(|| named.spawn(|| deep(10 << 20)));
-        eprintln!("spawned in line {line}");
         drop(fiber.unwrap().join());
         drop(parked);
     });

@@ -1,23 +1,22 @@
 //! The watch: one thread of the process that detects fibers that can never resume.
 //!
-//! Owns: when it looks, what counts as a deadlock, and what is done about one. Does not own: which
-//! fiber waits for which (`report::cycle`, `observe::report::snapshot`), or what is known of plain
-//! threads (`fiber::thread_registry`).
+//! Owns: when it looks, what counts as a standstill, and what is done about a deadlock. Does not
+//! own: the circles (`search`), or what is known of plain threads (`fiber::thread_registry`).
 //!
-//! It looks once a second while there is something to see, and reports two kinds (for those of a
-//! test see `trial`):
+//! It looks again a second after each look while there is something to see, and reports two kinds
+//! (for those of a test see `trial`):
 //!
-//! * a *circle* of fibers that hold locks, join, or wait for scopes, seen in two looks in a row
-//!   with the same waits, whatever else runs;
+//! * a *circle* of fibers that hold locks, join, or wait for scopes, found by two passes in a row
+//!   with the same waits, whatever else runs (`search`);
 //! * *standstill*: fibers wait, and two looks in a row, between which nothing ran, show that every
 //!   worker sleeps with no timer armed. Besides, every thread of the process is a worker, an idle
 //!   one of the library's own, or sleeps here without a time limit. A thread that sleeps elsewhere,
-//!   or is in `diag::external_wait`, may still wake a fiber. It is no standstill either if a fiber
-//!   waits for a stack: that is reported separately.
+//!   or is in `diag::external_wait`, may still wake a fiber. It is no standstill either if anything
+//!   waits for a descriptor, or if a fiber waits for a stack, which is reported separately.
 //!
 //! | state | period | until |
 //! |---|---|---|
-//! | watching | 1 s | two looks in a row show that nothing has run in between |
+//! | watching | 1 s | two looks in a row show that nothing has run, the pass was complete or the tenth in a row that was not, it has found no new circle, and no watched test has fibers |
 //! | stopped | none | a worker or a plain thread goes to sleep, or wakes (`thread_registry::attend`) |
 //!
 //! So it causes no wake-ups in an idle process. LIVENESS: it announces that it stops and then looks
@@ -25,7 +24,7 @@
 //! missed if both happen at the same time; the next sleep or wake makes up for it, and only a
 //! report is delayed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process;
@@ -33,12 +32,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::response::Deadlock;
+use super::search::Search;
 use super::trial::{self, EXIT_CODE, Trial};
 use crate::fiber::state_names::State;
 use crate::fiber::thread_registry;
-use crate::observe::report::{Question, snapshot};
+use crate::observe::report::all_fibers;
 use crate::readiness;
-use crate::report::cycle::{Circle, circles};
+use crate::report::cycle::Circle;
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::observer::Observer;
 use crate::sched::pool::registry::pools;
@@ -49,13 +49,9 @@ use crate::sys;
 /// Time between two looks. Arbitrary: a report a second late does no harm.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Looks that are repeated because some worker had no time to answer. Arbitrary: a worker that sits
-/// in a system call for longer is not waited for.
+/// Looks in a row with an incomplete pass, while nothing runs, after which the detector asks no
+/// more. Arbitrary: a worker that sits in a system call for longer is not waited for.
 const AGAIN: u32 = 10;
-
-/// Fibers of each worker that are searched for circles while others run. Each takes ten to a
-/// hundred nanoseconds of the worker's time, so a millisecond in all.
-const MOST: usize = 10_000;
 
 /// True once the thread has been created.
 static STARTED: StaticLock<bool> = StaticLock::new(false);
@@ -170,27 +166,31 @@ fn unknown(own: usize) -> (Option<usize>, bool) {
 
 /// The body of the thread.
 fn watch() {
-    let mut last: Option<(Look, HashSet<Circle>)> = None;
+    let mut last = None;
+    let mut search = Search::new();
     let mut reported = HashSet::new();
     let mut again = 0;
     let mut standstill_reported = false;
     loop {
-        let pools = pools();
-        let look = Look::take(&pools);
-        let unmoved = last.as_ref().is_some_and(|(last, _)| *last == look);
+        let seen = pools();
+        let look = Look::take(&seen);
+        let unmoved = last.as_ref() == Some(&look);
         standstill_reported &= unmoved;
-        let most = if unmoved { usize::MAX } else { MOST };
-        let (seen, complete) = find_circles(&pools, most);
-        if let Some((_, before)) = &last {
-            for circle in seen.intersection(before) {
-                if reported.insert(circle.clone()) {
-                    report_circle(&pools, circle);
-                }
+        search.begin(seen.iter().filter(|pool| is_watched(pool)), unmoved);
+        drop(seen);
+        let complete = search.go_on(unmoved);
+        let pools = pools();
+        for circle in search.take_confirmed() {
+            if !reported.contains(&circle) && report_circle(&pools, &circle) {
+                reported.insert(circle);
             }
         }
         again = if complete || !unmoved { 0 } else { again + 1 };
-        if !unmoved || (0 < again && again < AGAIN) {
-            last = Some((look, seen));
+        // A circle that one pass has found so far is looked for again before a standstill is
+        // reported.
+        let is_new = search.seen().any(|circle| !reported.contains(circle));
+        if !unmoved || is_new || (0 < again && again < AGAIN) {
+            last = Some(look);
             trial::look(trials(&pools), false);
             drop(pools);
             thread_registry::await_change(Some(shim::now() + PERIOD));
@@ -201,7 +201,7 @@ fn watch() {
             report_standstill(&pools);
         }
         if trial::look(trials(&pools), look.still || look.still_but_main) {
-            last = Some((look, seen));
+            last = Some(look);
             drop(pools);
             thread_registry::await_change(Some(shim::now() + PERIOD));
             continue;
@@ -217,22 +217,6 @@ fn watch() {
     }
 }
 
-/// Returns the circles among the first `most` fibers of each worker; false if a worker did not
-/// answer.
-fn find_circles(pools: &[Arc<Pool>], most: usize) -> (HashSet<Circle>, bool) {
-    let watched = pools.iter().filter(|pool| is_watched(pool));
-    // A pool without fibers is not woken.
-    let busy = watched.filter(|pool| pool.remotes().any(|r| r.settled() > 0));
-    let mut complete = true;
-    let mut links = Vec::new();
-    for pool in busy {
-        let snapshots = snapshot(pool, Question::Links(most));
-        complete &= snapshots.workers.iter().all(|worker| worker.answered);
-        links.extend(snapshots.links());
-    }
-    (circles(&links).into_iter().collect(), complete)
-}
-
 fn is_watched(pool: &Pool) -> bool {
     Detector::of(pool).is_watched()
 }
@@ -244,31 +228,60 @@ fn trials(pools: &[Arc<Pool>]) -> impl Iterator<Item = trial::Watched<'_>> {
         .filter_map(|pool| Some((pool, Detector::of(pool).trial()?)))
 }
 
-/// Returns every fiber of these pools, if they are watched, and whether the process is to end.
-fn all_fibers(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
-    let watched = || pools.iter().filter(|pool| is_watched(pool));
-    let fibers = watched()
-        .flat_map(|pool| snapshot(pool, Question::Everything).fibers())
-        .collect();
-    let abort = watched().any(|pool| Detector::of(pool).deadlock == Deadlock::Abort);
-    (fibers, abort)
+/// Returns the fibers of these pools for which `keep` is true, if the pools are watched, and whether
+/// all of their workers have answered.
+fn watched_fibers(
+    pools: &[Arc<Pool>],
+    keep: &dyn Fn(&FiberInfo) -> bool,
+) -> (Vec<FiberInfo>, bool) {
+    let (mut fibers, mut complete) = (Vec::new(), true);
+    let has_some = |pool: &&Arc<Pool>| pool.remotes().any(|r| r.settled() > 0);
+    for pool in pools
+        .iter()
+        .filter(|pool| is_watched(pool))
+        .filter(has_some)
+    {
+        let (found, all) = all_fibers(pool, keep);
+        fibers.extend(found);
+        complete &= all;
+    }
+    (fibers, complete)
 }
 
-fn report_circle(pools: &[Arc<Pool>], circle: &Circle) {
-    let (fibers, abort) = all_fibers(pools);
+/// Whether a deadlock ends the process.
+fn ends_process(pools: &[Arc<Pool>]) -> bool {
+    let aborts = |pool: &Arc<Pool>| Detector::of(pool).deadlock == Deadlock::Abort;
+    pools.iter().any(aborts)
+}
+
+/// Reports a circle. Returns false, without a report, if one of its fibers is described with another
+/// wait, or by no worker though all have answered.
+fn report_circle(pools: &[Arc<Pool>], circle: &Circle) -> bool {
+    let ids: HashSet<u64> = circle.iter().map(|(id, _)| *id).collect();
+    let is_in = |fiber: &FiberInfo| ids.contains(&fiber.id.number());
+    let (fibers, complete) = watched_fibers(pools, &is_in);
+    let by_id: HashMap<u64, &FiberInfo> = fibers
+        .iter()
+        .map(|fiber| (fiber.id.number(), fiber))
+        .collect();
     let n = circle.len();
     let mut text = match n {
         1 => "a fiber waits for itself\n".to_owned(),
         n => format!("{n} fibers wait for each other\n"),
     };
-    for (id, _) in circle {
-        let fiber = fibers.iter().find(|fiber| fiber.id.number() == *id);
-        let _ = fiber.map_or(Ok(()), |fiber| write!(text, "{fiber}"));
+    for (id, wait) in circle {
+        let _ = match by_id.get(id) {
+            Some(fiber) if fiber.wait == *wait => write!(text, "{fiber}"),
+            None if !complete => {
+                writeln!(text, "    fiber {id}, described by no worker")
+            }
+            _ => return false,
+        };
     }
-    let is_in = |fiber: &FiberInfo| circle.iter().any(|(id, _)| fiber.id.number() == *id);
     if !trial::fails_for_circle(trials(pools), is_in, &text) {
-        report(&format!("pirn: deadlock: {text}"), abort);
+        report(&format!("pirn: deadlock: {text}"), ends_process(pools));
     }
+    true
 }
 
 /// Reports all fibers but those of tests, which are reported separately.
@@ -277,8 +290,9 @@ fn report_standstill(pools: &[Arc<Pool>]) {
         .iter()
         .filter(|pool| Detector::of(pool).trial().is_none());
     let others: Vec<Arc<Pool>> = others.map(Arc::clone).collect();
-    let (mut fibers, abort) = all_fibers(&others);
-    fibers.retain(|fiber| fiber.state == State::Parked && fiber.deadline.is_none());
+    let waits =
+        |fiber: &FiberInfo| fiber.state == State::Parked && fiber.deadline.is_none();
+    let (fibers, _) = watched_fibers(&others, &waits);
     if fibers.is_empty() {
         return;
     }
@@ -291,7 +305,7 @@ fn report_standstill(pools: &[Arc<Pool>]) {
         if fibers.len() == 1 { "it" } else { "them" }
     );
     trial::list(&fibers, &mut text);
-    report(&text, abort);
+    report(&text, ends_process(&others));
 }
 
 fn report(text: &str, abort: bool) {

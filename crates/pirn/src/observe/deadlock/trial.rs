@@ -32,7 +32,7 @@ use std::time::Duration;
 use super::response::Deadlock;
 use crate::base::clock;
 use crate::fiber::state_names::State;
-use crate::observe::report::{Question, snapshot};
+use crate::observe::report::all_fibers;
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
@@ -125,8 +125,8 @@ pub(super) fn fails_for_circle<'a>(
     text: &str,
 ) -> bool {
     for (pool, trial) in trials {
-        let fibers = snapshot(pool, Question::Everything).fibers();
-        if fibers.iter().any(&is_in_circle) {
+        let (fibers, _) = all_fibers(pool, &is_in_circle);
+        if !fibers.is_empty() {
             trial.fail(pool, text);
             return true;
         }
@@ -152,7 +152,7 @@ impl Trial {
         if failed != 0 {
             let rests = waits && silent >= REST && now - failed >= 2 * REST;
             if rests || now - failed >= self.limit.max(2 * REST) {
-                let fibers = snapshot(pool, Question::Everything).fibers();
+                let (fibers, _) = all_fibers(pool, &|_| true);
                 self.end_process(
                     "its fibers did not end when they were cancelled",
                     &fibers,
@@ -166,8 +166,8 @@ impl Trial {
     }
 
     fn stand_still(&self, pool: &Arc<Pool>) {
-        let mut fibers = snapshot(pool, Question::Everything).fibers();
-        fibers.retain(|fiber| fiber.state == State::Parked);
+        let waits = |fiber: &FiberInfo| fiber.state == State::Parked;
+        let (fibers, _) = all_fibers(pool, &waits);
         if !fibers.is_empty() {
             let mut text = match fibers.len() {
                 1 => "1 fiber waits, and no thread is left to wake it\n".to_owned(),
@@ -217,7 +217,7 @@ impl Trial {
                 false => self.report(&what, &[running]),
             }
         } else {
-            let fibers = snapshot(pool, Question::Everything).fibers();
+            let (fibers, _) = all_fibers(pool, &|_| true);
             let what = format!(
                 "nothing has run for {limit} ms of real time; it waits for the system, or for \
                  threads that pirn does not know"

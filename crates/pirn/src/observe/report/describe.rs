@@ -16,7 +16,7 @@ use crate::wait::object::Object;
 
 /// How long a worker describes fibers for one piece, in nanoseconds; a walk delays other fibers by
 /// as much. A quarter of a millisecond is enough for some dozens of fibers. Arbitrary.
-const PIECE: u64 = 250_000;
+pub(super) const PIECE: u64 = 250_000;
 
 /// Fibers of each worker for which backtraces are taken: some microseconds for each, and a page or
 /// two of its stack. Arbitrary.
@@ -47,7 +47,7 @@ impl Descriptions {
             frames: match question {
                 Question::Everything => VISITS,
                 Question::Fiber(_) => 1,
-                Question::Piece | Question::Links(_) => 0,
+                Question::Piece | Question::Links => 0,
             },
             infos: Vec::new(),
             known: BTreeMap::new(),
@@ -108,18 +108,24 @@ fn state_of(fiber: FiberPtr, running: Option<FiberPtr>) -> State {
     }
 }
 
-/// Returns which fiber waits for which, of the first `most` that wait.
-pub(super) fn describe_links(worker: &Worker, most: usize) -> Vec<Link> {
-    let mut links = Vec::new();
-    let mut left = most;
-    worker.each_started(|fiber| {
-        if left > 0 && fiber_info::waits(fiber) {
-            left -= 1;
+/// Visits up to `left` fibers, from the front of the list, for at most [`PIECE`]. Returns the
+/// number visited, and the links of those that wait.
+pub(super) fn describe_links(worker: &Worker, left: usize) -> (usize, Vec<Link>) {
+    let until = clock::now() + PIECE;
+    let (mut visited, mut links) = (0, Vec::new());
+    // At least one: `visited == 0` stands for an empty list.
+    worker.visit_started(|&fiber| {
+        if visited == left || (visited > 0 && clock::now() >= until) {
+            return false;
+        }
+        visited += 1;
+        if fiber_info::waits(fiber) {
             // SAFETY: as in `describe_started`.
             links.extend(unsafe { fiber_info::link(fiber) });
         }
+        true
     });
-    links
+    (visited, links)
 }
 
 /// Describes all started fibers.

@@ -19,8 +19,8 @@ pub(crate) enum Question {
     Piece,
     /// Everything of the fiber with this number.
     Fiber(u64),
-    /// Which fiber waits for which, of at most this many fibers of each worker.
-    Links(usize),
+    /// Which fiber waits for which, of a few fibers of the workers that are wanted.
+    Links,
 }
 
 /// A worker's answer, or what was entered for it.
@@ -58,12 +58,6 @@ impl Snapshot {
     pub(crate) fn fibers(self) -> Vec<FiberInfo> {
         let workers = self.workers.into_iter();
         workers.flat_map(|worker| worker.fibers).collect()
-    }
-
-    /// Returns which fiber waits for which.
-    pub(in crate::observe) fn links(self) -> Vec<Link> {
-        let workers = self.workers.into_iter();
-        workers.flat_map(|worker| worker.links).collect()
     }
 }
 

@@ -14,8 +14,8 @@
 //!    known without its answer: the fiber that it runs, since when, and how many others are ready
 //!    or wait.
 //!
-//! A worker that has thousands of fibers is asked for a few at a time ([`Question::Piece`], see
-//! `walk`). Only the workers that are wanted answer such a question.
+//! A worker that has thousands of fibers is asked for a few at a time ([`Question::Piece`] and
+//! [`Question::Links`], see `walk`). Only the workers that are wanted answer such a question.
 //!
 //! An asker that is itself a worker answers for itself, also while it waits for its turn: so two
 //! fibers that ask at the same time do not wait for each other.
@@ -31,6 +31,7 @@ use std::time::{Duration, Instant};
 use super::describe::{self, Descriptions};
 use super::question::{Question, Snapshot, Want, WorkerInfo};
 use super::survey;
+use super::walk::all_fibers;
 use crate::base::clock;
 use crate::fiber::state_names::State;
 use crate::fiber::{FiberPtr, current};
@@ -64,6 +65,8 @@ struct SnapshotPage {
     open: bool,
     /// An asker walks (`walk`), and asks repeatedly.
     walked: bool,
+    /// The number of turns to walk so far.
+    turns: u64,
     question: Question,
     /// For each worker, the piece that it is asked for; empty for any other question.
     wants: Vec<Option<Want>>,
@@ -85,12 +88,16 @@ impl Snapshots {
 }
 
 /// The right to walk, held by one asker at a time: each piece moves fibers in the workers' lists.
-pub(crate) struct Turn<'a>(&'a Snapshots);
+pub(crate) struct Turn<'a> {
+    snapshots: &'a Snapshots,
+    /// The number of turns so far, with this one.
+    pub(super) number: u64,
+}
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.0.book.lock().walked = false;
-        self.0.turned.notify_all();
+        self.snapshots.book.lock().walked = false;
+        self.snapshots.turned.notify_all();
     }
 }
 
@@ -114,7 +121,9 @@ pub(crate) fn begin_walk(pool: &Arc<Pool>, until: Instant) -> Option<Turn<'_>> {
         }
     }
     book.walked = true;
-    Some(Turn(snapshots))
+    book.turns += 1;
+    let number = book.turns;
+    Some(Turn { snapshots, number })
 }
 
 /// Asks every worker for its fibers. Blocks the calling thread for no longer than [`BOUND`] once
@@ -153,8 +162,8 @@ pub(super) fn ask(
     // LIVENESS: the wake-ups follow.
     pool.request_answers();
     drop(book);
-    let is_wanted = |worker: usize| wants.get(worker).is_none_or(Option::is_some);
-    let asked = pool.remotes().enumerate().filter(|(w, _)| is_wanted(*w));
+    let asked = pool.remotes().enumerate();
+    let asked = asked.filter(|(worker, _)| is_wanted(wants, *worker));
     asked.for_each(|(_, remote)| remote.wake_to_answer());
     match own {
         Some(own) => own.answer_requests(local.fiber()),
@@ -176,9 +185,15 @@ pub(super) fn ask(
     Snapshot { workers }
 }
 
+/// True if `worker` is to answer: one of which a piece is wanted, or any if `wants` is empty. A
+/// worker that was added since has no place in `wants`.
+fn is_wanted(wants: &[Option<Want>], worker: usize) -> bool {
+    wants.is_empty() || wants.get(worker).is_some_and(Option::is_some)
+}
+
 /// Returns the workers that have a thread and have not answered.
 fn owing<'a>(pool: &'a Pool, book: &'a SnapshotPage) -> impl Iterator<Item = usize> + 'a {
-    let wanted = |&worker: &usize| book.wants.get(worker).is_none_or(Option::is_some);
+    let wanted = |&worker: &usize| is_wanted(&book.wants, worker);
     let there = |&worker: &usize| pool.remote(worker).has_thread();
     let missing = |&worker: &usize| book.answers.iter().all(|a| a.worker != worker);
     let workers = (0..pool.places()).filter(wanted);
@@ -226,7 +241,7 @@ impl Observer for Snapshots {
             // A request that was made since the worker has read the number is seen by this look,
             // and makes the worker look again.
             let has_answered = book.answers.iter().any(|a| a.worker == index);
-            let is_asked = book.question != Question::Piece || want.is_some();
+            let is_asked = is_wanted(&book.wants, index);
             if !book.open || has_answered || !is_asked {
                 // The asker has left, has the answer, or does not ask this worker.
                 return;
@@ -236,7 +251,9 @@ impl Observer for Snapshots {
         let mut fibers = Descriptions::answering(question);
         let (mut links, mut counted, mut visited) = (Vec::new(), Vec::new(), 0);
         match (question, want) {
-            (Question::Links(most), _) => links = describe::describe_links(worker, most),
+            (Question::Links, Some(want)) => {
+                (visited, links) = describe::describe_links(worker, want.left);
+            }
             (Question::Piece, Some(want)) => {
                 fibers = Descriptions::of_piece(want);
                 (visited, counted) =
@@ -261,11 +278,18 @@ impl Observer for Snapshots {
         if book.open && book.number == number {
             book.answers.push(answer);
             drop(book);
+            if question == Question::Links {
+                // The next piece begins behind this one.
+                for _ in 0..visited {
+                    let _ = worker.next_of_walk();
+                }
+            }
             self.turned.notify_all();
         }
     }
 
     fn fibers(&self, pool: &Arc<Pool>) -> Vec<FiberInfo> {
-        snapshot(pool, Question::Everything).fibers()
+        // The list stays: a worker that waits for a processor is asked again.
+        all_fibers(pool, &|_| true).0
     }
 }

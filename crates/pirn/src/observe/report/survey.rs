@@ -13,8 +13,9 @@
 //! LIVENESS: a hold ends: the asker describes objects that are waited for, which takes their locks,
 //! and no thread keeps such a lock and waits for a fiber.
 
-use super::describe::Descriptions;
+use super::describe::{self, Descriptions};
 use super::question::{Counted, Question, Snapshot, Want, WorkerInfo};
+use crate::base::clock;
 use crate::fiber::state::{Hold, Parked};
 use crate::fiber::state_names::State;
 use crate::fiber::ticket::Wake;
@@ -48,40 +49,19 @@ pub(super) fn survey(pool: &Pool, question: Question) -> Snapshot {
     let workers = pool.remotes().enumerate();
     let workers = workers.filter_map(|(worker, remote)| {
         let there = remote.has_thread();
-        let most = match question {
-            Question::Links(most) => most,
-            _ => usize::MAX,
-        };
         let wanted = match question {
             Question::Fiber(id) => Some(id),
             _ => None,
         };
-        let all = Part::All { most, wanted };
-        let (found, _) = find(worker, remote, &running, asker, all);
+        let (found, _) = find(worker, remote, &running, asker, Part::All(wanted));
         if !there && found.is_empty() {
             return None;
         }
-        let mut info = WorkerInfo {
-            silent: None,
-            worker,
-            answered: true,
-            fibers: Vec::new(),
-            others: Tally::default(),
-            counted: Vec::new(),
-            visited: 0,
-            links: Vec::new(),
-            ready: remote.shared_ready(),
-            fresh: remote.fresh(),
-        };
-        match question {
-            Question::Links(_) => info.links = found.links(),
-            _ => {
-                let fibers =
-                    found.describe(worker, asker, Descriptions::answering(question));
-                info.fibers = fibers.infos;
-            }
-        }
-        Some(info)
+        let fibers = found.describe(worker, asker, Descriptions::answering(question));
+        Some(WorkerInfo {
+            fibers: fibers.infos,
+            ..answer_of(worker, remote)
+        })
     });
     Snapshot {
         workers: workers.collect(),
@@ -105,30 +85,66 @@ pub(super) fn survey_pieces(pool: &Pool, wants: &[Option<Want>]) -> Vec<WorkerIn
             doing: (fiber.state, fiber.reason),
         });
         Some(WorkerInfo {
-            silent: None,
-            worker,
-            answered: true,
             fibers,
-            others: Tally::default(),
             counted: counted.collect(),
             visited,
-            links: Vec::new(),
-            ready: remote.shared_ready(),
-            fresh: remote.fresh(),
+            ..answer_of(worker, remote)
         })
     });
     pieces.collect()
 }
 
+/// Answers for the workers of which links are wanted, for at most [`describe::PIECE`] for each.
+pub(super) fn survey_links(pool: &Pool, wants: &[Option<Want>]) -> Vec<WorkerInfo> {
+    let asker = current::local().fiber();
+    let running: Vec<_> = pool.remotes().map(Remote::running_fiber).collect();
+    let pieces = pool.remotes().zip(wants).enumerate();
+    let pieces = pieces.filter_map(|(worker, (remote, want))| {
+        let want = (*want)?;
+        let until = clock::now() + describe::PIECE;
+        let mut answer = answer_of(worker, remote);
+        // At least one: `visited == 0` stands for an empty list.
+        while answer.visited < want.left && (answer.visited == 0 || clock::now() < until)
+        {
+            let part = Part::Next(PIECE.min(want.left - answer.visited));
+            let (found, visited) = find(worker, remote, &running, asker, part);
+            answer.links.extend(found.links());
+            answer.visited += visited;
+            if visited == 0 {
+                break;
+            }
+        }
+        Some(answer)
+    });
+    pieces.collect()
+}
+
+/// Returns an answer without fibers.
+fn answer_of(worker: usize, remote: &Remote) -> WorkerInfo {
+    WorkerInfo {
+        silent: None,
+        worker,
+        answered: true,
+        fibers: Vec::new(),
+        others: Tally::default(),
+        counted: Vec::new(),
+        visited: 0,
+        links: Vec::new(),
+        ready: remote.shared_ready(),
+        fresh: remote.fresh(),
+    }
+}
+
 /// Which fibers of a worker are read.
 enum Part {
-    /// This many, or the one with this number.
-    All { most: usize, wanted: Option<u64> },
+    /// All, or the one with this number.
+    All(Option<u64>),
     /// The next fibers of a walk, up to this many.
     Next(usize),
 }
 
-/// Claims the parked ones of some fibers of a worker. Also returns how many it has looked at.
+/// Claims the parked ones of some fibers of a worker. Also returns the number of fibers visited by
+/// [`Part::Next`].
 fn find(
     worker: usize,
     remote: &Remote,
@@ -141,18 +157,16 @@ fn find(
         others: Vec::new(),
         asker: false,
     };
-    let (most, wanted) = match part {
-        Part::All { most, wanted } => (most, wanted),
+    let (expected, wanted) = match part {
+        Part::All(None) => (usize::MAX, None),
+        Part::All(wanted) => (1, wanted),
         Part::Next(n) => (n, None),
     };
-    let expected = if wanted.is_some() { 1 } else { most };
     found.held.reserve(remote.settled().min(expected));
-    let mut left = most;
     let look = |fiber: FiberPtr| {
-        if left == 0 || wanted.is_some_and(|id| fiber.header().id() != id) {
+        if wanted.is_some_and(|id| fiber.header().id() != id) {
             return;
         }
-        left -= 1;
         if asker == Some(fiber) {
             found.asker = true;
         } else if let Some(hold) = fiber.header().state.hold() {
@@ -170,9 +184,9 @@ fn find(
     };
     let looked_at = match part {
         Part::Next(n) => remote.rotate_started(n, look),
-        Part::All { .. } => {
+        Part::All(_) => {
             remote.each_started(look);
-            most - left
+            0
         }
     };
     (found, looked_at)

@@ -18,8 +18,8 @@
 //!    moved fibers that the walk has not seen to the back of the list. Fibers that remain when the
 //!    time is up, or when the pool has stopped, are left out.
 //!
-//! One asker walks at a time ([`begin_walk`]): the thread that answers on the socket, or a
-//! caller of `diag`.
+//! One asker walks at a time ([`begin_walk`]): the thread that answers on the socket, a caller of
+//! `diag`, or the deadlock detector.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -45,6 +45,9 @@ const TURN: Duration = Duration::from_secs(1);
 
 /// How long a walk for `diag` lasts at most. Arbitrary: far more than a million fibers take.
 const ALL: Duration = Duration::from_secs(10);
+
+/// How long [`all_fibers`] asks. Arbitrary: enough for a thread that waits for a processor.
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// The result of a walk.
 #[derive(Debug)]
@@ -107,17 +110,34 @@ fn run(remote: &Remote) -> Run {
     }
 }
 
-/// Describes all started fibers, with backtraces of some. Where a worker has many, it is asked
-/// for pieces, so that other fibers need not wait. Blocks the calling thread.
+/// Describes all started fibers, with backtraces of some; those of a worker in the order of their
+/// ids, since a walk changes the order of its list. Where a worker has many, it is asked for
+/// pieces, so that other fibers need not wait. Blocks the calling thread.
 pub(crate) fn describe_all(pool: &Arc<Pool>) -> Snapshot {
-    let many = pool.remotes().any(|remote| remote.settled() > FRAMES);
+    let mut snapshot = describe_if(pool, &|_| true);
+    for worker in &mut snapshot.workers {
+        worker.fibers.sort_unstable_by_key(|fiber| fiber.id);
+    }
+    snapshot
+}
+
+/// As [`describe_all`], of the fibers for which `keep` is true, in the order of the lists.
+fn describe_if(pool: &Arc<Pool>, keep: &dyn Fn(&FiberInfo) -> bool) -> Snapshot {
+    // A pool that has stopped is not walked.
+    let many = pool.phase() != Phase::Stopped
+        && pool.remotes().any(|remote| remote.settled() > FRAMES);
     let turn = many.then(|| begin_walk(pool, shim::now() + TURN)).flatten();
     if turn.is_none() {
-        return snapshot(pool, Question::Everything);
+        let mut snapshot = snapshot(pool, Question::Everything);
+        let workers = snapshot.workers.iter_mut();
+        workers.for_each(|worker| worker.fibers.retain(keep));
+        return snapshot;
     }
     let mut all = BTreeMap::<usize, Vec<FiberInfo>>::new();
     let walk = walk(pool, usize::MAX, VISITS, shim::now() + ALL, &mut |fiber| {
-        all.entry(fiber.worker).or_default().push(fiber);
+        if keep(&fiber) {
+            all.entry(fiber.worker).or_default().push(fiber);
+        }
         Ok(())
     });
     let walked = walk.map_or(Vec::new(), |walk| walk.workers);
@@ -127,6 +147,32 @@ pub(crate) fn describe_all(pool: &Arc<Pool>) -> Snapshot {
     });
     Snapshot {
         workers: workers.collect(),
+    }
+}
+
+/// Returns the started fibers for which `keep` is true, in the order of their ids, and whether all
+/// workers have answered. Asks for up to [`AGAIN`] while a worker has not answered and does not run
+/// one long fiber: its thread probably waits for a processor. Blocks the calling thread.
+pub(in crate::observe) fn all_fibers(
+    pool: &Arc<Pool>,
+    keep: &dyn Fn(&FiberInfo) -> bool,
+) -> (Vec<FiberInfo>, bool) {
+    let until = shim::now() + AGAIN;
+    let mut fibers = BTreeMap::new();
+    loop {
+        let answers = describe_if(pool, keep).workers;
+        let complete = answers.iter().all(|worker| worker.answered);
+        let stands =
+            |worker: &WorkerInfo| pool.remote(worker.worker).stands_since().is_some();
+        let waits = answers
+            .iter()
+            .any(|worker| !worker.answered && !stands(worker));
+        for fiber in answers.into_iter().flat_map(|worker| worker.fibers) {
+            fibers.insert(fiber.id, fiber);
+        }
+        if !waits || shim::now() >= until {
+            return (fibers.into_values().collect(), complete);
+        }
     }
 }
 
@@ -144,14 +190,7 @@ pub(crate) fn walk(
     each: &mut dyn FnMut(FiberInfo) -> io::Result<()>,
 ) -> io::Result<Walk> {
     let mut wants = first_wants(pool, most, frames);
-    // Where fibers may migrate, the thread of a worker may end before the fibers that it has
-    // started.
-    let is_listed =
-        |&worker: &usize| wants[worker].is_some() || pool.remote(worker).is_launched();
-    let mut workers: Vec<Walked> = (0..pool.places())
-        .filter(is_listed)
-        .map(Walked::begin)
-        .collect();
+    let mut workers = listed(pool, &wants);
     let (mut seen, mut tally) = (HashSet::new(), Tally::default());
     let mut missed = BTreeMap::new();
     while wants.iter().any(Option::is_some) {
@@ -207,7 +246,7 @@ pub(crate) fn walk(
 }
 
 /// Returns wants for all fibers of the workers that have some.
-fn first_wants(pool: &Pool, most: usize, frames: usize) -> Vec<Option<Want>> {
+pub(super) fn first_wants(pool: &Pool, most: usize, frames: usize) -> Vec<Option<Want>> {
     let want = |remote: &Remote| Want {
         left: remote.settled(),
         describe: most,
@@ -215,6 +254,18 @@ fn first_wants(pool: &Pool, most: usize, frames: usize) -> Vec<Option<Want>> {
     };
     let wants = pool.remotes().map(want);
     wants.map(|want| (want.left > 0).then_some(want)).collect()
+}
+
+/// Returns an empty result for each worker that has fibers to walk, or a thread. A worker that was
+/// added after the wants were read is left out.
+pub(super) fn listed(pool: &Pool, wants: &[Option<Want>]) -> Vec<Walked> {
+    // Where fibers may migrate, the thread of a worker may end before the fibers that it has
+    // started.
+    let is_listed = |(worker, want): &(usize, &Option<Want>)| {
+        want.is_some() || pool.remote(*worker).is_launched()
+    };
+    let workers = wants.iter().enumerate().filter(is_listed);
+    workers.map(|(worker, _)| Walked::begin(worker)).collect()
 }
 
 impl Walked {

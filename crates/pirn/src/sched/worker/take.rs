@@ -76,6 +76,11 @@ impl Worker {
         self.queues.each_started(f);
     }
 
+    /// Calls `f` for the started fibers, in order, until it returns false.
+    pub(crate) fn visit_started(&self, f: impl FnMut(&FiberPtr) -> bool) {
+        self.queues.visit_started(f);
+    }
+
     /// Returns the started fiber at the front of the list, and moves it to the back.
     pub(crate) fn next_of_walk(&self) -> Option<FiberPtr> {
         self.queues.next_of_walk()

@@ -94,6 +94,13 @@ impl Queues {
         started.fibers().for_each(&mut f);
     }
 
+    /// Calls `f` for the started fibers, in order, until it returns false.
+    pub(in crate::sched) fn visit_started(&self, f: impl FnMut(&FiberPtr) -> bool) {
+        // SAFETY: K1: `f` runs no fiber, so the list stays as it is.
+        let started = unsafe { &*self.started.get() };
+        started.fibers().take_while(f).for_each(drop);
+    }
+
     /// Returns the started fiber at the front of the list, and moves it to the back.
     pub(in crate::sched) fn next_of_walk(&self) -> Option<FiberPtr> {
         // SAFETY: K1.
