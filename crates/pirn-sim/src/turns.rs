@@ -23,6 +23,8 @@ pub(crate) struct Turn {
     pub(crate) step: Option<Step>,
     /// Where the fiber was stopped, or has waited: file and line.
     pub(crate) place: Option<String>,
+    /// Where the function of that place was called: file and line.
+    pub(crate) caller: Option<String>,
     /// The fiber that has this turn in the canonical schedule.
     pub(crate) usual: u32,
     /// The last case that a select of it took, if that was not the canonical one: its place among
@@ -110,10 +112,14 @@ impl Turns {
         }
         let is_shown = places.contains(&self.list.len());
         let frames = is_shown.then(|| choice.fibers.frames(chosen));
+        let mut places = frames.iter().flat_map(|frames| users(frames));
+        let (place, caller) = (places.next(), places.next());
+        drop(places);
         self.list.push(Turn {
             fiber: choice.ready[chosen],
             step: choice.fibers.step(chosen),
-            place: frames.and_then(|frames| users(&frames)),
+            place,
+            caller,
             usual: choice.ready[usual],
             case: None,
             readied: Vec::new(),
@@ -166,8 +172,9 @@ const LONGEST: Duration = Duration::from_micros(10);
 /// The maximum number of turns of a record. Arbitrary: some megabytes.
 const MOST: usize = 100_000;
 
-/// Returns the place of the innermost frame that is of no library: an absolute path and a line.
-fn users(frames: &[String]) -> Option<String> {
+/// Returns the places of the frames that are of no library, the innermost first: an absolute path and
+/// a line.
+fn users(frames: &[String]) -> impl Iterator<Item = String> {
     let places = frames.iter().filter_map(|frame| {
         let is_library = |name: &str| LIBRARIES.iter().any(|own| name.starts_with(own));
         if is_library(frame.trim_start_matches('<')) {
@@ -178,7 +185,7 @@ fn users(frames: &[String]) -> Option<String> {
     });
     places
         .map(absolute)
-        .find(|place| {
+        .filter(|place| {
             !place.starts_with("/rustc/")
                 && !sources().iter().any(|own| place.contains(own))
         })
@@ -255,9 +262,10 @@ mod tests {
             "bank::pay::{{closure}} /x/bank/src/pay.rs:14:9".to_owned(),
             "bank::main /x/bank/src/main.rs:3:1".to_owned(),
         ];
-        assert_eq!(users(&frames).as_deref(), Some("/x/bank/src/pay.rs:14"));
-        assert_eq!(users(&frames[..4]), None);
-        assert_eq!(users(&["unknown".to_owned()]), None);
+        let places: Vec<_> = users(&frames).collect();
+        assert_eq!(places, ["/x/bank/src/pay.rs:14", "/x/bank/src/main.rs:3"]);
+        assert_eq!(users(&frames[..4]).next(), None);
+        assert_eq!(users(&["unknown".to_owned()]).next(), None);
     }
 
     #[test]

@@ -92,9 +92,9 @@ impl Scene<'_> {
             [] if self.turns.first_of(fiber) == Some(at) => said.push(" began"),
             [] => {
                 said.push(" continued");
-                if let Some(place) = self.place(&list[at]) {
+                if list[at].place.is_some() {
                     said.push(" from ");
-                    said.place(place);
+                    said.site(&list[at]);
                 }
             }
             came => {
@@ -147,9 +147,9 @@ impl Scene<'_> {
         let mut said = Sentence::new(self);
         said.push("in a select of ");
         said.fiber(turn.fiber, known);
-        if let Some(place) = self.place(turn) {
+        if turn.place.is_some() {
             said.push(" at ");
-            said.place(place);
+            said.site(turn);
         }
         said.push(&format!(
             ", number {picked} of {count} ready cases was taken"
@@ -224,7 +224,14 @@ impl Scene<'_> {
         }
         if let Some(at) = fiber.waits_at {
             said.push(" at ");
-            said.place(&line_of(at));
+            let mut turns = self.turns.list.iter().rev();
+            let last = turns.find(|turn| Some(turn.fiber) == number);
+            let at = line_of(at);
+            // Its last turn begins before the operation that waits, if the fiber stopped there.
+            match last.filter(|turn| self.place(turn) == Some(self.root.short(&at))) {
+                Some(turn) => said.site(turn),
+                None => said.place(&at),
+            }
         }
         let object = fiber.waits_for.as_ref();
         let held = object.filter(|it| !matches!(it.kind, ObjectKind::Fiber { .. }));
@@ -245,9 +252,9 @@ impl Scene<'_> {
             // Its wait for the lock that it has itself is the last one.
             let skipped = usize::from(Some(id) == Some(fiber.id));
             let taken = self.turns.list.iter().rev().filter(is_taken).nth(skipped);
-            if let Some(place) = taken.and_then(|turn| self.place(turn)) {
+            if let Some(turn) = taken.filter(|turn| turn.place.is_some()) {
                 said.push(" at ");
-                said.place(place);
+                said.site(turn);
             }
         } else if let (Some(object), Some(number)) = (object, number) {
             self.used(&mut said, uses, &addresses(object), number);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::panic::Location;
 
 use super::scene::Scene;
+use crate::turns::Turn;
 
 /// A sentence of a report. The path of a file is written once.
 pub(super) struct Sentence<'a> {
@@ -45,10 +46,29 @@ impl<'a> Sentence<'a> {
     pub(super) fn operation(&mut self, index: usize) {
         let operation = self.scene.operation(index);
         self.text.push_str(&operation.unwrap_or_default());
-        if let Some(place) = self.scene.place(&self.scene.turns.list[index]) {
+        let turn = &self.scene.turns.list[index];
+        if turn.place.is_some() {
             self.text.push_str(" (");
-            self.place(place);
+            self.site(turn);
             self.text.push(')');
+        }
+    }
+
+    /// Adds the place of a turn, if it is known, and where its function was called, unless the fiber
+    /// was spawned there.
+    pub(super) fn site(&mut self, turn: &Turn) {
+        let Some(place) = &turn.place else {
+            return;
+        };
+        self.place(place);
+        let spawned = self.scene.turns.spawned.get(turn.fiber as usize);
+        let root = &self.scene.root;
+        let is_spawn = |caller: &str| {
+            spawned.is_some_and(|at| root.short(caller) == root.short(&line_of(at)))
+        };
+        if let Some(caller) = turn.caller.as_deref().filter(|caller| !is_spawn(caller)) {
+            self.text.push_str(", called at ");
+            self.place(caller);
         }
     }
 
