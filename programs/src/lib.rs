@@ -3,15 +3,17 @@
 //!
 //! Each program is in `src/bin`, with a description at its top. This library owns the rest:
 //! [`serve`] is the life of a server from its listener to its last connection, [`log`](mod@log)
-//! writes lines without blocking a worker, [`limits`] reads limits from the command line, [`exit`]
-//! reports the outcome of a program.
+//! writes lines without blocking a worker, [`limits`] reads limits from the command line,
+//! [`agent()`] is a client for HTTP, [`exit`] reports the outcome of a program.
 
+mod agent;
 mod exit;
 mod limits;
 mod log;
 mod serve;
 
+pub use agent::agent;
 pub use exit::exit;
-pub use limits::{CONNECTIONS, seconds};
+pub use limits::{CONNECTIONS, connections, seconds};
 pub use log::log;
 pub use serve::{Server, Stop, hang_up};

@@ -17,7 +17,7 @@
 //!    a second later.
 
 use std::error::Error;
-use std::io;
+use std::io::{self, Write as _};
 use std::net::{Shutdown, SocketAddr};
 use std::process;
 use std::sync::Arc;
@@ -97,7 +97,10 @@ impl Server {
     where
         F: Fn(TcpStream) -> anyhow::Result<()> + Send + Sync + 'static,
     {
-        println!("listening on {}", self.address()?);
+        let mut output = io::stdout();
+        writeln!(output, "listening on {}", self.address()?)
+            .and_then(|()| output.flush())
+            .context("cannot write to standard output")?;
         let (running, ended) = channel::bounded(1);
         let grace = self.grace;
         let _overdue = self

@@ -284,3 +284,154 @@ fn a_shutdown_answers_what_has_begun() {
     drop(running);
     assert!(proxy.end().status.success());
 }
+
+/// Starts a server that answers `/notes`, and each other request with a body of `pieces` pieces of
+/// 64 KiB, with a pause before each.
+fn pieces(pieces: usize, pause: Duration) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection");
+            thread::spawn(move || {
+                let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
+                let first = lines.next().unwrap_or_default();
+                lines.find(String::is_empty);
+                let count = if first.contains("/notes") { 0 } else { pieces };
+                let length = count << 16;
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+                );
+                // The proxy may have closed the connection.
+                let _ = stream.write_all(head.as_bytes());
+                for _ in 0..count {
+                    thread::sleep(pause);
+                    let _ = stream.write_all(&[b'x'; 1 << 16]);
+                }
+            });
+        }
+    });
+    address
+}
+
+/// A client that reads nothing of its answer is disconnected, so others get its place at the backend.
+/// An answer counts too if its end is buffered. A client that reads slowly is not disconnected, nor
+/// is one with a slow backend.
+// Proves: N5-X-proxy.
+#[test]
+fn a_client_that_does_not_read_is_disconnected() {
+    let limits = ["--at-once", "1", "--stall", "2", "--wait", "60"];
+    let (_proxy, address) = proxy(&[pieces(1_000, Duration::ZERO)], &limits);
+    let stuck = stuck(address);
+    let (status, _, body) = ask(&connect(address), "GET", "/all");
+    assert_eq!((status, body.len()), (200, 1_000 << 16));
+    let left = peers::await_close(&stuck).len();
+    assert!(left < 1_000 << 16, "{left} bytes");
+
+    let (_proxy, address) = proxy(&[pieces(16, Duration::ZERO)], &limits);
+    let stuck = self::stuck(address);
+    await_no_connection(address);
+    let left = peers::await_close(&stuck).len();
+    assert!(left < 16 << 16, "{left} bytes");
+
+    // 2 MiB, of which 64 KiB are read every 100 ms.
+    let (_proxy, address) = proxy(&[pieces(32, Duration::ZERO)], &limits);
+    let mut slow = self::stuck(address);
+    let mut left = 0;
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        thread::sleep(Duration::from_millis(100));
+        match slow.read(&mut buffer).expect("a connection that stays") {
+            0 => break,
+            read => left += read,
+        }
+        if left >= 32 << 16 {
+            break;
+        }
+    }
+    assert!(left >= 32 << 16, "{left} bytes");
+
+    let (_proxy, address) = proxy(&[pieces(2, Duration::from_secs(3))], &limits);
+    let (status, _, body) = ask(&connect(address), "GET", "/slow");
+    assert_eq!((status, body.len()), (200, 2 << 16));
+}
+
+/// An answer that is none of HTTP, or switches protocols, fails alone. So does a request with a body
+/// that does not end: its connection serves no other.
+// Proves: N5-X-proxy.
+#[test]
+fn a_wrong_answer_takes_no_server_down() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let backend = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection");
+            thread::spawn(move || {
+                let mut reader = BufReader::new(stream.try_clone().expect("a clone"));
+                let mut first = String::new();
+                while reader.read_line(&mut first).is_ok_and(|read| read > 0) {
+                    let mut line = String::new();
+                    while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                        line.clear();
+                    }
+                    let answer = match first.split(' ').nth(1) {
+                        Some("/bad") => "HTTP/1.1 200 OK\r\nFoo bar\r\n\r\n",
+                        Some("/switch") => "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+                        _ => "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
+                    };
+                    // The proxy may have closed the connection.
+                    let _ = stream.write_all(answer.as_bytes());
+                    first.clear();
+                }
+            });
+        }
+    });
+    let (_proxy, address) = proxy(&[backend], &["--every", "60", "--limit", "5"]);
+    assert_eq!(ask(&connect(address), "GET", "/ok").0, 200);
+    for path in ["/bad", "/switch"] {
+        assert_eq!(ask(&connect(address), "GET", path).0, 502);
+        assert_eq!(ask(&connect(address), "GET", "/ok").0, 200);
+    }
+    let mut early = connect(address);
+    let request =
+        b"POST /early HTTP/1.1\r\nhost: here\r\ncontent-length: 1000\r\n\r\nxxx";
+    early.write_all(request).expect("a proxy that reads");
+    assert_eq!(answer(&mut BufReader::new(&early)).0, 200);
+    assert_eq!(ask(&connect(address), "GET", "/ok").0, 200);
+}
+
+/// Sends a request, and reads one byte of the answer. The system buffers little for this client.
+fn stuck(address: SocketAddr) -> TcpStream {
+    let mut stream = connect(address);
+    rustix::net::sockopt::set_socket_recv_buffer_size(&stream, 32 << 10)
+        .expect("a size that can be set");
+    let request = b"GET /all HTTP/1.1\r\nhost: here\r\n\r\n";
+    stream.write_all(request).expect("a proxy that reads");
+    stream
+        .read_exact(&mut [0])
+        .expect("the beginning of an answer");
+    stream
+}
+
+/// Waits until the proxy has no connection but that of the question.
+fn await_no_connection(address: SocketAddr) {
+    // 0A: it listens. 01: a connection.
+    let port = format!(":{:04X} ", address.port());
+    let start = Instant::now();
+    loop {
+        let sockets =
+            std::fs::read_to_string("/proc/net/tcp").expect("a list of sockets");
+        let is_open = |line: &str| {
+            let mut fields = line.split_whitespace().skip(1);
+            let own = fields
+                .next()
+                .is_some_and(|own| format!("{own} ").ends_with(&port));
+            own && fields.nth(1) == Some("01")
+        };
+        if !sockets.lines().any(is_open) {
+            return;
+        }
+        assert!(start.elapsed() < LIMIT, "the connection is open");
+        thread::sleep(Duration::from_millis(10));
+    }
+}

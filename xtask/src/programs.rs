@@ -37,20 +37,23 @@ pub(crate) fn build() -> Build {
         .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")
 }
 
-/// Runs blocking crates and C libraries on fibers against their servers, and std's own tests, one
-/// at a time: they are about time.
+/// Runs blocking crates and C libraries on fibers against their servers, std's own tests, and
+/// programs with large async crates, one at a time: they are about time.
 ///
 /// # Errors
 /// When it is not formatted, it does not build, or nothing ran.
 pub(crate) fn crates(options: &Options) -> Result<Tally, String> {
-    const MANIFEST: &str = "--manifest-path programs/hooks/Cargo.toml";
-    command::run(&mut command::cargo(&format!("fmt --check {MANIFEST}")))?;
-    let build = Build::new(&format!("--release {MANIFEST}"))
-        .folder("crates")
-        // std's tests use what is not stable.
-        .env("RUSTC_BOOTSTRAP", "std_tests")
-        .env("PIRN_RUST_SRC", rust_src::library()?);
-    let mut chosen = cases(&build)?;
+    let mut chosen = Vec::new();
+    for workspace in ["hooks", "async"] {
+        let manifest = format!("--manifest-path programs/{workspace}/Cargo.toml");
+        command::run(&mut command::cargo(&format!("fmt --check {manifest}")))?;
+        let build = Build::new(&format!("--release {manifest}"))
+            .folder("crates")
+            // std's tests use what is not stable.
+            .env("RUSTC_BOOTSTRAP", "std_tests")
+            .env("PIRN_RUST_SRC", rust_src::library()?);
+        chosen.extend(cases(&build)?);
+    }
     chosen.retain(|case| case.ignored.is_none() && options.picks(&case.id()));
     let one = Run {
         jobs: 1,
@@ -58,7 +61,7 @@ pub(crate) fn crates(options: &Options) -> Result<Tally, String> {
     };
     let tally = suite::run_all(chosen, one.with(options)?)?;
     println!("    crates: {tally}");
-    tally.nonzero("tests of blocking crates")
+    tally.nonzero("tests of crates")
 }
 
 /// Returns clippy's compiler: beside cargo, or on the search path.

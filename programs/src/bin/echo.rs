@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use pirn::net::TcpStream;
-use pirn_programs::{CONNECTIONS, Server, exit};
+use pirn_programs::{CONNECTIONS, Server, connections, exit};
 
 /// Sends back what it is sent.
 #[derive(Parser)]
@@ -20,7 +20,7 @@ struct Args {
     #[arg(long, default_value = "127.0.0.1:7007")]
     listen: String,
     /// How many connections there are at once; others wait to be accepted
-    #[arg(long, default_value_t = CONNECTIONS)]
+    #[arg(long, default_value_t = CONNECTIONS, value_parser = connections)]
     connections: usize,
     /// Seconds that connections have to end after SIGTERM
     #[arg(long, default_value_t = 10)]

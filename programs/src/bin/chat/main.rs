@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
-use pirn_programs::{CONNECTIONS, Server, exit, seconds};
+use pirn_programs::{CONNECTIONS, Server, connections, exit, seconds};
 
 use crate::connection::Settings;
 use crate::handshake::Origins;
@@ -41,7 +41,7 @@ struct Args {
     #[arg(long)]
     origin: Vec<String>,
     /// How many connections there are at once; others wait to be accepted
-    #[arg(long, default_value_t = CONNECTIONS)]
+    #[arg(long, default_value_t = CONNECTIONS, value_parser = connections)]
     connections: usize,
     /// Seconds that connections have to end after SIGTERM
     #[arg(long, default_value_t = 5)]

@@ -4,7 +4,6 @@
 //! sockets on which a fiber waits. So a download is a plain function with plain loops, and a
 //! hundred of them need no more threads than one.
 //!
-//! * `transport`: the sockets and the name lookup for the client.
 //! * `attempt`: one request and its answer, into a file.
 //! * `range`, `version`: the part and the version of the file in an answer.
 //! * `temporary`: the file, under a unique temporary name.
@@ -14,9 +13,9 @@ mod attempt;
 mod download;
 mod range;
 mod temporary;
-mod transport;
 mod version;
 
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -25,15 +24,11 @@ use anyhow::{Context as _, bail};
 use clap::Parser;
 use indicatif::MultiProgress;
 use pirn::cancel::Token;
-use pirn::fs;
 use pirn::scope::TaskGroup;
 use pirn::signal::{self, Signal};
-use pirn_programs::exit;
-use ureq::Agent;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
+use pirn_programs::{agent, exit, seconds};
 
 use crate::download::Settings;
-use crate::transport::{Connect, Resolve};
 
 /// Downloads files, several at once, and prints their SHA-256 sums.
 #[derive(Parser)]
@@ -50,8 +45,8 @@ struct Args {
     retries: u32,
     /// Seconds without an answer or a byte that are a failure; how long a name may be looked up
     /// is for the system to say
-    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
-    timeout: u64,
+    #[arg(long, default_value = "30", value_parser = seconds)]
+    timeout: Duration,
     /// Trusts these certificates, in PEM, instead of the usual ones
     #[arg(long)]
     ca: Option<PathBuf>,
@@ -67,7 +62,7 @@ fn main() -> ExitCode {
 
 fn run(args: Args) -> anyhow::Result<()> {
     let settings = Settings {
-        agent: agent(&args)?,
+        agent: agent(args.timeout, REDIRECTS, args.ca.as_deref())?,
         directory: args.directory,
         retries: args.retries,
         // On a terminal only.
@@ -92,7 +87,10 @@ fn run(args: Args) -> anyhow::Result<()> {
     let mut failed = 0;
     while let Some(ended) = group.join_next()? {
         match ended.context("a download has panicked")? {
-            Ok(line) => settings.progress.suspend(|| println!("{line}")),
+            Ok(line) => settings
+                .progress
+                .suspend(|| writeln!(io::stdout(), "{line}"))
+                .context("cannot write to standard output")?,
             Err(error) => {
                 failed += 1;
                 settings.progress.suspend(|| eprintln!("fetch: {error:#}"));
@@ -108,31 +106,5 @@ fn run(args: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The client, on sockets of fibers.
-fn agent(args: &Args) -> anyhow::Result<Agent> {
-    let mut tls = TlsConfig::builder();
-    if let Some(path) = &args.ca {
-        let pem =
-            fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let mut certs = Vec::new();
-        for item in ureq::tls::parse_pem(&pem) {
-            let item = item.with_context(|| format!("cannot use {}", path.display()))?;
-            if let PemItem::Certificate(cert) = item {
-                certs.push(Certificate::to_owned(&cert));
-            }
-        }
-        tls = tls.root_certs(RootCerts::new_with_certs(&certs));
-    }
-    let limit = Some(Duration::from_secs(args.timeout));
-    let config = Agent::config_builder()
-        .tls_config(tls.build())
-        .timeout_connect(limit)
-        .timeout_send_request(limit)
-        .timeout_recv_response(limit)
-        .timeout_per_read(limit)
-        // Statuses are handled here; connections are used once.
-        .http_status_as_error(false)
-        .max_idle_connections(0)
-        .build();
-    Ok(Agent::with_parts(config, Connect::chained(), Resolve))
-}
+/// How many redirections are followed. Arbitrary.
+const REDIRECTS: u32 = 10;

@@ -27,6 +27,9 @@ pub(crate) type Connection = SendRequest<Sent>;
 /// How long a backend may take to accept a connection. Arbitrary.
 const CONNECT: Duration = Duration::from_secs(2);
 
+/// How long an answered connection takes at most to be ready for the next request. Arbitrary.
+const READY: Duration = Duration::from_millis(100);
+
 /// How many idle connections are kept. Arbitrary.
 const IDLE: usize = 64;
 
@@ -49,6 +52,8 @@ pub(crate) enum Failure {
     Unsent(Box<Request<Sent>>, anyhow::Error),
     /// It may have received it.
     Lost(anyhow::Error),
+    /// It has sent something that is no answer. Another request may be answered.
+    Wrong(anyhow::Error),
     /// No answer has come in time.
     Late,
 }
@@ -119,7 +124,7 @@ impl Backend {
         mut request: Request<Sent>,
     ) -> Result<(Response<Incoming>, Connection), Failure> {
         loop {
-            let idle = self.idle().pop();
+            let idle = self.take_idle();
             let is_new = idle.is_none();
             let connection = match idle {
                 Some(connection) => Ok(connection),
@@ -148,6 +153,21 @@ impl Backend {
         Ok(sender)
     }
 
+    /// Returns an idle connection. One on which the request before has not been sent to its end,
+    /// although it was answered, is closed.
+    fn take_idle(&self) -> Option<Connection> {
+        loop {
+            let mut connection = self.idle().pop()?;
+            let ready = pirn::timeout(READY, || wait(connection.ready()));
+            match ready {
+                Ok(Ok(Ok(()))) => return Some(connection),
+                // The caller is interrupted, and finds that out.
+                Ok(Err(_)) => return None,
+                Ok(Ok(Err(_))) | Err(_) => {}
+            }
+        }
+    }
+
     /// Keeps a connection for later requests.
     pub(crate) fn keep(&self, connection: Connection) {
         let mut idle = self.idle();
@@ -174,7 +194,10 @@ fn ask_on(
         let asked = connection.try_send_request(request).await;
         asked.map_err(|mut error| match error.take_message() {
             Some(unsent) => Failure::Unsent(Box::new(unsent), error.into_error().into()),
-            None => Failure::Lost(error.into_error().into()),
+            None => match error.into_error() {
+                error if error.is_parse() => Failure::Wrong(error.into()),
+                error => Failure::Lost(error.into()),
+            },
         })
     });
     // An interruption: the client has left, or the time is up.

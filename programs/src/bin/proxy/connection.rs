@@ -10,21 +10,24 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper::{Request, Response};
+use pirn::future::fiber;
 use pirn::future::hyper::Timer;
-use pirn::future::{fiber, wait};
 use pirn::net::TcpStream;
 use pirn_programs::Stop;
 
 use crate::answer::Answer;
 use crate::forward::Proxy;
+use crate::stall::{Stalled, Watched, keep};
 
 /// How long a client may take for the head of a request. Arbitrary.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Answers one client until it leaves; at a shutdown, until its request is answered.
+/// Answers one client until it leaves, or has read nothing of an answer for the time `stall`; at a
+/// shutdown, until its request is answered.
 pub(crate) fn serve(
     stream: TcpStream,
     proxy: &Arc<Proxy>,
+    stall: Duration,
     stop: &Stop,
 ) -> anyhow::Result<()> {
     stream.set_nodelay(true)?;
@@ -34,11 +37,15 @@ pub(crate) fn serve(
     };
     let mut protocol = http1::Builder::new();
     protocol.timer(Timer).header_read_timeout(PATIENCE);
+    let stalled = Stalled::default();
+    let stream = Watched::new(stream, stalled.clone())?;
     let mut connection = pin!(protocol.serve_connection(stream, service));
-    if stop.unless(|| wait(connection.as_mut()))?.is_none() {
+    // The end of a connection releases the place of its answer at the backend.
+    let ended = stop.unless(|| keep(connection.as_mut(), &stalled, stall))?;
+    if ended.is_none() {
         connection.as_mut().graceful_shutdown();
         // The client has left, or its backend: neither is an error of the proxy.
-        let _ = wait(connection)?;
+        let _ = keep(connection, &stalled, stall)?;
     }
     Ok(())
 }

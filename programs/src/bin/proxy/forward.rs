@@ -7,9 +7,12 @@ use std::time::Duration;
 
 use http_body_util::{Either, Empty};
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{
+    CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue,
+};
 use hyper::http::request::Parts;
-use hyper::{Method, Request, Response, Uri, Version};
+use hyper::{Method, Request, Response, StatusCode, Uri, Version};
+use pirn_programs::log;
 
 use crate::answer::Answer;
 use crate::backend::{Backend, Failure, Sent};
@@ -106,6 +109,15 @@ impl Proxy {
                 return Answer::status(503, "the client has left");
             }
             match asked {
+                Ok((response, _))
+                    if response.status() == StatusCode::SWITCHING_PROTOCOLS =>
+                {
+                    return Answer::status(502, "the server switches protocols");
+                }
+                Err(Failure::Wrong(error)) => {
+                    log(format_args!("{}: {error:#}", backend.address));
+                    return Answer::status(502, "the server has sent no answer of HTTP");
+                }
                 Ok((response, connection)) => {
                     let mut response = response.map(|body| {
                         Answer::passed(body, connection, Arc::clone(&backend), turn)
@@ -181,6 +193,8 @@ fn pass_on(headers: &mut HeaderMap) {
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .filter_map(|name| name.trim().parse().ok())
+        // These are of the request itself, whatever the client says.
+        .filter(|name| *name != HOST && *name != CONTENT_LENGTH)
         .collect();
     for name in named {
         headers.remove(name);

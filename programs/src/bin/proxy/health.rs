@@ -6,6 +6,7 @@ use anyhow::{Context as _, anyhow, ensure};
 use http_body_util::{Either, Empty};
 use hyper::Request;
 use hyper::header::{CONNECTION, HOST};
+use hyper::http::uri::PathAndQuery;
 
 use crate::backend::{Backend, Failure};
 
@@ -13,7 +14,7 @@ use crate::backend::{Backend, Failure};
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// Checks a backend again and again, until it is cancelled.
-pub(crate) fn check(backend: &Backend, path: &str, every: Duration) {
+pub(crate) fn check(backend: &Backend, path: &PathAndQuery, every: Duration) {
     loop {
         let checked = check_once(backend, path);
         // At a shutdown a check is interrupted, which says nothing about the backend.
@@ -27,16 +28,18 @@ pub(crate) fn check(backend: &Backend, path: &str, every: Duration) {
 }
 
 /// Asks for the path, on a connection that is closed after it.
-fn check_once(backend: &Backend, path: &str) -> anyhow::Result<()> {
-    let request = Request::get(path)
+fn check_once(backend: &Backend, path: &PathAndQuery) -> anyhow::Result<()> {
+    let request = Request::get(path.as_str())
         .header(HOST, backend.address.to_string())
         .header(CONNECTION, "close")
         .body(Either::Right(Empty::new()))
-        .with_context(|| format!("no path for a check: {path:?}"))?;
+        .with_context(|| format!("no path for a check: {path}"))?;
     let (response, _connection) = match backend.ask(request, LIMIT) {
         Ok(answered) => answered,
         Err(Failure::Late) => return Err(anyhow!("no answer within {LIMIT:?}")),
-        Err(Failure::Unsent(_, error) | Failure::Lost(error)) => return Err(error),
+        Err(Failure::Unsent(_, error) | Failure::Lost(error) | Failure::Wrong(error)) => {
+            return Err(error);
+        }
     };
     let status = response.status();
     ensure!(status.is_success(), "{path} answers {status}");

@@ -7,10 +7,9 @@
 //!   the request may be repeated.
 //! * `backend`: a server behind the proxy, with its idle connections, its limit and its state.
 //! * `health`: asks each backend from time to time whether it is up.
+//! * `stall`: the time limit of a client that does not read its answer.
 //! * `answer`: bodies that are passed on piece by piece.
 //! * `metrics`: the counters, at `/proxy/metrics` for clients of this machine.
-//!
-//! A client that reads its answer slowly keeps its turn at the backend: there is no limit on that.
 //!
 //! At SIGTERM the proxy accepts no more connections, and ends when all requests are answered.
 
@@ -20,6 +19,7 @@ mod connection;
 mod forward;
 mod health;
 mod metrics;
+mod stall;
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -27,8 +27,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
+use hyper::http::uri::PathAndQuery;
 use pirn::cancel::Token;
-use pirn_programs::{CONNECTIONS, Server, exit, seconds};
+use pirn_programs::{CONNECTIONS, Server, connections, exit, seconds};
 
 use crate::forward::{Limits, Proxy};
 
@@ -48,21 +49,31 @@ struct Args {
     /// Seconds that a request waits for its turn at one of them; then the answer is 503
     #[arg(long, default_value = "1", value_parser = seconds)]
     wait: Duration,
-    /// Seconds that a backend has for the head of its answer; then the answer is 504
+    /// Seconds from the beginning of a request at a backend, with the client's upload, to the head
+    /// of the answer; then the answer is 504
     #[arg(long, default_value = "30", value_parser = seconds)]
     limit: Duration,
+    /// Seconds without a read after which a client with an unfinished answer is disconnected
+    #[arg(long, default_value = "30", value_parser = seconds)]
+    stall: Duration,
     /// The path that says whether a backend is up, by a status of 200 to 299
-    #[arg(long, default_value = "/")]
-    health: String,
+    #[arg(long, default_value = "/", value_parser = path)]
+    health: PathAndQuery,
     /// Seconds between two questions whether a backend is up
     #[arg(long, default_value = "1", value_parser = seconds)]
     every: Duration,
     /// How many connections of clients there are at once; others wait to be accepted
-    #[arg(long, default_value_t = CONNECTIONS)]
+    #[arg(long, default_value_t = CONNECTIONS, value_parser = connections)]
     connections: usize,
     /// Seconds that requests have to end after SIGTERM
     #[arg(long, default_value_t = 5)]
     grace: u64,
+}
+
+/// Reads the path of a request.
+fn path(text: &str) -> Result<PathAndQuery, String> {
+    let path = text.parse().ok().filter(|_| text.starts_with('/'));
+    path.ok_or_else(|| "a path is needed, such as /health".to_owned())
 }
 
 fn main() -> ExitCode {
@@ -84,10 +95,10 @@ fn run(args: &Args) -> anyhow::Result<()> {
             let check = || health::check(backend, &args.health, args.every);
             s.spawn(move || checks.enter(check));
         }
-        let (shared, stop) = (Arc::clone(&proxy), server.stop());
+        let (shared, stop, stall) = (Arc::clone(&proxy), server.stop(), args.stall);
         let served = server
             .connections(args.connections)
-            .run(move |stream| connection::serve(stream, &shared, &stop));
+            .run(move |stream| connection::serve(stream, &shared, stall, &stop));
         checks.cancel();
         served
     })

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use pirn_programs::{CONNECTIONS, Server, exit, seconds};
+use pirn_programs::{CONNECTIONS, Server, connections, exit, seconds};
 
 /// Sends back what it is sent over TLS, or connects standard input and output to such a server.
 #[derive(Parser)]
@@ -41,7 +41,7 @@ struct Args {
     #[arg(long, default_value = "10", value_parser = seconds)]
     handshake: Duration,
     /// How many connections there are at once; others wait to be accepted
-    #[arg(long, default_value_t = CONNECTIONS)]
+    #[arg(long, default_value_t = CONNECTIONS, value_parser = connections)]
     connections: usize,
     /// Seconds that connections have to end after SIGTERM
     #[arg(long, default_value_t = 10)]

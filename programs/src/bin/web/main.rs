@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use pirn_programs::{CONNECTIONS, Server, exit, seconds};
+use pirn_programs::{CONNECTIONS, Server, connections, exit, seconds};
 
 use crate::computing::Computing;
 use crate::connection::Limits;
@@ -49,7 +49,7 @@ struct Args {
     #[arg(long, default_value_t = 32)]
     waiting: u16,
     /// How many connections there are at once; others wait to be accepted
-    #[arg(long, default_value_t = CONNECTIONS)]
+    #[arg(long, default_value_t = CONNECTIONS, value_parser = connections)]
     connections: usize,
     /// Seconds that connections have to end after SIGTERM
     #[arg(long, default_value_t = 5)]
