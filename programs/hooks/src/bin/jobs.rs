@@ -9,7 +9,7 @@
 //!   the entry. So a command runs at least once for each entry, and sometimes again.
 //! * While a command runs, its worker renews the claim, so that no other worker takes the entry.
 //! * An entry without a line goes to the stream `STREAM:failed`, and so does one of which the command
-//!   fails at delivery [`TRIES`] or later.
+//!   fails at delivery [`TRIES`] or later. It has all its fields there, and its former number as `id`.
 //! * After SIGTERM or Ctrl-C a worker takes no more entries after at most half a second, and ends
 //!   when its commands have ended.
 //! * If Redis fails or does not answer, the worker tries again every second.
@@ -19,9 +19,12 @@
 
 use std::env;
 use std::error::Error;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{self, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -33,7 +36,7 @@ use pirn_hooks as _;
 use redis::streams::{
     StreamAutoClaimReply, StreamId, StreamPendingCountReply, StreamReadReply,
 };
-use redis::{Client, Connection, RedisResult, cmd};
+use redis::{Client, Connection, RedisResult, Value, cmd};
 
 /// How many commands a process runs at once. Arbitrary.
 const AT_ONCE: usize = 8;
@@ -57,6 +60,9 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// The least time after which an entry is claimed: Redis counts milliseconds.
 const LEAST: Duration = Duration::from_millis(1);
 
+/// The greatest one: a day. Arbitrary.
+const MOST: Duration = Duration::from_secs(86_400);
+
 /// One process, as a consumer of the group.
 struct Worker {
     client: Client,
@@ -68,7 +74,10 @@ struct Worker {
 }
 
 fn main() -> ExitCode {
-    let args: Vec<_> = env::args().skip(1).collect();
+    let args = env::args_os().skip(1).map(OsString::into_string);
+    let Ok(args) = args.collect::<Result<Vec<_>, _>>() else {
+        return usage();
+    };
     let [redis, stream, claim, command @ ..] = &args[..] else {
         return usage();
     };
@@ -76,8 +85,12 @@ fn main() -> ExitCode {
     let Some(Ok(claim)) = claim else {
         return usage();
     };
-    if command.is_empty() || claim < LEAST {
+    if command.is_empty() || !(LEAST..=MOST).contains(&claim) {
         return usage();
+    }
+    if !is_there(&command[0]) {
+        eprintln!("jobs: no command '{}' in PATH", command[0]);
+        return ExitCode::FAILURE;
     }
     match start(redis, stream, claim, command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -90,9 +103,18 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: jobs REDIS STREAM CLAIM COMMAND…; CLAIM is in seconds, at least 0.001"
+        "usage: jobs REDIS STREAM CLAIM COMMAND…; CLAIM is in seconds, from 0.001 to 86400"
     );
     ExitCode::from(2)
+}
+
+/// Returns true if there is a file that the command may be. A wrong name would make all jobs fail.
+fn is_there(command: &str) -> bool {
+    if command.contains('/') {
+        return Path::new(command).exists();
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(command).exists())
 }
 
 fn start(
@@ -131,7 +153,11 @@ impl Worker {
             if let Err(error) = self.serve_one(&mut connection) {
                 // A late reply would answer the next request.
                 connection = None;
-                say(format_args!("jobs: {error}; again in {RETRY:?}"));
+                let (address, stream) = (self.client.get_connection_info(), &self.stream);
+                let address = address.addr();
+                say(format_args!(
+                    "jobs: {stream} at {address}: {error}; again in {RETRY:?}"
+                ));
                 // An interruption is the shutdown.
                 let _ = stop.enter(|| pirn::sleep(RETRY));
             }
@@ -201,10 +227,11 @@ impl Worker {
 
     /// Runs the command for an entry, and acknowledges the entry if it succeeds.
     fn run(&self, redis: &mut Connection, job: &StreamId) -> RedisResult<()> {
-        let Some(line) = job.get::<String>("line") else {
-            say(format_args!("job {} has no line of text", job.id));
-            return self.give_up(redis, &job.id, "");
+        let Some(line) = job.get::<Vec<u8>>("line") else {
+            say(format_args!("job {} has no line", job.id));
+            return self.give_up(redis, job);
         };
+        let line = OsString::from_vec(line);
         let over = Event::manual();
         let ended = pirn::scope(|s| {
             s.spawn(|| self.renew(&job.id, &over));
@@ -228,12 +255,12 @@ impl Worker {
         ));
         match tries < TRIES {
             true => Ok(()),
-            false => self.give_up(redis, &job.id, &line),
+            false => self.give_up(redis, job),
         }
     }
 
     /// Runs the command to its end, in a process group of its own: Ctrl-C is for the worker.
-    fn command(&self, line: &str) -> io::Result<ExitStatus> {
+    fn command(&self, line: &OsStr) -> io::Result<ExitStatus> {
         Command::new(&self.command[0])
             .args(&self.command[1..])
             .arg(line)
@@ -279,16 +306,22 @@ impl Worker {
     }
 
     /// Moves an entry to the stream of failed ones, in one step.
-    fn give_up(&self, redis: &mut Connection, id: &str, line: &str) -> RedisResult<()> {
-        let failed = format!("{}:failed", self.stream);
+    fn give_up(&self, redis: &mut Connection, job: &StreamId) -> RedisResult<()> {
+        let mut add = cmd("XADD");
+        add.arg(&[&format!("{}:failed", self.stream), "*", "id", &job.id]);
+        for (name, value) in &job.map {
+            // Redis has bytes only in entries.
+            if let Value::BulkString(value) = value {
+                add.arg(name).arg(value);
+            }
+        }
         redis::pipe()
             .atomic()
-            .cmd("XADD")
-            .arg(&[&failed, "*", "id", id, "line", line])
+            .add_command(add)
             .cmd("XACK")
-            .arg(&[&self.stream, GROUP, id])
+            .arg(&[&self.stream, GROUP, &job.id])
             .cmd("XDEL")
-            .arg(&[&self.stream, id])
+            .arg(&[&self.stream, &job.id])
             .exec(redis)
     }
 }

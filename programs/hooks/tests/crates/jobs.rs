@@ -7,6 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use redis::streams::StreamRangeReply;
 use redis::{Client, Connection, cmd};
 
 use crate::peers::{LIMIT, Program, directory};
@@ -83,6 +84,51 @@ fn a_job_that_fails_is_set_aside() {
     assert_eq!(times, expected);
     let left: usize = cmd("XLEN").arg("queue").query(&mut redis).unwrap();
     assert_eq!(left, 0, "entries stay in the stream");
+}
+
+/// A job that is no text runs with its bytes, and a job without a line is set aside with all its
+/// fields.
+#[test]
+fn no_byte_of_a_job_is_lost() {
+    let Some((_server, client)) = redis_server() else {
+        return;
+    };
+    let mut redis = client.get_connection().unwrap();
+    let bytes: &[u8] = b"\xff\xfe";
+    let mut entry = cmd("XADD");
+    entry.arg(&["queue", "*", "line"]).arg(bytes);
+    entry.exec(&mut redis).unwrap();
+    let mut entry = cmd("XADD");
+    entry.arg(&["queue", "*", "other"]).arg(bytes);
+    entry.exec(&mut redis).unwrap();
+    let done = directory("jobs-bytes").join("done");
+    let script = format!("printf %s \"$1\" >> {}", done.display());
+    let _worker = start(&client, "1", &["sh", "-c", &script, "job"]);
+    await_that("it has run", || fs::read(&done).is_ok_and(|it| it == bytes));
+    let mut set_aside = || -> StreamRangeReply {
+        let range = cmd("XRANGE")
+            .arg(&["queue:failed", "-", "+"])
+            .query(&mut redis);
+        range.unwrap()
+    };
+    await_that("one is set aside", || set_aside().ids.len() == 1);
+    let kept = set_aside().ids.remove(0);
+    assert_eq!(kept.get::<Vec<u8>>("other").as_deref(), Some(bytes));
+    assert!(kept.get::<String>("id").is_some());
+}
+
+/// A command that is not there fails at once, and no job with it.
+#[test]
+fn a_missing_command_fails_no_job() {
+    let Some((_server, client)) = redis_server() else {
+        return;
+    };
+    let mut redis = client.get_connection().unwrap();
+    add(&mut redis, 1);
+    let ended = start(&client, "0.1", &["no-such-command"]).end();
+    assert_eq!(ended.status.code(), Some(1));
+    let left: usize = cmd("XLEN").arg("queue").query(&mut redis).unwrap();
+    assert_eq!(left, 1);
 }
 
 fn add(redis: &mut Connection, jobs: usize) {

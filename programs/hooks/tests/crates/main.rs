@@ -7,6 +7,7 @@ mod clients;
 #[path = "../../../tests/cluster/mod.rs"]
 mod cluster;
 mod databases;
+mod etl;
 mod fixture;
 mod jobs;
 #[path = "../../../tests/peers/mod.rs"]
