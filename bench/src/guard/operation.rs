@@ -90,5 +90,6 @@ const OPERATIONS: &[Operation] = &[
     operation("select-2", pirn::select_two),
     operation("select-8", pirn::select_eight),
     operation("timer", pirn::timer),
+    operation("sleeper", pirn::sleeper),
     operation("mutex", pirn::mutex),
 ];

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pirn::channel::bounded;
@@ -133,6 +134,31 @@ pub(super) fn timer(times: u64) {
         yield_now();
     }
     let _ = sleeper.join();
+}
+
+/// One of a thousand fibers that are spawned, sleep until the same moment, and end.
+///
+/// The clock of a counted process moves only when its thread reads it. So once all others sleep, the
+/// body reads it until the moment.
+pub(super) fn sleeper(times: u64) {
+    const SLEEPERS: u64 = 1_000;
+    let begun = AtomicU64::new(0);
+    let (last, all_begun) = bounded(1);
+    for round in 1..=times / SLEEPERS {
+        let moment = pirn::time::now() + Duration::from_millis(20);
+        pirn::scope(|scope| {
+            for _ in 0..SLEEPERS {
+                scope.spawn(|| {
+                    if begun.fetch_add(1, Ordering::Relaxed) + 1 == round * SLEEPERS {
+                        let _ = last.send(());
+                    }
+                    let _ = pirn::time::sleep_until(moment);
+                });
+            }
+            let _ = all_begun.recv();
+            while pirn::time::now() < moment {}
+        });
+    }
 }
 
 /// Lock and unlock a free mutex.
