@@ -63,9 +63,9 @@
 //! 2. A function is an *interruption point* if and only if its error type can carry an
 //!    [`Interrupt`]. Functions that return `()`, a guard or a plain value never are. An `io::Error`
 //!    can carry an interrupt: of the functions that return one, those that may wait are
-//!    interruption points, and their docs state it. There are three exceptions. The iterators of a
-//!    receiver end on an interrupt, and report it on request.
-//!    [`TryJoinHandle::join`](scope::TryJoinHandle::join) returns `None`.
+//!    interruption points, and their docs state it. Three interruption points report an interrupt in
+//!    another way: the iterators of a receiver end, and report it on request;
+//!    [`TryJoinHandle::join`](scope::TryJoinHandle::join) returns `None`;
 //!    [`TaskGroup::spawn`](scope::TaskGroup::spawn) with a limit returns
 //!    [`Rejected::Cancelled`](spawn::Rejected).
 //! 3. An interrupt stays. A cancellation of the fiber itself stays until the fiber ends. A

@@ -102,7 +102,7 @@ pub fn stdin() -> Stdin {
 ///
 /// # Cancellation
 /// A write is an interruption point until the stream accepts data. An interrupted write has written
-/// nothing.
+/// nothing. Cancelled code writes under [`shield`](crate::cancel::shield).
 ///
 /// # Examples
 /// ```
