@@ -176,10 +176,17 @@ fn what_joins_after_a_fibers_end_cancels_no_other() {
     for (round, workers) in [1, 2].into_iter().enumerate() {
         let runtime = Runtime::builder().workers(workers).build().unwrap();
         runtime.run(|| {
-            let mut fiber = pirn::spawn(yield_now);
+            let polled = Arc::new(AtomicBool::new(false));
+            let may_end = polled.clone();
+            let mut fiber = pirn::spawn(move || {
+                while !may_end.load(Ordering::SeqCst) {
+                    yield_now();
+                }
+            });
             let waker = Waker::from(Arc::new(MakesOne));
             let mut context = Context::from_waker(&waker);
             assert!(Pin::new(&mut fiber).poll(&mut context).is_pending());
+            polled.store(true, Ordering::SeqCst);
             while DROPPED.load(Ordering::SeqCst) <= round {
                 yield_now();
             }
