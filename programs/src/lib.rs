@@ -4,10 +4,12 @@
 //! Each program is in `src/bin`, with a description at its top. This library owns the rest:
 //! [`serve`] is the life of a server from its listener to its last connection, [`log`](mod@log)
 //! writes lines without blocking a worker, [`limits`] reads limits from the command line,
-//! [`agent()`] is a client for HTTP, [`exit`] reports the outcome of a program.
+//! [`agent()`] is a client for HTTP, [`jobs`] reads the command lines of workers of a job queue,
+//! [`exit`] reports the outcome of a program.
 
 mod agent;
 mod exit;
+pub mod jobs;
 mod limits;
 mod log;
 mod serve;

@@ -18,12 +18,10 @@
 //! The client for NATS is async code that needs tokio's timers and sockets; each of the [`AT_ONCE`]
 //! fibers is plain code that waits for its futures.
 
-use std::env;
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 use std::process::{ExitCode, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -32,6 +30,8 @@ use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::stream::{self, RetentionPolicy};
 use async_nats::jetstream::{self, AckKind, Context, Message};
 use async_nats::{ConnectOptions, Event as Told};
+use clap::Parser;
+use clap::builder::NonEmptyStringValueParser;
 use futures_util::StreamExt as _;
 use pirn::Runtime;
 use pirn::cancel::Token;
@@ -40,7 +40,7 @@ use pirn::future::wait;
 use pirn::process::Command;
 use pirn::signal::{Signal, cancel_on};
 use pirn::sync::Event;
-use pirn_programs::{exit, log};
+use pirn_programs::{exit, jobs, log};
 
 /// How many commands a process runs at once. Arbitrary.
 const AT_ONCE: usize = 8;
@@ -64,9 +64,23 @@ const RETRY: Duration = Duration::from_secs(1);
 /// client, 5 s.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// The least and the greatest time after which a message is delivered again. Arbitrary.
-const LEAST: Duration = Duration::from_millis(10);
-const MOST: Duration = Duration::from_secs(86_400);
+/// Runs a command for each message of a queue in NATS JetStream, which many of these processes share.
+#[derive(Parser)]
+#[command(name = "jetstream")]
+struct Args {
+    /// The server: HOST:PORT, or USER:PASSWORD@HOST:PORT
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    server: String,
+    /// The name of the queue, which is created unless it exists: no spaces, and none of . * > / \
+    #[arg(value_parser = queue)]
+    queue: String,
+    /// Seconds after which a job of a worker that has died is delivered again: 0.01 to 86400
+    #[arg(value_parser = jobs::claim)]
+    claim: Duration,
+    /// The command, which is given the message as its last argument
+    #[arg(required = true, trailing_var_arg = true)]
+    command: Vec<OsString>,
+}
 
 /// The queue is another one than this worker is for, which another try does not change.
 #[derive(Debug)]
@@ -85,59 +99,25 @@ struct Worker {
     jetstream: Context,
     queue: String,
     claim: Duration,
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 fn main() -> ExitCode {
-    let args = env::args_os().skip(1).map(OsString::into_string);
-    let Ok(args) = args.collect::<Result<Vec<_>, _>>() else {
-        return usage();
-    };
-    let [server, queue, claim, command @ ..] = &args[..] else {
-        return usage();
-    };
-    let claim = claim.parse().ok().map(Duration::try_from_secs_f64);
-    let Some(Ok(claim)) = claim else {
-        return usage();
-    };
-    // What a name of a stream may not have.
+    exit("jetstream", start(Args::parse()))
+}
+
+/// Reads the name of a queue, which is the name of a stream and a subject.
+fn queue(text: &str) -> Result<String, String> {
     let is_special =
         |c: char| c.is_whitespace() || c.is_control() || ".*>/\\".contains(c);
-    if command.is_empty()
-        || !(LEAST..=MOST).contains(&claim)
-        || server.is_empty()
-        || queue.is_empty()
-        || queue.contains(is_special)
-    {
-        return usage();
+    match text.is_empty() || text.contains(is_special) {
+        true => Err("a name without spaces and . * > / \\ is needed".to_owned()),
+        false => Ok(text.to_owned()),
     }
-    exit("jetstream", start(server, queue, claim, command))
 }
 
-/// Returns true if there is a file that the command may be. A wrong name would make all jobs fail.
-fn is_there(command: &str) -> bool {
-    if command.contains('/') {
-        return Path::new(command).exists();
-    }
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| folder.join(command).exists())
-}
-
-fn usage() -> ExitCode {
-    eprintln!(
-        "usage: jetstream SERVER QUEUE CLAIM COMMAND…; QUEUE has no spaces and none of . * > / \\, \
-         CLAIM is in seconds, from 0.01 to 86400"
-    );
-    ExitCode::from(2)
-}
-
-fn start(
-    server: &str,
-    queue: &str,
-    claim: Duration,
-    command: &[String],
-) -> anyhow::Result<()> {
-    ensure!(is_there(&command[0]), "no command '{}' in PATH", command[0]);
+fn start(args: Args) -> anyhow::Result<()> {
+    jobs::find(&args.command[0])?;
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -158,27 +138,30 @@ fn start(
             });
         // The client starts tasks of tokio.
         let jetstream = ask(async {
-            let client = options.connect(server).await?;
+            let client = options.connect(&args.server).await?;
             anyhow::Ok(jetstream::new(client))
         });
-        let jetstream =
-            jetstream.with_context(|| format!("cannot use the server '{server}'"))?;
         let worker = &Worker {
-            jetstream,
-            queue: queue.to_owned(),
-            claim,
-            command: command.to_owned(),
+            jetstream: jetstream
+                .with_context(|| format!("cannot use the server '{}'", args.server))?,
+            queue: args.queue,
+            claim: args.claim,
+            command: args.command,
         };
         if let Err(error) = worker.open()
             && error.is::<Refused>()
         {
             return Err(error);
         }
-        pirn::scope(|s| {
-            for _ in 0..AT_ONCE {
-                s.spawn(|| worker.serve(stop));
-            }
+        let unfinished: usize = pirn::scope(|s| {
+            let fibers = [(); AT_ONCE].map(|()| s.spawn(|| worker.serve(stop)));
+            let ended = fibers.map(|fiber| fiber.join().expect("no fiber panics"));
+            ended.into_iter().map(usize::from).sum()
         });
+        ensure!(
+            unfinished == 0,
+            "{unfinished} jobs are left for other workers"
+        );
         Ok(())
     })
 }
@@ -193,25 +176,31 @@ fn ask<T, E: Into<anyhow::Error>>(
 }
 
 impl Worker {
-    /// Runs jobs until `stop` is cancelled.
-    fn serve(&self, stop: &Token) {
+    /// Runs jobs until `stop` is cancelled. Returns true if the outcome of the last job could not be
+    /// told to the server.
+    fn serve(&self, stop: &Token) -> bool {
         let mut consumer = None;
         while !stop.is_cancelled() {
             let next = stop.enter(|| self.next(&mut consumer));
-            let ended = match next {
-                Ok(Some(job)) => self.run(&job),
-                Ok(None) => Ok(()),
+            let (is_job, ended) = match next {
+                Ok(Some(job)) => (true, self.run(&job)),
+                Ok(None) => (false, Ok(())),
                 // A message that was on its way is delivered again.
-                Err(_) if stop.is_cancelled() => return,
-                Err(error) => Err(error),
+                Err(_) if stop.is_cancelled() => return false,
+                Err(error) => (false, Err(error)),
             };
             if let Err(error) = ended {
                 consumer = None;
+                if is_job && stop.is_cancelled() {
+                    log(format_args!("jetstream: {error:#}"));
+                    return true;
+                }
                 log(format_args!("jetstream: {error:#}; again in {RETRY:?}"));
                 // An interruption is the shutdown.
                 let _ = stop.enter(|| pirn::sleep(RETRY));
             }
         }
+        false
     }
 
     /// Returns the next message, if one comes within [`BLOCK`].

@@ -219,6 +219,23 @@ fn a_worker_that_does_not_fit_ends() {
     assert_eq!(endless.status.code(), Some(2));
 }
 
+/// A job that ends after the server and after SIGTERM cannot be acknowledged: the worker says so by
+/// its exit code.
+#[test]
+fn a_job_that_is_not_acknowledged_fails_its_worker() {
+    let Some(mut queue) = Queue::start("nats-unacknowledged") else {
+        return;
+    };
+    let done = queue.data.join("done");
+    let script = format!("echo $1 $PPID >> {}; sleep 3", done.display());
+    let worker = queue.worker("60", &["sh", "-c", &script, "job"]);
+    queue.add(1);
+    await_that("it runs", || times(&done).len() == 1);
+    worker.terminate();
+    drop(queue.server.take());
+    assert_eq!(worker.end().status.code(), Some(1));
+}
+
 /// Returns how often each job with a number has begun.
 fn times(done: &Path) -> BTreeMap<String, usize> {
     let mut times = count(done, 0);

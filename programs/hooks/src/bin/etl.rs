@@ -18,18 +18,19 @@
 //! during the commit, the outcome is unknown, and the message says that.
 
 use std::collections::HashSet;
-use std::env;
-use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail, ensure};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser};
 use csv::{Reader, ReaderBuilder, StringRecord};
 use pirn::channel::{OrderedSender, Receiver, bounded, ordered};
 use pirn::fs::File;
 use pirn::spawn::JoinError;
+use pirn_programs::exit;
 use postgres::NoTls;
 use rusqlite::types::{Null, ToSqlOutput};
 use rusqlite::{Connection, OpenFlags, ToSql, TransactionBehavior, params_from_iter};
@@ -46,21 +47,30 @@ const READ: usize = 256 << 10;
 /// How many characters of a wrong field are shown. Arbitrary.
 const SHOWN: usize = 60;
 
-/// What to load, and where to.
+/// Loads a file of comma-separated values into a table of SQLite or PostgreSQL: all rows or none.
+#[derive(Parser)]
+#[command(name = "etl")]
 struct Load {
+    /// The file, with the names of its columns in the first line
     file: PathBuf,
+    /// The table, which is created unless it exists
     table: String,
+    /// sqlite:PATH, postgres://… or host=…
+    #[arg(value_parser = Database::parse)]
     database: Database,
+    /// What to load; a TYPE is integer, real or text
+    #[arg(required = true, value_name = "COLUMN:TYPE", value_parser = Column::parse)]
     columns: Vec<Column>,
 }
 
+#[derive(Clone)]
 enum Database {
     Sqlite(PathBuf),
     Postgres(Box<postgres::Config>),
 }
 
 /// A column of the table.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Column {
     name: String,
     kind: Kind,
@@ -93,78 +103,37 @@ type Chunks = Receiver<Result<anyhow::Result<Vec<Row>>, JoinError>>;
 type Ready<'a> = &'a mut dyn FnMut();
 
 fn main() -> ExitCode {
-    let mut args = env::args_os().skip(1);
-    // The name of a file may be any bytes.
-    let Some(file) = args.next() else {
-        return usage("no FILE");
-    };
-    let Ok(args) = args
-        .map(OsString::into_string)
-        .collect::<Result<Vec<_>, _>>()
-    else {
-        return usage("an argument that is no text");
-    };
-    let [table, database, columns @ ..] = &args[..] else {
-        return usage("no DATABASE");
-    };
-    let columns: Result<Vec<_>, _> = columns.iter().map(|it| Column::parse(it)).collect();
-    let load = columns.and_then(|columns| Load::new(&file, table, database, columns));
-    let load = match load {
-        Ok(load) => load,
-        Err(error) => return usage(&error.to_string()),
-    };
+    let load = Load::parse();
+    let names: HashSet<_> = load.columns.iter().map(|column| &column.name).collect();
+    if names.len() < load.columns.len() {
+        let error = Load::command()
+            .error(ErrorKind::ValueValidation, "a COLUMN stands there twice");
+        error.exit();
+    }
     let ended = pirn::run(|| load.run()).and_then(|rows| {
         writeln!(io::stdout(), "{rows} rows")
             .context("the rows are loaded, but standard output cannot be written")
     });
-    match ended {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("etl: {error:#}");
-            ExitCode::FAILURE
+    exit("etl", ended)
+}
+
+impl Database {
+    fn parse(database: &str) -> anyhow::Result<Database> {
+        match database.strip_prefix("sqlite:") {
+            Some("" | ":memory:") => bail!("no PATH of a database of SQLite"),
+            Some(path) => Ok(Database::Sqlite(path.into())),
+            None => {
+                let config: Option<postgres::Config> = database.parse().ok();
+                let config = config.filter(|config| !config.get_hosts().is_empty());
+                let config =
+                    config.context("neither sqlite:PATH nor a URL of PostgreSQL")?;
+                Ok(Database::Postgres(Box::new(config)))
+            }
         }
     }
 }
 
-fn usage(why: &str) -> ExitCode {
-    eprintln!(
-        "etl: {why}\nusage: etl FILE TABLE DATABASE COLUMN:TYPE…; a TYPE is integer, real or \
-         text, DATABASE is sqlite:PATH, postgres://… or host=…"
-    );
-    ExitCode::from(2)
-}
-
 impl Load {
-    /// Checks what is known without the file.
-    fn new(
-        file: &OsStr,
-        table: &str,
-        database: &str,
-        columns: Vec<Column>,
-    ) -> anyhow::Result<Load> {
-        ensure!(!columns.is_empty(), "no COLUMN");
-        let names: HashSet<_> = columns.iter().map(|column| &column.name).collect();
-        ensure!(names.len() == columns.len(), "a COLUMN twice");
-        let database = match database.strip_prefix("sqlite:") {
-            Some("" | ":memory:") => bail!("no PATH of a database of SQLite"),
-            Some(path) => Database::Sqlite(path.into()),
-            None => {
-                let config: Option<postgres::Config> = database.parse().ok();
-                let config = config.filter(|config| !config.get_hosts().is_empty());
-                let config = config.with_context(|| {
-                    format!("'{database}' is neither sqlite:PATH nor a URL of PostgreSQL")
-                })?;
-                Database::Postgres(Box::new(config))
-            }
-        };
-        Ok(Load {
-            file: file.into(),
-            table: table.to_owned(),
-            database,
-            columns,
-        })
-    }
-
     /// Loads the file; returns the number of rows.
     fn run(mut self) -> anyhow::Result<u64> {
         let file = self.file.display().to_string();

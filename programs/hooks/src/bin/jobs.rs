@@ -12,31 +12,32 @@
 //!   fails at delivery [`TRIES`] or later. It has all its fields there, and its former number as `id`.
 //! * After SIGTERM or Ctrl-C a worker takes no more entries after at most half a second, and ends
 //!   when its commands have ended.
-//! * If Redis fails or does not answer, the worker tries again every second.
+//! * If Redis fails or does not answer, the worker tries again every second. It ends if Redis refuses
+//!   the stream when the worker begins: the name is that of another value, or a password is missing.
 //!
 //! Each of the [`AT_ONCE`] fibers is blocking code: a client for Redis and `std::process`.
 #![expect(clippy::disallowed_methods, reason = "processes of `std`, unchanged")]
 
-use std::env;
-use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{self, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use anyhow::{Context as _, ensure};
+use clap::Parser;
 use pirn::Runtime;
 use pirn::cancel::Token;
 use pirn::signal::{Signal, cancel_on};
 use pirn::sync::Event;
 use pirn_hooks as _;
+use pirn_programs::{exit, jobs, log};
 use redis::streams::{
     StreamAutoClaimReply, StreamId, StreamPendingCountReply, StreamReadReply,
 };
-use redis::{Client, Connection, RedisResult, Value, cmd};
+use redis::{Client, Connection, ErrorKind, RedisError, RedisResult, Value, cmd};
 
 /// How many commands a process runs at once. Arbitrary.
 const AT_ONCE: usize = 8;
@@ -57,11 +58,21 @@ const RETRY: Duration = Duration::from_secs(1);
 /// How long Redis may take to answer. Arbitrary; longer than [`BLOCK`].
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The least time after which an entry is claimed: Redis counts milliseconds.
-const LEAST: Duration = Duration::from_millis(1);
-
-/// The greatest one: a day. Arbitrary.
-const MOST: Duration = Duration::from_secs(86_400);
+/// Runs a command for each entry of a stream of Redis, which many of these processes share.
+#[derive(Parser)]
+#[command(name = "jobs")]
+struct Args {
+    /// The server: HOST:PORT, or USER:PASSWORD@HOST:PORT
+    redis: String,
+    /// The name of the stream, which is created unless it exists
+    stream: String,
+    /// Seconds after which a worker takes over the entry of one that has died: 0.01 to 86400
+    #[arg(value_parser = jobs::claim)]
+    claim: Duration,
+    /// The command, which is given the field `line` of the entry as its last argument
+    #[arg(required = true, trailing_var_arg = true)]
+    command: Vec<OsString>,
+}
 
 /// One process, as a consumer of the group.
 struct Worker {
@@ -70,102 +81,93 @@ struct Worker {
     /// Its name in the group. No other process may have it: entries are claimed by name.
     name: String,
     claim: Duration,
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 fn main() -> ExitCode {
-    let args = env::args_os().skip(1).map(OsString::into_string);
-    let Ok(args) = args.collect::<Result<Vec<_>, _>>() else {
-        return usage();
-    };
-    let [redis, stream, claim, command @ ..] = &args[..] else {
-        return usage();
-    };
-    let claim = claim.parse().ok().map(Duration::try_from_secs_f64);
-    let Some(Ok(claim)) = claim else {
-        return usage();
-    };
-    if command.is_empty() || !(LEAST..=MOST).contains(&claim) {
-        return usage();
-    }
-    if !is_there(&command[0]) {
-        eprintln!("jobs: no command '{}' in PATH", command[0]);
-        return ExitCode::FAILURE;
-    }
-    match start(redis, stream, claim, command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("jobs: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit("jobs", start(Args::parse()))
 }
 
-fn usage() -> ExitCode {
-    eprintln!(
-        "usage: jobs REDIS STREAM CLAIM COMMAND…; CLAIM is in seconds, from 0.001 to 86400"
-    );
-    ExitCode::from(2)
-}
-
-/// Returns true if there is a file that the command may be. A wrong name would make all jobs fail.
-fn is_there(command: &str) -> bool {
-    if command.contains('/') {
-        return Path::new(command).exists();
-    }
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| folder.join(command).exists())
-}
-
-fn start(
-    redis: &str,
-    stream: &str,
-    claim: Duration,
-    command: &[String],
-) -> Result<(), Box<dyn Error>> {
+fn start(args: Args) -> anyhow::Result<()> {
+    jobs::find(&args.command[0])?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    let client = Client::open(format!("redis://{}/", args.redis));
     let worker = &Worker {
-        client: Client::open(format!("redis://{redis}/"))?,
-        stream: stream.to_owned(),
+        client: client.with_context(|| format!("'{}' is no server", args.redis))?,
+        stream: args.stream,
         name: format!("{}-{}", process::id(), now.as_nanos()),
-        claim,
-        command: command.to_owned(),
+        claim: args.claim,
+        command: args.command,
     };
     let stop = &Token::new();
     let _signals = cancel_on(&[Signal::TERM, Signal::INT], stop)?;
+    // The consumer is not deleted at the end: Redis would delete its pending entries too, and other
+    // workers could not claim them. So the names of consumers accumulate.
     Runtime::builder().hooks(true).build()?.run(|| {
-        pirn::scope(|s| {
-            for _ in 0..AT_ONCE {
-                s.spawn(|| worker.serve(stop));
-            }
+        if let Err(error) = worker.connect()
+            && is_refusal(&error)
+        {
+            return Err(error).with_context(|| worker.to_string());
+        }
+        let unfinished: usize = pirn::scope(|s| {
+            let fibers = [(); AT_ONCE].map(|()| s.spawn(|| worker.serve(stop)));
+            let ended = fibers.map(|fiber| fiber.join().expect("no fiber panics"));
+            ended.into_iter().map(usize::from).sum()
         });
-    });
-    // The consumer is not deleted: Redis would delete its pending entries too, and other workers
-    // could not claim them. So the names of consumers accumulate.
-    Ok(())
+        ensure!(
+            unfinished == 0,
+            "{unfinished} entries are left for other workers"
+        );
+        Ok(())
+    })
+}
+
+/// Returns true for an error that another try does not change.
+fn is_refusal(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::AuthenticationFailed
+        || matches!(error.code(), Some("WRONGTYPE" | "NOAUTH" | "NOPERM"))
+}
+
+/// Its stream, for messages.
+impl fmt::Display for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = self.client.get_connection_info().addr();
+        write!(f, "the stream {} at {address}", self.stream)
+    }
 }
 
 impl Worker {
-    /// Runs jobs until `stop` is cancelled.
-    fn serve(&self, stop: &Token) {
+    /// Runs jobs until `stop` is cancelled. Returns true if the outcome of the last job could not be
+    /// told to Redis.
+    fn serve(&self, stop: &Token) -> bool {
         let mut connection = None;
         while !stop.is_cancelled() {
-            if let Err(error) = self.serve_one(&mut connection) {
+            let next = self.next(&mut connection);
+            let (is_job, ended) = match next {
+                Ok(Some((redis, job))) => (true, self.run(redis, &job)),
+                Ok(None) => (false, Ok(())),
+                Err(error) => (false, Err(error)),
+            };
+            if let Err(error) = ended {
                 // A late reply would answer the next request.
                 connection = None;
-                let (address, stream) = (self.client.get_connection_info(), &self.stream);
-                let address = address.addr();
-                say(format_args!(
-                    "jobs: {stream} at {address}: {error}; again in {RETRY:?}"
-                ));
+                if is_job && stop.is_cancelled() {
+                    log(format_args!("jobs: {self}: {error}"));
+                    return true;
+                }
+                log(format_args!("jobs: {self}: {error}; again in {RETRY:?}"));
                 // An interruption is the shutdown.
                 let _ = stop.enter(|| pirn::sleep(RETRY));
             }
         }
+        false
     }
 
-    /// Runs one job, if one comes.
-    fn serve_one(&self, connection: &mut Option<Connection>) -> RedisResult<()> {
+    /// Returns the next entry, if one comes.
+    fn next<'a>(
+        &self,
+        connection: &'a mut Option<Connection>,
+    ) -> RedisResult<Option<(&'a mut Connection, StreamId)>> {
         let redis = match connection {
             Some(redis) => redis,
             None => connection.insert(self.connect()?),
@@ -174,7 +176,7 @@ impl Worker {
             None => self.read(redis)?,
             claimed => claimed,
         };
-        job.map_or(Ok(()), |job| self.run(redis, &job))
+        Ok(job.map(|job| (redis, job)))
     }
 
     /// Connects, and creates the stream and the group if they do not exist.
@@ -228,7 +230,7 @@ impl Worker {
     /// Runs the command for an entry, and acknowledges the entry if it succeeds.
     fn run(&self, redis: &mut Connection, job: &StreamId) -> RedisResult<()> {
         let Some(line) = job.get::<Vec<u8>>("line") else {
-            say(format_args!("job {} has no line", job.id));
+            log(format_args!("job {} has no line", job.id));
             return self.give_up(redis, job);
         };
         let line = OsString::from_vec(line);
@@ -249,7 +251,7 @@ impl Worker {
             Err(error) => error.to_string(),
         };
         let tries = self.tries(redis, &job.id)?;
-        say(format_args!(
+        log(format_args!(
             "job {} failed, delivery {tries} of {TRIES}: {error}",
             job.id
         ));
@@ -324,12 +326,4 @@ impl Worker {
             .arg(&[&self.stream, &job.id])
             .exec(redis)
     }
-}
-
-/// Writes a line to standard error, on a thread of `blocking`, so that no fiber waits with a lock of
-/// `std`.
-fn say(line: fmt::Arguments<'_>) {
-    let line = format!("{line}\n");
-    // Nothing can be said about a failure.
-    let _ = pirn::blocking(move || io::stderr().write_all(line.as_bytes()));
 }

@@ -131,6 +131,49 @@ fn a_missing_command_fails_no_job() {
     assert_eq!(left, 1);
 }
 
+/// A worker ends at once if the stream has the name of another value. Its help is for people.
+#[test]
+fn a_worker_that_does_not_fit_ends() {
+    let Some((_server, client)) = redis_server() else {
+        return;
+    };
+    let mut redis = client.get_connection().unwrap();
+    cmd("SET")
+        .arg(&["queue", "no stream"])
+        .exec(&mut redis)
+        .unwrap();
+    let ended = start(&client, "0.1", &["true"]).end();
+    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+    let endless = start(&client, "1e10", &["true"]).end();
+    assert_eq!(endless.status.code(), Some(2), "{endless:?}");
+    let mut help = Command::new(env!("CARGO_BIN_EXE_jobs"));
+    let help = help.arg("--help").output().unwrap();
+    assert!(help.status.success());
+    assert!(
+        String::from_utf8(help.stdout)
+            .unwrap()
+            .contains("Seconds after which")
+    );
+}
+
+/// A job that ends after the server and after SIGTERM cannot be acknowledged: the worker says so by
+/// its exit code.
+#[test]
+fn a_job_that_is_not_acknowledged_fails_its_worker() {
+    let Some((server, client)) = redis_server() else {
+        return;
+    };
+    let mut redis = client.get_connection().unwrap();
+    add(&mut redis, 1);
+    let done = directory("jobs-unacknowledged").join("done");
+    let script = format!("echo $1 >> {}; sleep 3", done.display());
+    let worker = start(&client, "60", &["sh", "-c", &script, "job"]);
+    await_that("it runs", || times(&done).len() == 1);
+    worker.terminate();
+    drop(server);
+    assert_eq!(worker.end().status.code(), Some(1));
+}
+
 fn add(redis: &mut Connection, jobs: usize) {
     for job in 0..jobs {
         let added = cmd("XADD")
