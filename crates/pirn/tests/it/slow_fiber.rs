@@ -95,9 +95,16 @@ fn a_fiber_that_holds_others_up_is_named_once() {
         for line in &said {
             assert!(line.contains("'hog' (spawned at "), "{line}");
             assert!(line.contains("slow_fiber.rs:"), "{line}");
-            assert!(line.contains("wait behind it"), "{line}");
+            assert!(
+                line.contains("started fibers behind it: at least "),
+                "{line}"
+            );
         }
-        assert!(said[1].contains("2 stalls"), "{}", ended.stderr);
+        assert!(
+            said[1].contains("spawned there so far: 2,"),
+            "{}",
+            ended.stderr
+        );
         let ends = ended
             .stderr
             .lines()

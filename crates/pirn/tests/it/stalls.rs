@@ -176,10 +176,13 @@ fn check(ended: &Ended, culprit: &str) {
     assert!(line.contains("(spawned at "), "{line}");
     assert!(line.contains("stalls.rs:"), "{line}");
     assert!(line.contains("has kept worker "), "{line}");
-    assert!(line.contains("wait behind it"), "{line}");
+    assert!(
+        line.contains("started fibers behind it: at least "),
+        "{line}"
+    );
     let waiting = line
         .split_once("at least ")
-        .and_then(|(_, rest)| rest.split(' ').next());
+        .and_then(|(_, rest)| rest.split(',').next());
     let waiting: u32 = waiting.and_then(|n| n.parse().ok()).expect("a number");
     // Three victims, and a crowd of culprits at most.
     assert!((1..=3 + 64).contains(&waiting), "{line}");

@@ -36,8 +36,8 @@ pub(super) fn first(
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "pirn: {stall} has kept worker {worker} of '{}' for {} ms: it {}; at least {fibers} \
-         started fibers wait behind it, for {} ms\n  {}",
+        "pirn: {stall} has kept worker {worker} of '{}' for {} ms: it {}; \
+         started fibers behind it: at least {fibers}, waiting for {} ms\n  {}",
         pool.name(),
         millis(ran.max(held)),
         stall.cause,
@@ -60,9 +60,9 @@ pub(super) fn totals(
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "pirn: {stall} has kept worker {worker} of '{}' for {} ms: it {}; at least {fibers} \
-         started fibers wait behind it; {} stalls of fibers spawned there so far, the longest \
-         {} ms, {} ms together",
+        "pirn: {stall} has kept worker {worker} of '{}' for {} ms: it {}; \
+         started fibers behind it: at least {fibers}; stalls of fibers spawned there so far: {}, \
+         the longest {} ms, {} ms together",
         pool.name(),
         millis(held),
         stall.cause,
@@ -212,12 +212,13 @@ impl Cause {
             }
             Cause::Blocks(Some(_)) => {
                 "for calls that block use pirn::blocking or a pirn::dispatcher::Dispatcher with \
-                 threads of its own; for sleeps, files and sockets use those of pirn"
+                 threads of its own; for sleeps, files, sockets and standard streams use those of \
+                 pirn"
             }
             Cause::Blocks(None) => {
                 "for calls that block use pirn::blocking or a pirn::dispatcher::Dispatcher with \
-                 threads of its own; for sleeps, files and sockets use those of pirn; for a lock \
-                 of std use pirn::sync, or do not wait while it is held"
+                 threads of its own; for sleeps, files, sockets and standard streams use those of \
+                 pirn; for a lock of std use pirn::sync, or do not wait while it is held"
             }
             Cause::Unknown => {
                 "for calls that block use pirn::blocking; for long computations use pirn::compute, \
