@@ -1,5 +1,8 @@
 //! Dumps: their content, and where and when they may be requested.
 
+use std::fs::{self, File};
+use std::io;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,7 +13,9 @@ use pirn::{channel, select, spawn};
 
 use crate::executor_kind::{alone, runtime};
 use crate::report_util::{named, own_id, waiting};
-use crate::util::{SCHEDULERS, eventually, on_every_shape, shaped};
+use crate::util::{
+    Directory, SCHEDULERS, again, eventually, is_again, on_every_shape, shaped,
+};
 
 /// For a worker that computes, the dump lists the fiber that it runs, and says that the worker
 /// does not answer; fibers that have not started are counted.
@@ -168,7 +173,7 @@ fn reports_amid_a_storm() {
                 while !stop.load(Ordering::SeqCst) {
                     let fibers = runtime.fibers();
                     fibers.iter().for_each(|fiber| drop(format!("{fiber:?}")));
-                    drop(runtime.dump(&mut std::io::sink()));
+                    drop(runtime.dump(&mut io::sink()));
                 }
             });
         }
@@ -227,32 +232,38 @@ fn churn(seed: u64, rounds: usize) {
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn a_signal_asks_for_a_dump() {
-    let ended = crate::util::apart("dumps::a_signal_asks_for_a_dump", &[], || {
+    const NAME: &str = "dumps::a_signal_asks_for_a_dump";
+    if is_again(NAME) {
         own_id();
         pirn::diag::dump_on_quit().unwrap();
         pirn::diag::dump_on_quit().unwrap();
         let runtime = runtime(2);
         let fiber = runtime.enter(|| named("patient", pirn::park));
         waiting(&runtime, "patient");
-        for _ in 0..2 {
-            crate::signals::send("-QUIT");
-            std::thread::sleep(Duration::from_millis(500));
-        }
+        eprintln!("ready");
+        io::read_to_string(io::stdin()).unwrap();
         fiber.fiber().unpark();
-        fiber.join().unwrap();
-    });
-    if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
-        assert!(
-            ended.stderr.contains("'patient' waits for"),
-            "{}",
-            ended.stderr
-        );
-        assert!(ended.stderr.contains("(Park) at "), "{}", ended.stderr);
-        assert!(
-            ended.stderr.contains("does not wait here"),
-            "{}",
-            ended.stderr
-        );
+        return fiber.join().unwrap();
     }
+    let directory = Directory::new();
+    let path = directory.at("stderr");
+    let mut command = again(NAME, &[]);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = command
+        .stderr(File::create(&path).unwrap())
+        .spawn()
+        .unwrap();
+    let text = || fs::read_to_string(&path).unwrap();
+    eventually("its fiber waits", || text().contains("ready"));
+    for n in 1..=2 {
+        crate::signals::send_to(child.id(), "-QUIT");
+        eventually("a dump", || {
+            text().matches("'patient' waits for").count() == n
+        });
+    }
+    drop(child.stdin.take());
+    let (status, text) = (child.wait().unwrap(), text());
+    assert!(status.success(), "{status}: {text}");
+    assert!(text.contains("(Park) at "), "{text}");
+    assert!(text.contains("does not wait here"), "{text}");
 }

@@ -14,8 +14,12 @@ use pirn::{Interrupt, channel};
 use crate::util::{Ended, apart, eventually, on_every_shape};
 
 pub(crate) fn send(signal: &str) {
+    send_to(std::process::id(), signal);
+}
+
+pub(crate) fn send_to(process: u32, signal: &str) {
     // The shell has a built-in `kill`.
-    let line = format!("kill {signal} {}", std::process::id());
+    let line = format!("kill {signal} {process}");
     let kill = Command::new("sh").args(["-c", &line]).status();
     assert!(kill.unwrap().success());
 }

@@ -194,7 +194,7 @@ pub(crate) fn apart(
     environment: &[(&str, &str)],
     part: impl FnOnce(),
 ) -> Option<Ended> {
-    if std::env::var_os(PART).is_some_and(|is| is == name) {
+    if is_again(name) {
         part();
         return None;
     }
@@ -209,7 +209,7 @@ pub(crate) fn apart_unprivileged(
     part: impl FnOnce(),
 ) -> Option<Ended> {
     use std::os::unix::process::CommandExt;
-    if std::env::var_os(PART).is_some_and(|is| is == name) {
+    if is_again(name) {
         part();
         return None;
     }
@@ -218,8 +218,13 @@ pub(crate) fn apart_unprivileged(
     ))
 }
 
+/// Returns true in a process that runs the command of [`again`] for this test.
+pub(crate) fn is_again(name: &str) -> bool {
+    std::env::var_os(PART).is_some_and(|is| is == name)
+}
+
 /// Returns a command for this binary, to run only the test of that name.
-fn again(name: &str, environment: &[(&str, &str)]) -> Command {
+pub(crate) fn again(name: &str, environment: &[(&str, &str)]) -> Command {
     // With this path, other users need no access to the directories above the binary.
     let myself = match cfg!(target_os = "linux") {
         true => "/proc/self/exe".into(),
