@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -26,17 +27,30 @@ pub fn claim(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Returns the address of a server without the user and the password before it.
+#[must_use]
+pub fn address(server: &str) -> &str {
+    server.rsplit('@').next().unwrap_or_default()
+}
+
 /// Checks that there is a file that the command may be: a wrong name would make all jobs fail.
 ///
 /// # Errors
 /// If there is none.
 pub fn find(command: &OsStr) -> anyhow::Result<()> {
-    let is_there = if command.as_encoded_bytes().contains(&b'/') {
-        Path::new(command).exists()
-    } else {
-        let path = env::var_os("PATH").unwrap_or_default();
-        env::split_paths(&path).any(|folder| folder.join(command).exists())
-    };
-    ensure!(is_there, "no command '{}' in PATH", command.display());
+    let (name, path) = (command.display(), env::var_os("PATH"));
+    if command.as_encoded_bytes().contains(&b'/') {
+        let is_there = can_run(Path::new(command));
+        ensure!(is_there, "'{name}' is no file that can be run");
+    } else if let Some(path) = path {
+        let is_there =
+            env::split_paths(&path).any(|folder| can_run(&folder.join(command)));
+        ensure!(is_there, "no command '{name}' in PATH");
+    }
     Ok(())
+}
+
+fn can_run(path: &Path) -> bool {
+    let found = path.metadata();
+    found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }

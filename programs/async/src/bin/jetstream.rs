@@ -13,7 +13,9 @@
 //! * After a failure of the command the message is delivered again after CLAIM seconds. If it fails
 //!   at delivery [`TRIES`] or later, it goes to the stream `QUEUE-failed`.
 //! * After SIGTERM or Ctrl-C a worker takes no more messages, and ends when its commands have ended.
-//! * If the server fails or does not answer, the worker tries again every second.
+//! * If the server fails, does not answer or refuses a password, the worker tries again and again.
+//! * The exit code is 1 if the outcome of a last command could not be told to the server: its job is
+//!   left for other workers.
 //!
 //! The client for NATS is async code that needs tokio's timers and sockets; each of the [`AT_ONCE`]
 //! fibers is plain code that waits for its futures.
@@ -29,7 +31,7 @@ use anyhow::{Context as _, ensure};
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::stream::{self, RetentionPolicy};
 use async_nats::jetstream::{self, AckKind, Context, Message};
-use async_nats::{ConnectOptions, Event as Told};
+use async_nats::{Client, ConnectOptions, Event as Told, HeaderMap};
 use clap::Parser;
 use clap::builder::NonEmptyStringValueParser;
 use futures_util::StreamExt as _;
@@ -60,6 +62,9 @@ const BLOCK: Duration = Duration::from_secs(1);
 /// How long a worker waits after an error of the server. Arbitrary.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// How often a job is acknowledged, if the server does not answer. Arbitrary.
+const TELLS: usize = 3;
+
 /// How long the server may take to answer. Arbitrary; longer than [`BLOCK`] and than the limit of the
 /// client, 5 s.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -74,7 +79,8 @@ struct Args {
     /// The name of the queue, which is created unless it exists: no spaces, and none of . * > / \
     #[arg(value_parser = queue)]
     queue: String,
-    /// Seconds after which a job of a worker that has died is delivered again: 0.01 to 86400
+    /// Seconds after which a job of a worker that has died is delivered again: 0.01 to 86400. The
+    /// first worker of a queue sets it for all
     #[arg(value_parser = jobs::claim)]
     claim: Duration,
     /// The command, which is given the message as its last argument
@@ -96,6 +102,7 @@ impl Error for Refused {}
 
 /// One process.
 struct Worker {
+    client: Client,
     jetstream: Context,
     queue: String,
     claim: Duration,
@@ -137,13 +144,16 @@ fn start(args: Args) -> anyhow::Result<()> {
                 }
             });
         // The client starts tasks of tokio.
-        let jetstream = ask(async {
+        let opened = ask(async {
             let client = options.connect(&args.server).await?;
-            anyhow::Ok(jetstream::new(client))
+            anyhow::Ok((client.clone(), jetstream::new(client)))
         });
+        let (client, jetstream) = opened.with_context(|| {
+            format!("cannot use the server '{}'", jobs::address(&args.server))
+        })?;
         let worker = &Worker {
-            jetstream: jetstream
-                .with_context(|| format!("cannot use the server '{}'", args.server))?,
+            client,
+            jetstream,
             queue: args.queue,
             claim: args.claim,
             command: args.command,
@@ -180,6 +190,7 @@ impl Worker {
     /// told to the server.
     fn serve(&self, stop: &Token) -> bool {
         let mut consumer = None;
+        let mut is_untold = false;
         while !stop.is_cancelled() {
             let next = stop.enter(|| self.next(&mut consumer));
             let (is_job, ended) = match next {
@@ -189,18 +200,15 @@ impl Worker {
                 Err(_) if stop.is_cancelled() => return false,
                 Err(error) => (false, Err(error)),
             };
+            is_untold = is_job && ended.is_err();
             if let Err(error) = ended {
                 consumer = None;
-                if is_job && stop.is_cancelled() {
-                    log(format_args!("jetstream: {error:#}"));
-                    return true;
-                }
-                log(format_args!("jetstream: {error:#}; again in {RETRY:?}"));
+                log(format_args!("jetstream: {error:#}"));
                 // An interruption is the shutdown.
                 let _ = stop.enter(|| pirn::sleep(RETRY));
             }
         }
-        false
+        is_untold
     }
 
     /// Returns the next message, if one comes within [`BLOCK`].
@@ -228,7 +236,16 @@ impl Worker {
             subjects: vec![self.failed()],
             ..stream::Config::default()
         };
-        ask(self.jetstream.get_or_create_stream(failed))?;
+        let failed = ask(self.jetstream.get_or_create_stream(failed))?;
+        if !failed
+            .cached_info()
+            .config
+            .subjects
+            .contains(&self.failed())
+        {
+            let why = "exists, and has not its name as a subject";
+            return Err(Refused(format!("the stream {} {why}", self.failed())).into());
+        }
         let jobs = stream::Config {
             name: self.queue.clone(),
             subjects: vec![self.queue.clone()],
@@ -257,8 +274,11 @@ impl Worker {
         let claim = consumer.cached_info().config.ack_wait;
         if claim != self.claim {
             let (queue, own) = (&self.queue, self.claim);
-            let why = format!("have claims of {claim:?}, and this one of {own:?}");
-            return Err(Refused(format!("the workers of the queue {queue} {why}")).into());
+            let why = format!(
+                "the queue {queue} has claims of {claim:?}, and this worker of {own:?}: to change \
+                 them, stop the workers and delete the consumer {GROUP} of the stream"
+            );
+            return Err(Refused(why).into());
         }
         Ok(consumer)
     }
@@ -281,7 +301,7 @@ impl Worker {
             ended
         });
         let error = match ended {
-            Ok(status) if status.success() => return acknowledge(job, number),
+            Ok(status) if status.success() => return self.acknowledge(job, number),
             Ok(status) => status.to_string(),
             Err(error) => error.to_string(),
         };
@@ -316,24 +336,48 @@ impl Worker {
     /// Moves a message to the stream of failed ones. The number of the message keeps the server from
     /// storing it twice, if the answer of the server is lost and the next try follows within minutes.
     fn give_up(&self, job: &Message, number: u64) -> anyhow::Result<()> {
-        let mut headers = job.headers.clone().unwrap_or_default();
+        let mut headers = HeaderMap::new();
+        for (name, values) in job.headers.iter().flat_map(HeaderMap::iter) {
+            // The server obeys its own ones: what was expected of the first stream.
+            if !AsRef::<str>::as_ref(name).starts_with("Nats-") {
+                let values = values.iter().cloned();
+                values.for_each(|value| headers.append(name.clone(), value));
+            }
+        }
         headers.insert("Nats-Msg-Id", format!("{}-{number}", self.queue));
         ask(async {
             let (failed, line) = (self.failed(), job.payload.clone());
             let stored = self.jetstream.publish_with_headers(failed, headers, line);
             anyhow::Ok(stored.await?.await?)
         })?;
-        acknowledge(job, number)
+        self.acknowledge(job, number)
     }
-}
 
-/// Acknowledges a message, and waits until the server has deleted it. The connection may have been
-/// lost while the command ran, so it tries twice.
-fn acknowledge(job: &Message, number: u64) -> anyhow::Result<()> {
-    let once =
-        || ask(async { job.double_ack().await.map_err(anyhow::Error::from_boxed) });
-    let acknowledged = once().or_else(|_| once());
-    acknowledged.with_context(|| format!("job {number} has run, and may run again"))
+    /// Acknowledges a message, and waits until the server has deleted it. The connection may have
+    /// been lost while the command ran, so it tries several times.
+    ///
+    /// It is a request, since that fails if the server has no use for the message: after a start the
+    /// server may take connections before it has its streams.
+    fn acknowledge(&self, job: &Message, number: u64) -> anyhow::Result<()> {
+        let once = || {
+            ask(async {
+                let to = job
+                    .reply
+                    .clone()
+                    .context("a message without a subject for its answer")?;
+                let told = self.client.request(to, "+ACK".into()).await;
+                told.map(drop).map_err(anyhow::Error::from)
+            })
+        };
+        let mut told = once();
+        for _ in 1..TELLS {
+            if told.is_err() {
+                pirn::sleep(RETRY)?;
+                told = once();
+            }
+        }
+        told.with_context(|| format!("job {number} has run, and may run again"))
+    }
 }
 
 fn answer(job: &Message, kind: AckKind) -> anyhow::Result<()> {

@@ -2,7 +2,7 @@
 //!
 //! `etl FILE TABLE DATABASE COLUMN:TYPE…` converts the named columns of the file. The first line of
 //! the file has the names. A TYPE is `integer`, `real` or `text`; an empty field is NULL, and an
-//! empty line is skipped. DATABASE is `sqlite:PATH` or `postgres://…`. The table is created unless
+//! empty line is skipped. A field with a quote in it is quoted: the number of quotes in a file is even. DATABASE is `sqlite:PATH` or `postgres://…`. The table is created unless
 //! it exists.
 //!
 //! The three stages run at once, with bounded queues between them:
@@ -53,7 +53,7 @@ const SHOWN: usize = 60;
 struct Load {
     /// The file, with the names of its columns in the first line
     file: PathBuf,
-    /// The table, which is created unless it exists
+    /// The name of the table, without a schema; it is created unless it exists
     table: String,
     /// sqlite:PATH, postgres://… or host=…
     #[arg(value_parser = Database::parse)]
@@ -126,7 +126,7 @@ impl Database {
                 let config: Option<postgres::Config> = database.parse().ok();
                 let config = config.filter(|config| !config.get_hosts().is_empty());
                 let config =
-                    config.context("neither sqlite:PATH nor a URL of PostgreSQL")?;
+                    config.context("neither sqlite:PATH nor postgres://… nor host=…")?;
                 Ok(Database::Postgres(Box::new(config)))
             }
         }
@@ -162,7 +162,7 @@ impl Load {
                     read(records, &shared, &sender);
                 }
             });
-            // The fibers stop when the receiver of their results is dropped.
+            // The fiber that reads stops when the receiver of the results is dropped.
             pirn::blocking(move || {
                 let ready = &mut || _ = ready.try_send(());
                 match database {
@@ -215,7 +215,7 @@ fn read(
         let is_open = is_last && !records.reader().get_ref().count.is_multiple_of(2);
         let started = converted.spawn(move || {
             let chunk = chunk?;
-            ensure!(!is_open, "a quote is not closed: their number is odd");
+            ensure!(!is_open, "a quote is not closed, or a field with one is not quoted: their number is odd");
             chunk
                 .iter()
                 .map(|record| convert(record, &columns))
@@ -364,17 +364,25 @@ fn to_postgres(
     let copy = format!("copy {} from stdin", target(table, columns));
     let mut copy = transaction.copy_in(&copy)?;
     let mut text = Vec::new();
+    let mut sent = 0;
     ready();
     each(chunks, |chunk| {
         text.clear();
         for row in &chunk {
             write_row(row, &mut text)?;
         }
+        sent += chunk.len() as u64;
         Ok(copy.write_all(&text)?)
     })?;
     let rows = copy.finish()?;
-    let committed = transaction.commit();
-    committed.context("the outcome is unknown: the commit was not answered")?;
+    ensure!(rows == sent, "the table has ignored {} rows", sent - rows);
+    transaction.commit().map_err(|error| {
+        let outcome = match error.as_db_error() {
+            Some(_) => "the commit was refused",
+            None => "the outcome is unknown: the commit was not answered",
+        };
+        anyhow::Error::new(error).context(outcome)
+    })?;
     Ok(rows)
 }
 

@@ -9,11 +9,14 @@
 //!   the entry. So a command runs at least once for each entry, and sometimes again.
 //! * While a command runs, its worker renews the claim, so that no other worker takes the entry.
 //! * An entry without a line goes to the stream `STREAM:failed`, and so does one of which the command
-//!   fails at delivery [`TRIES`] or later. It has all its fields there, and its former number as `id`.
+//!   fails at delivery [`TRIES`] or later. It has its fields there, and its former number as
+//!   `jobs:id`. After a failure of Redis it may stand there twice.
 //! * After SIGTERM or Ctrl-C a worker takes no more entries after at most half a second, and ends
 //!   when its commands have ended.
 //! * If Redis fails or does not answer, the worker tries again every second. It ends if Redis refuses
-//!   the stream when the worker begins: the name is that of another value, or a password is missing.
+//!   a stream when the worker begins: the name is that of another value, or a password is missing.
+//! * The exit code is 1 if the outcome of a last command could not be told to Redis: its job is left
+//!   for other workers.
 //!
 //! Each of the [`AT_ONCE`] fibers is blocking code: a client for Redis and `std::process`.
 #![expect(clippy::disallowed_methods, reason = "processes of `std`, unchanged")]
@@ -93,7 +96,8 @@ fn start(args: Args) -> anyhow::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
     let client = Client::open(format!("redis://{}/", args.redis));
     let worker = &Worker {
-        client: client.with_context(|| format!("'{}' is no server", args.redis))?,
+        client: client
+            .with_context(|| format!("'{}' is no server", jobs::address(&args.redis)))?,
         stream: args.stream,
         name: format!("{}-{}", process::id(), now.as_nanos()),
         claim: args.claim,
@@ -141,6 +145,7 @@ impl Worker {
     /// told to Redis.
     fn serve(&self, stop: &Token) -> bool {
         let mut connection = None;
+        let mut is_untold = false;
         while !stop.is_cancelled() {
             let next = self.next(&mut connection);
             let (is_job, ended) = match next {
@@ -148,19 +153,16 @@ impl Worker {
                 Ok(None) => (false, Ok(())),
                 Err(error) => (false, Err(error)),
             };
+            is_untold = is_job && ended.is_err();
             if let Err(error) = ended {
                 // A late reply would answer the next request.
                 connection = None;
-                if is_job && stop.is_cancelled() {
-                    log(format_args!("jobs: {self}: {error}"));
-                    return true;
-                }
-                log(format_args!("jobs: {self}: {error}; again in {RETRY:?}"));
+                log(format_args!("jobs: {self}: {error}"));
                 // An interruption is the shutdown.
                 let _ = stop.enter(|| pirn::sleep(RETRY));
             }
         }
-        false
+        is_untold
     }
 
     /// Returns the next entry, if one comes.
@@ -185,10 +187,19 @@ impl Worker {
         let created = cmd("XGROUP")
             .arg(&["CREATE", &self.stream, GROUP, "0", "MKSTREAM"])
             .exec(&mut redis);
-        match created {
-            Err(error) if error.code() != Some("BUSYGROUP") => Err(error),
-            _ => Ok(redis),
+        if let Err(error) = created
+            && error.code() != Some("BUSYGROUP")
+        {
+            return Err(error);
         }
+        // An error if it is no stream.
+        cmd("XLEN").arg(self.failed()).exec(&mut redis)?;
+        Ok(redis)
+    }
+
+    /// Returns the name of the stream of jobs that have been given up.
+    fn failed(&self) -> String {
+        format!("{}:failed", self.stream)
     }
 
     fn open(&self) -> RedisResult<Connection> {
@@ -250,7 +261,9 @@ impl Worker {
             Ok(status) => status.to_string(),
             Err(error) => error.to_string(),
         };
-        let tries = self.tries(redis, &job.id)?;
+        let Some(tries) = self.tries(redis, &job.id)? else {
+            return Ok(());
+        };
         log(format_args!(
             "job {} failed, delivery {tries} of {TRIES}: {error}",
             job.id
@@ -298,32 +311,27 @@ impl Worker {
             .exec(redis)
     }
 
-    /// Returns how often an entry has been delivered.
-    fn tries(&self, redis: &mut Connection, id: &str) -> RedisResult<usize> {
+    /// Returns how often an entry has been delivered; `None` if another worker has succeeded
+    /// meanwhile.
+    fn tries(&self, redis: &mut Connection, id: &str) -> RedisResult<Option<usize>> {
         let pending: StreamPendingCountReply = cmd("XPENDING")
             .arg(&[&self.stream, GROUP, id, id, "1"])
             .query(redis)?;
-        // Not pending any more: another worker has succeeded meanwhile.
-        Ok(pending.ids.first().map_or(0, |entry| entry.times_delivered))
+        Ok(pending.ids.first().map(|entry| entry.times_delivered))
     }
 
-    /// Moves an entry to the stream of failed ones, in one step.
+    /// Moves an entry to the stream of failed ones. In two steps: the second one would be taken even if
+    /// the first one of a transaction fails.
     fn give_up(&self, redis: &mut Connection, job: &StreamId) -> RedisResult<()> {
         let mut add = cmd("XADD");
-        add.arg(&[&format!("{}:failed", self.stream), "*", "id", &job.id]);
+        add.arg(&[&self.failed(), "*", "jobs:id", &job.id]);
         for (name, value) in &job.map {
             // Redis has bytes only in entries.
             if let Value::BulkString(value) = value {
                 add.arg(name).arg(value);
             }
         }
-        redis::pipe()
-            .atomic()
-            .add_command(add)
-            .cmd("XACK")
-            .arg(&[&self.stream, GROUP, &job.id])
-            .cmd("XDEL")
-            .arg(&[&self.stream, &job.id])
-            .exec(redis)
+        add.exec(redis)?;
+        self.acknowledge(redis, &job.id)
     }
 }

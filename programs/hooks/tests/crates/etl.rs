@@ -52,6 +52,31 @@ fn rows_come_into_postgres_as_they_are_in_the_file() {
     assert!(said.contains("into the table rows"), "{said}");
     assert!(said.contains("violates check constraint"), "{said}");
     check(postgres_rows(&database));
+    // A table that ignores a row gets none; nor does one that refuses the rows when all are there.
+    let schemas = [
+        (
+            "create function no() returns trigger as 'begin return null; end' language plpgsql; \
+          create trigger no before insert on rows for each row when (new.id = 7) \
+          execute function no()",
+            "the table has ignored 1 rows",
+        ),
+        (
+            "drop trigger no on rows; \
+          create table others (id bigint primary key); \
+          alter table rows add foreign key (id) references others \
+          deferrable initially deferred",
+            "the commit was refused",
+        ),
+    ];
+    client
+        .batch_execute("delete from rows; alter table rows drop constraint rows_id_check")
+        .unwrap();
+    for (schema, reason) in schemas {
+        client.batch_execute(schema).unwrap();
+        let said = load(&file, &database, false);
+        assert!(said.contains(reason), "{said}");
+        assert_eq!(postgres_rows(&database), []);
+    }
 }
 
 /// The last line of a long file is wrong: no row of it is added, to either database.

@@ -114,7 +114,7 @@ fn no_byte_of_a_job_is_lost() {
     await_that("one is set aside", || set_aside().ids.len() == 1);
     let kept = set_aside().ids.remove(0);
     assert_eq!(kept.get::<Vec<u8>>("other").as_deref(), Some(bytes));
-    assert!(kept.get::<String>("id").is_some());
+    assert!(kept.get::<String>("jobs:id").is_some());
 }
 
 /// A command that is not there fails at once, and no job with it.
@@ -144,6 +144,13 @@ fn a_worker_that_does_not_fit_ends() {
         .unwrap();
     let ended = start(&client, "0.1", &["true"]).end();
     assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+    cmd("DEL").arg("queue").exec(&mut redis).unwrap();
+    cmd("SET")
+        .arg(&["queue:failed", "no stream"])
+        .exec(&mut redis)
+        .unwrap();
+    let ended = start(&client, "0.1", &["true"]).end();
+    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
     let endless = start(&client, "1e10", &["true"]).end();
     assert_eq!(endless.status.code(), Some(2), "{endless:?}");
     let mut help = Command::new(env!("CARGO_BIN_EXE_jobs"));
@@ -154,6 +161,30 @@ fn a_worker_that_does_not_fit_ends() {
             .unwrap()
             .contains("Seconds after which")
     );
+}
+
+/// A job that cannot be set aside stays in its stream.
+#[test]
+fn a_job_that_cannot_be_set_aside_stays() {
+    let Some((_server, client)) = redis_server() else {
+        return;
+    };
+    let mut redis = client.get_connection().unwrap();
+    let done = directory("jobs-stays").join("done");
+    let script = format!("echo $1 >> {}; false", done.display());
+    add(&mut redis, 1);
+    let worker = start(&client, "1", &["sh", "-c", &script, "job"]);
+    // Before that the worker would not have begun.
+    await_that("it has begun", || times(&done).len() == 1);
+    cmd("SET")
+        .arg(&["queue:failed", "no stream"])
+        .exec(&mut redis)
+        .unwrap();
+    await_that("it has failed often", || times(&done).get("0") >= Some(&6));
+    worker.terminate();
+    worker.end();
+    let left: usize = cmd("XLEN").arg("queue").query(&mut redis).unwrap();
+    assert_eq!(left, 1);
 }
 
 /// A job that ends after the server and after SIGTERM cannot be acknowledged: the worker says so by
