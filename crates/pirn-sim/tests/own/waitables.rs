@@ -44,7 +44,7 @@ impl Waitable for Permits {
         })
     }
 
-    fn publish(&self, ticket: Ticket) -> bool {
+    fn register(&self, ticket: Ticket) -> bool {
         self.with(|state| {
             if state.0 == 0 {
                 state.1.push(ticket);
@@ -53,7 +53,7 @@ impl Waitable for Permits {
         })
     }
 
-    fn unpublish(&self, ticket: Ticket) {
+    fn unregister(&self, ticket: Ticket) {
         self.with(|state| state.1.retain(|held| *held != ticket));
     }
 }
@@ -112,7 +112,7 @@ fn a_select_misses_nothing_while_a_waitable_waits() {
     });
 }
 
-/// The waitable waits for something else in `publish`, a few times, and then completes.
+/// The waitable waits for something else in `register`, a few times, and then completes.
 struct Waits(Cell<u32>, fn());
 
 impl Waitable for Waits {
@@ -122,7 +122,7 @@ impl Waitable for Waits {
         (self.0.get() == 0).then_some(())
     }
 
-    fn publish(&self, ticket: Ticket) -> bool {
+    fn register(&self, ticket: Ticket) -> bool {
         (self.1)();
         self.0.set(self.0.get() - 1);
         // If it did not have to wait, the ticket is valid.
@@ -130,7 +130,7 @@ impl Waitable for Waits {
         true
     }
 
-    fn unpublish(&self, _: Ticket) {}
+    fn unregister(&self, _: Ticket) {}
 }
 
 /// The end of a wait inside of a waitable is not mistaken for the end of the wait around it.
@@ -188,12 +188,12 @@ impl Waitable for Keeps {
         self.kept.lock().unwrap().map(drop)
     }
 
-    fn publish(&self, ticket: Ticket) -> bool {
+    fn register(&self, ticket: Ticket) -> bool {
         *self.kept.lock().unwrap() = Some(ticket);
         self.admits
     }
 
-    fn unpublish(&self, _: Ticket) {
+    fn unregister(&self, _: Ticket) {
         panic!("on purpose");
     }
 }
@@ -232,12 +232,12 @@ fn a_ticket_that_was_kept_takes_no_wake() {
         fn try_complete(&self) -> Option<()> {
             self.0.try_complete()
         }
-        fn publish(&self, ticket: Ticket) -> bool {
-            self.0.publish(ticket)
+        fn register(&self, ticket: Ticket) -> bool {
+            self.0.register(ticket)
         }
-        fn unpublish(&self, ticket: Ticket) {
+        fn unregister(&self, ticket: Ticket) {
             self.1.store(ticket.wake(), Ordering::Relaxed);
-            self.0.unpublish(ticket);
+            self.0.unregister(ticket);
         }
     }
     check(|| {
@@ -266,11 +266,11 @@ impl<F: Fn()> Waitable for Moves<F> {
         None
     }
 
-    fn publish(&self, _: Ticket) -> bool {
+    fn register(&self, _: Ticket) -> bool {
         true
     }
 
-    fn unpublish(&self, _: Ticket) {}
+    fn unregister(&self, _: Ticket) {}
 }
 
 /// A value that is always in one of the channels, and moves from the last one to the first while

@@ -22,10 +22,10 @@ use super::waitable::Waitable;
 /// #     fn try_complete(&self) -> Option<u32> {
 /// #         Some(self.0)
 /// #     }
-/// #     fn publish(&self, _: Ticket) -> bool {
+/// #     fn register(&self, _: Ticket) -> bool {
 /// #         false
 /// #     }
-/// #     fn unpublish(&self, _: Ticket) {}
+/// #     fn unregister(&self, _: Ticket) {}
 /// # }
 /// use pirn::select::Select;
 ///
@@ -44,7 +44,7 @@ pub struct WaitCase<'a, W: Waitable + ?Sized> {
 /// Returns a case for a select that wins when `waitable` completes.
 ///
 /// Its three functions are called without any lock held. If one of them panics, the select does,
-/// and all its cases are withdrawn; if `unpublish` panics as well, the process ends.
+/// and all its cases are withdrawn; if `unregister` panics as well, the process ends.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -60,10 +60,10 @@ pub struct WaitCase<'a, W: Waitable + ?Sized> {
 /// #     fn try_complete(&self) -> Option<u32> {
 /// #         Some(self.0)
 /// #     }
-/// #     fn publish(&self, _: Ticket) -> bool {
+/// #     fn register(&self, _: Ticket) -> bool {
 /// #         false
 /// #     }
-/// #     fn unpublish(&self, _: Ticket) {}
+/// #     fn unregister(&self, _: Ticket) {}
 /// # }
 /// use std::time::Duration;
 ///
@@ -101,10 +101,10 @@ impl<W: Waitable + ?Sized> WaitCase<'_, W> {
     /// #     fn try_complete(&self) -> Option<u32> {
     /// #         Some(self.0)
     /// #     }
-    /// #     fn publish(&self, _: Ticket) -> bool {
+    /// #     fn register(&self, _: Ticket) -> bool {
     /// #         false
     /// #     }
-    /// #     fn unpublish(&self, _: Ticket) {}
+    /// #     fn unregister(&self, _: Ticket) {}
     /// # }
     /// use pirn::select::Select;
     ///
@@ -130,11 +130,11 @@ impl<W: Waitable + ?Sized> Case for WaitCase<'_, W> {
     }
 
     fn publish(self: Pin<&Self>, call: Call) -> bool {
-        self.waitable.publish(call.ticket)
+        self.waitable.register(call.ticket)
     }
 
     fn withdraw(self: Pin<&Self>, call: Call, _: Outcome) {
-        self.waitable.unpublish(call.ticket);
+        self.waitable.unregister(call.ticket);
     }
 }
 

@@ -40,7 +40,7 @@ use crate::fiber::Ticket;
 ///         self.0.lock().unwrap().0.then_some(())
 ///     }
 ///
-///     fn publish(&self, ticket: Ticket) -> bool {
+///     fn register(&self, ticket: Ticket) -> bool {
 ///         let mut gate = self.0.lock().unwrap();
 ///         if !gate.0 {
 ///             gate.1.push(ticket);
@@ -48,7 +48,7 @@ use crate::fiber::Ticket;
 ///         !gate.0
 ///     }
 ///
-///     fn unpublish(&self, ticket: Ticket) {
+///     fn unregister(&self, ticket: Ticket) {
 ///         self.0.lock().unwrap().1.retain(|other| *other != ticket);
 ///     }
 /// }
@@ -81,11 +81,11 @@ pub trait Waitable {
     ///         Some(self.0)
     ///     }
     ///
-    ///     fn publish(&self, _: Ticket) -> bool {
+    ///     fn register(&self, _: Ticket) -> bool {
     ///         false
     ///     }
     ///
-    ///     fn unpublish(&self, _: Ticket) {}
+    ///     fn unregister(&self, _: Ticket) {}
     /// }
     ///
     /// assert_eq!(Ready(7).try_complete(), Some(7));
@@ -97,12 +97,12 @@ pub trait Waitable {
     /// [`try_complete`](Waitable::try_complete) is called again.
     ///
     /// After this has returned true, every event that makes completion possible wakes the ticket,
-    /// until [`unpublish`](Waitable::unpublish). The [trait](Waitable) has an example.
-    fn publish(&self, ticket: Ticket) -> bool;
+    /// until [`unregister`](Waitable::unregister). The [trait](Waitable) has an example.
+    fn register(&self, ticket: Ticket) -> bool;
 
-    /// Deregisters `ticket`. Called once after each successful `publish`, also when the ticket has
+    /// Deregisters `ticket`. Called once after each successful `register`, also when the ticket has
     /// been used. The ticket may be gone already.
-    fn unpublish(&self, ticket: Ticket);
+    fn unregister(&self, ticket: Ticket);
 }
 
 /// Waits until `waitable` completes.
@@ -112,8 +112,8 @@ pub trait Waitable {
 ///
 /// # Panics
 /// If one of the three functions does. The wait is over then, and its ticket has no effect. After a
-/// panic of `publish`, `unpublish` is not called. After a panic of `try_complete` it is, and if it
-/// panics as well the process ends. If `unpublish` panics, the result of `try_complete` is dropped.
+/// panic of `register`, `unregister` is not called. After a panic of `try_complete` it is, and if it
+/// panics as well the process ends. If `unregister` panics, the result of `try_complete` is dropped.
 ///
 /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
 ///
@@ -131,10 +131,10 @@ pub trait Waitable {
 /// #     fn try_complete(&self) -> Option<u32> {
 /// #         Some(self.0)
 /// #     }
-/// #     fn publish(&self, _: Ticket) -> bool {
+/// #     fn register(&self, _: Ticket) -> bool {
 /// #         false
 /// #     }
-/// #     fn unpublish(&self, _: Ticket) {}
+/// #     fn unregister(&self, _: Ticket) {}
 /// # }
 /// assert_eq!(pirn::wait::on(&Ready(7)), Ok(7));
 /// ```
@@ -150,45 +150,45 @@ pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
             return Ok(output);
         }
         let ticket = lend_ticket();
-        let mut published = Published {
+        let mut registered = Registered {
             waitable,
             ticket,
             remembered: false,
         };
-        published.remembered = waitable.publish(ticket);
-        if !published.remembered {
+        registered.remembered = waitable.register(ticket);
+        if !registered.remembered {
             continue;
         }
         if let Some(output) = waitable.try_complete() {
-            drop(published);
+            drop(registered);
             consume_budget(Operation::Wait, (&raw const *waitable).addr());
             return Ok(output);
         }
         let end = park(ticket, &Spec::interruptible(Reason::Waitable));
-        drop(published);
+        drop(registered);
         if let Some(interrupt) = end.how.interrupt() {
             return Err(interrupt);
         }
     }
 }
 
-/// A published ticket; dropping this revokes it. That also holds if the user's code unwinds, or has
-/// kept a ticket although `publish` returned false.
-struct Published<'a, W: Waitable + ?Sized> {
+/// A registered ticket; dropping this revokes it. That also holds if the user's code unwinds, or has
+/// kept a ticket although `register` returned false.
+struct Registered<'a, W: Waitable + ?Sized> {
     waitable: &'a W,
     ticket: Ticket,
     remembered: bool,
 }
 
-impl<W: Waitable + ?Sized> Drop for Published<'_, W> {
+impl<W: Waitable + ?Sized> Drop for Registered<'_, W> {
     fn drop(&mut self) {
         if mutant!("ticket_called_in_late") && std::mem::take(&mut self.remembered) {
-            self.waitable.unpublish(self.ticket);
+            self.waitable.unregister(self.ticket);
         }
-        // First, since `unpublish` may unwind, and need not find the ticket unused.
+        // First, since `unregister` may unwind, and need not find the ticket unused.
         call_in(self.ticket);
         if self.remembered {
-            self.waitable.unpublish(self.ticket);
+            self.waitable.unregister(self.ticket);
         }
     }
 }

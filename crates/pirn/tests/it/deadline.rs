@@ -232,10 +232,10 @@ impl Waitable for Never {
     fn try_complete(&self) -> Option<()> {
         None
     }
-    fn publish(&self, _: Ticket) -> bool {
+    fn register(&self, _: Ticket) -> bool {
         true
     }
-    fn unpublish(&self, _: Ticket) {}
+    fn unregister(&self, _: Ticket) {}
 }
 
 /// Every interruptible call ends at a deadline that expires while it waits, and at once under an

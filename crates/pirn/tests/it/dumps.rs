@@ -262,6 +262,7 @@ fn a_signal_asks_for_a_dump() {
         });
     }
     drop(child.stdin.take());
+    eventually("it ends", || child.try_wait().unwrap().is_some());
     let (status, text) = (child.wait().unwrap(), text());
     assert!(status.success(), "{status}: {text}");
     assert!(text.contains("(Park) at "), "{text}");

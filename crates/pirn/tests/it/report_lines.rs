@@ -92,11 +92,11 @@ impl Waitable for Never {
         None
     }
 
-    fn publish(&self, _: Ticket) -> bool {
+    fn register(&self, _: Ticket) -> bool {
         true
     }
 
-    fn unpublish(&self, _: Ticket) {}
+    fn unregister(&self, _: Ticket) {}
 }
 
 /// A fiber that waits.

@@ -57,10 +57,10 @@ fn what_is_always_possible_somewhere_is_not_missed() {
             }
             None
         }
-        fn publish(&self, _: Ticket) -> bool {
+        fn register(&self, _: Ticket) -> bool {
             true
         }
-        fn unpublish(&self, _: Ticket) {}
+        fn unregister(&self, _: Ticket) {}
     }
     let ways: [fn(&mut Select<'_>) -> Option<usize>; 2] = [
         |select| select.try_wait(),

@@ -170,7 +170,7 @@ impl Waitable for Flag {
         self.0.lock().unwrap().0.then_some(())
     }
 
-    fn publish(&self, ticket: Ticket) -> bool {
+    fn register(&self, ticket: Ticket) -> bool {
         let mut state = self.0.lock().unwrap();
         if !state.0 {
             state.1.push(ticket);
@@ -178,7 +178,7 @@ impl Waitable for Flag {
         !state.0
     }
 
-    fn unpublish(&self, ticket: Ticket) {
+    fn unregister(&self, ticket: Ticket) {
         self.0.lock().unwrap().1.retain(|held| *held != ticket);
     }
 }
@@ -193,7 +193,7 @@ impl Waitable for Waits {
         (self.0.get() == 0).then_some(())
     }
 
-    fn publish(&self, ticket: Ticket) -> bool {
+    fn register(&self, ticket: Ticket) -> bool {
         (self.1)();
         self.0.set(self.0.get() - 1);
         // If it has not had to wait after all, the ticket is valid.
@@ -201,7 +201,7 @@ impl Waitable for Waits {
         true
     }
 
-    fn unpublish(&self, _: Ticket) {}
+    fn unregister(&self, _: Ticket) {}
 }
 
 /// G4. The end of a wait inside a waitable is not mistaken for the end of the wait that it is
@@ -347,12 +347,12 @@ impl<F: Fn()> Waitable for Trigger<F> {
         None
     }
 
-    fn publish(&self, _: Ticket) -> bool {
+    fn register(&self, _: Ticket) -> bool {
         (self.0)();
         true
     }
 
-    fn unpublish(&self, _: Ticket) {}
+    fn unregister(&self, _: Ticket) {}
 }
 
 /// Selects on `other`, which `make_possible` makes possible while the cases are published: before

@@ -40,7 +40,7 @@ impl Waitable for Event {
         self.state.lock().unwrap().0.then_some("set")
     }
 
-    fn publish(&self, ticket: Ticket) -> bool {
+    fn register(&self, ticket: Ticket) -> bool {
         let mut state = self.state.lock().unwrap();
         if !state.0 {
             state.1.push(ticket);
@@ -48,7 +48,7 @@ impl Waitable for Event {
         !state.0
     }
 
-    fn unpublish(&self, ticket: Ticket) {
+    fn unregister(&self, ticket: Ticket) {
         self.state.lock().unwrap().1.retain(|held| *held != ticket);
     }
 }
@@ -86,7 +86,7 @@ impl Waitable for Permits {
         Some(())
     }
 
-    fn publish(&self, ticket: Ticket) -> bool {
+    fn register(&self, ticket: Ticket) -> bool {
         let mut state = self.state.lock().unwrap();
         if state.0 > 0 {
             return false;
@@ -95,7 +95,7 @@ impl Waitable for Permits {
         true
     }
 
-    fn unpublish(&self, ticket: Ticket) {
+    fn unregister(&self, ticket: Ticket) {
         self.state.lock().unwrap().1.retain(|held| *held != ticket);
     }
 }
@@ -116,12 +116,12 @@ impl Waitable for Hoard {
         Some(())
     }
 
-    fn publish(&self, ticket: Ticket) -> bool {
+    fn register(&self, ticket: Ticket) -> bool {
         self.tickets.lock().unwrap().push(ticket);
         true
     }
 
-    fn unpublish(&self, _: Ticket) {}
+    fn unregister(&self, _: Ticket) {}
 }
 
 /// A waitable of the user works on fibers and threads.
@@ -329,14 +329,14 @@ fn a_waitable_that_panics() {
             assert_ne!(self.0, "try", "on purpose");
             None
         }
-        fn publish(&self, _: Ticket) -> bool {
-            assert_ne!(self.0, "publish", "on purpose");
+        fn register(&self, _: Ticket) -> bool {
+            assert_ne!(self.0, "register", "on purpose");
             panic!("on purpose, too");
         }
-        fn unpublish(&self, _: Ticket) {}
+        fn unregister(&self, _: Ticket) {}
     }
     alone(|| {
-        for place in ["try", "publish"] {
+        for place in ["try", "register"] {
             assert!(pirn::spawn(move || on(&Panics(place))).join().is_err());
         }
         let (tx, rx) = channel::bounded(0);
@@ -359,17 +359,17 @@ impl Waitable for Clings {
         self.kept.lock().unwrap().map(drop)
     }
 
-    fn publish(&self, ticket: Ticket) -> bool {
+    fn register(&self, ticket: Ticket) -> bool {
         *self.kept.lock().unwrap() = Some(ticket);
         true
     }
 
-    fn unpublish(&self, _: Ticket) {
+    fn unregister(&self, _: Ticket) {
         panic!("on purpose");
     }
 }
 
-/// The ticket of a wait that ended by a panic in `unpublish`: it has no effect.
+/// The ticket of a wait that ended by a panic in `unregister`: it has no effect.
 fn wait_that_clings() -> Ticket {
     let clings = Clings::default();
     let unwound = catch_unwind(AssertUnwindSafe(|| on(&clings)));
@@ -377,10 +377,10 @@ fn wait_that_clings() -> Ticket {
     clings.kept.into_inner().unwrap().unwrap()
 }
 
-/// A waitable that panics in `unpublish` keeps a ticket that ends nothing: a wake that is passed on
+/// A waitable that panics in `unregister` keeps a ticket that ends nothing: a wake that is passed on
 /// from one ticket to the next does not stop there, and no later wait is ended.
 #[test]
-fn a_waitable_that_panics_in_unpublish() {
+fn a_waitable_that_panics_in_unregister() {
     const NAP: Duration = Duration::from_micros(200);
     for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
@@ -399,27 +399,27 @@ fn a_waitable_that_panics_in_unpublish() {
     }
 }
 
-/// A `publish` that returns false has stored nothing: there is nothing to undo, and both are tried
+/// A `register` that returns false has stored nothing: there is nothing to undo, and both are tried
 /// again.
 #[test]
-fn what_was_not_published_is_not_unpublished() {
+fn what_was_not_registered_is_not_unregistered() {
     #[derive(Default)]
     struct Denies {
         tries: AtomicUsize,
-        published: AtomicUsize,
+        registered: AtomicUsize,
     }
     impl Waitable for Denies {
         type Output = ();
         fn try_complete(&self) -> Option<()> {
             self.tries.fetch_add(1, Ordering::SeqCst);
-            (self.published.load(Ordering::SeqCst) == 3).then_some(())
+            (self.registered.load(Ordering::SeqCst) == 3).then_some(())
         }
-        fn publish(&self, _: Ticket) -> bool {
-            self.published.fetch_add(1, Ordering::SeqCst);
+        fn register(&self, _: Ticket) -> bool {
+            self.registered.fetch_add(1, Ordering::SeqCst);
             false
         }
-        fn unpublish(&self, _: Ticket) {
-            panic!("nothing was published");
+        fn unregister(&self, _: Ticket) {
+            panic!("nothing was registered");
         }
     }
     pirn::runtime::test(|_| {
@@ -440,10 +440,10 @@ fn a_loop_of_complete_waits_gives_way() {
             let before = self.1.fetch_add(1, Ordering::SeqCst);
             (before % self.0 == self.0 - 1).then_some(())
         }
-        fn publish(&self, _: Ticket) -> bool {
+        fn register(&self, _: Ticket) -> bool {
             true
         }
-        fn unpublish(&self, _: Ticket) {}
+        fn unregister(&self, _: Ticket) {}
     }
     for at in [1, 2] {
         alone(move || {
@@ -455,7 +455,7 @@ fn a_loop_of_complete_waits_gives_way() {
     }
 }
 
-/// If one `unpublish` panics in a select, the others are called all the same.
+/// If one `unregister` panics in a select, the others are called all the same.
 #[test]
 fn a_panic_of_one_leaves_nothing_of_the_others() {
     for _ in 0..20 {
@@ -465,7 +465,7 @@ fn a_panic_of_one_leaves_nothing_of_the_others() {
             let mut select = Select::new();
             select.add(&mut waits);
             select.add(&mut panics);
-            // It does not wait, and publishes both all the same.
+            // It does not wait, and registers both all the same.
             let wait = AssertUnwindSafe(|| select.try_wait());
             assert!(catch_unwind(wait).is_err());
         });

@@ -31,12 +31,12 @@ impl Waitable for Flag {
         self.raised.load(Ordering::SeqCst).then_some(())
     }
 
-    fn publish(&self, ticket: Ticket) -> bool {
+    fn register(&self, ticket: Ticket) -> bool {
         self.waiting.lock().expect("no panics").push(ticket);
         true
     }
 
-    fn unpublish(&self, ticket: Ticket) {
+    fn unregister(&self, ticket: Ticket) {
         self.waiting
             .lock()
             .expect("no panics")

@@ -32,14 +32,14 @@ use crate::fiber::state::{Claim, Code, Epoch};
 /// #     fn try_complete(&self) -> Option<()> {
 /// #         self.0.lock().unwrap().0.then_some(())
 /// #     }
-/// #     fn publish(&self, ticket: Ticket) -> bool {
+/// #     fn register(&self, ticket: Ticket) -> bool {
 /// #         let mut gate = self.0.lock().unwrap();
 /// #         if !gate.0 {
 /// #             gate.1.push(ticket);
 /// #         }
 /// #         !gate.0
 /// #     }
-/// #     fn unpublish(&self, ticket: Ticket) {
+/// #     fn unregister(&self, ticket: Ticket) {
 /// #         self.0.lock().unwrap().1.retain(|other| *other != ticket);
 /// #     }
 /// # }

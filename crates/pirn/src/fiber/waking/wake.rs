@@ -32,12 +32,12 @@ impl Ticket {
     ///         *self.0.lock().unwrap()
     ///     }
     ///
-    ///     fn publish(&self, ticket: Ticket) -> bool {
+    ///     fn register(&self, ticket: Ticket) -> bool {
     ///         *self.0.lock().unwrap() = Some(ticket);
     ///         false
     ///     }
     ///
-    ///     fn unpublish(&self, _: Ticket) {}
+    ///     fn unregister(&self, _: Ticket) {}
     /// }
     ///
     /// let ticket = on(&Kept(Mutex::new(None))).unwrap();

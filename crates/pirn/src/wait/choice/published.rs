@@ -97,7 +97,7 @@ impl<'a> Published<'a> {
 impl Drop for Published<'_> {
     fn drop(&mut self) {
         if self.loan {
-            // First, since a user's `unpublish` may unwind.
+            // First, since a user's `unregister` may unwind.
             call_in(self.ticket);
         }
         // UNWIND: if one unwinds, the others are withdrawn on the way out.

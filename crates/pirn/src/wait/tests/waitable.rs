@@ -8,7 +8,7 @@ use crate::select::Select;
 use crate::spawn::{JoinHandle, spawn, yield_now};
 use crate::wait::{Ticket, Waitable, case, on};
 
-/// The action of `publish` with the ticket, which it always keeps.
+/// The action of `register` with the ticket, which it always keeps.
 #[derive(Debug, Copy, Clone)]
 enum Deed {
     /// Returns false.
@@ -42,7 +42,7 @@ impl Waitable for Rogue {
         self.kept().map(drop)
     }
 
-    fn publish(&self, ticket: Ticket) -> bool {
+    fn register(&self, ticket: Ticket) -> bool {
         *self.kept.lock().expect("no panic while it is held") = Some(ticket);
         match self.deed {
             Deed::Denies => false,
@@ -54,7 +54,7 @@ impl Waitable for Rogue {
         }
     }
 
-    fn unpublish(&self, _ticket: Ticket) {}
+    fn unregister(&self, _ticket: Ticket) {}
 }
 
 /// A fiber that uses the ticket while its parent waits for its end, and ends a while later.
