@@ -78,6 +78,8 @@ impl fmt::Debug for Payload {
 
 /// An error returned from a join: the reason why there is no result.
 ///
+/// It is neither `Clone` nor `PartialEq`: the payload of a panic, a `Box<dyn Any>`, is neither.
+///
 /// # Examples
 /// ```
 /// let fiber = pirn::spawn(|| -> u32 { panic!("on purpose") });

@@ -1,6 +1,7 @@
 //! Iterators over incoming connections.
 
 use std::io;
+use std::iter::FusedIterator;
 use std::os::fd::AsFd as _;
 
 use super::accepting::Accepting;
@@ -115,6 +116,9 @@ impl Iterator for Incoming<'_> {
     }
 }
 
+/// After its end it stays at its end.
+impl FusedIterator for Incoming<'_> {}
+
 impl UnixListener {
     /// Returns an iterator over incoming connections, like
     /// [`TcpListener::incoming`](super::TcpListener::incoming).
@@ -173,3 +177,6 @@ impl Iterator for UnixIncoming<'_> {
         None
     }
 }
+
+/// After its end it stays at its end.
+impl FusedIterator for UnixIncoming<'_> {}
