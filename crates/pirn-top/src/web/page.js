@@ -162,6 +162,11 @@ function showRates() {
     const words = delays.map(([bound, stalls]) => `${bound === null ? 'longer' : 'up to ' + time(bound * 1e6)}: ${count(stalls)}`);
     parts.push(make('div', { id: 'delays' }, 'Stalls: ' + words.join(', ')));
   }
+  const { stack_touched: touched, stack_size: size, stack_size_suggested: suggested } = state.last.runtime;
+  if (touched > 0 && size !== undefined) {
+    const advice = suggested === undefined ? '' : suggested > size ? `: raise to ${bytes(suggested)}` : `: ${bytes(suggested)} would do`;
+    parts.push(make('div', { id: 'stacks' }, `Deepest stack: ${bytes(touched)}/${bytes(size)}${advice}`));
+  }
   by('rates').replaceChildren(...parts);
 }
 

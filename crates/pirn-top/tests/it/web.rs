@@ -431,5 +431,6 @@ fn alone_a_browser_shows_a_hundred_thousand_fibers() {
     let rows = page.matches(r#"class="row link""#).count();
     assert!((20..100).contains(&rows), "{rows} rows");
     assert!(page.matches(r#"class="lane""#).count() >= 2);
+    assert!(page.contains("Deepest stack: "), "{page}");
     drop(sender);
 }
