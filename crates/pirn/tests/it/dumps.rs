@@ -70,7 +70,20 @@ fn a_dump_has_its_shape() {
             "{text}"
         );
         assert_eq!(lines[2], "  worker 0: 2 fibers, 0 ready, 0 fresh");
-        assert!(lines[3].contains("'unnamed' runs, spawned at"), "{text}");
+        // By their ids, which are not in the order of starts where memory is used again.
+        let fibers = lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("    fiber "));
+        let fibers: Vec<_> = fibers.filter_map(|line| line.split_once(' ')).collect();
+        let ids = fibers.iter().map(|(id, _)| id.parse::<u64>().unwrap());
+        assert!(fibers.len() == 2 && ids.is_sorted(), "{text}");
+        let mut runs = fibers
+            .iter()
+            .map(|(_, is)| is.starts_with("'unnamed' runs, spawned at"));
+        assert!(
+            lines[3].starts_with("    fiber ") && runs.any(|is| is),
+            "{text}"
+        );
         let reader = lines
             .iter()
             .position(|line| line.contains("'reader' waits for"));
