@@ -3,5 +3,6 @@
 //! [README.md]: crate::guide
 //! [channels.md]: crate::guide::channels
 //! [running.md]: crate::guide::running
+//! [select.md]: crate::guide::select
 
 #![doc = include_str!("../../guide/structure.md")]
