@@ -241,19 +241,20 @@ pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
     fiber.header().home().on_arrival(current::local());
     loop {
         // SAFETY: called once, on the fiber.
-        unsafe { live(fiber) };
+        let joiner = unsafe { live(fiber) };
         let home = fiber.header().home();
         // SAFETY: this is the root of its stack, which is no longer needed.
-        fiber = unsafe { home.ended(current::local(), fiber) };
+        fiber = unsafe { home.ended(current::local(), fiber, joiner) };
     }
 }
 
-/// Runs a fiber on its stack: its closure and all that follows, up to step 5.
+/// Runs a fiber on its stack: its closure and all that follows, up to step 5. Returns the address of
+/// the first joiner, if that is a fiber that was woken; or 0.
 ///
 /// # Safety
 /// Called once for each fiber, by the fiber itself.
 #[inline(always)]
-pub(crate) unsafe fn live(fiber: FiberPtr) {
+pub(crate) unsafe fn live(fiber: FiberPtr) -> usize {
     // H2: the fiber's own header.
     let header = fiber.header();
     match header.scope().region() {
@@ -264,10 +265,11 @@ pub(crate) unsafe fn live(fiber: FiberPtr) {
     }
     // A waiter that is woken may end what the fiber has inherited, so the fiber has left that by
     // now.
-    let ending = publish(fiber);
+    let (ending, joiner) = publish(fiber);
     notify_scope(fiber, ending);
     // Values that the user's code in the hook has made, and lasting ones.
     destroy_all(header);
+    joiner
 }
 
 /// As [`run_out`], for a fiber that inherits the region of its parent's code.
@@ -297,8 +299,8 @@ unsafe fn run_out(fiber: FiberPtr) {
     destroy(header);
 }
 
-/// Steps 3 and 4 of the end.
-fn publish(fiber: FiberPtr) -> Ending {
+/// Steps 3 and 4 of the end. Returns the address of the first joiner too, as [`live`] does.
+fn publish(fiber: FiberPtr) -> (Ending, usize) {
     let header = fiber.header();
     let panicked = header.outcome() == Outcome::Panicked;
     let mut join = header.join.lock();
@@ -311,20 +313,21 @@ fn publish(fiber: FiberPtr) -> Ending {
     }
     join.done = !mutant!("done_after_the_claims");
     // PERF: usually a child of a scope has no joiner; 27 instructions less (bench guard).
-    if join.whole || !join.waiters.is_empty() {
-        publish_to_joiners(header, join);
+    let joiner = if join.whole || !join.waiters.is_empty() {
+        publish_to_joiners(header, join)
     } else {
         drop(join);
-    }
+        0
+    };
     if mutant!("done_after_the_claims") {
         header.join.lock().done = true;
     }
-    Ending { panicked, detached }
+    (Ending { panicked, detached }, joiner)
 }
 
 /// Continues [`publish`] if joiners wait, or the fiber has a token of its own for its jobs.
 #[inline(never)]
-fn publish_to_joiners(header: &Header, mut join: LockGuard<'_, Join>) {
+fn publish_to_joiners(header: &Header, mut join: LockGuard<'_, Join>) -> usize {
     let whole = if join.whole {
         join.whole = false;
         join.own.take()
@@ -337,12 +340,13 @@ fn publish_to_joiners(header: &Header, mut join: LockGuard<'_, Join>) {
     let more = !join.waiters.is_empty();
     drop(join);
     drop(whole);
-    if let Some(joiner) = first {
-        joiner.enqueue();
-        if more {
-            wake_more_joiners(header);
-        }
+    let Some(wake) = first else { return 0 };
+    let joiner = wake.address();
+    wake.enqueue();
+    if more {
+        wake_more_joiners(header);
     }
+    joiner
 }
 
 /// Wakes all joiners but the first.
@@ -387,7 +391,7 @@ pub(crate) fn refuse(fiber: FiberPtr) {
     unsafe { run_caught(fiber) };
     // The values that it has inherited.
     destroy_all(header);
-    let ending = publish(fiber);
+    let (ending, _) = publish(fiber);
     notify_scope(fiber, ending);
     header.state.finish();
     header.life.end();

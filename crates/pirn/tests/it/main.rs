@@ -165,6 +165,8 @@ mod inspect_walk;
 mod interval;
 /// The result is available when a join returns, for any number of joiners.
 mod join;
+/// The order of children and of the fiber that joins them.
+mod join_siblings;
 /// Waiting on a number, as a base for primitives of the user.
 mod keyed;
 /// Signals are received from a channel.

@@ -106,6 +106,12 @@ impl Wake {
         Wake(Some(fiber))
     }
 
+    /// Returns the address of the fiber that was parked; 0 for none.
+    #[inline]
+    pub(crate) fn address(&self) -> usize {
+        self.0.map_or(0, |fiber| fiber.as_ptr().addr())
+    }
+
     /// Returns the fiber that was parked, for a later enqueue.
     pub(crate) fn into_fiber(self) -> Option<FiberPtr> {
         self.0

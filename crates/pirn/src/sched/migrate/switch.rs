@@ -80,9 +80,14 @@ impl Worker {
     /// # Safety
     /// As `Schedule::ended`, on this worker.
     #[inline(never)]
-    unsafe fn succeed_free(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
+    unsafe fn succeed_free(
+        &self,
+        local: &Local,
+        fiber: FiberPtr,
+        joiner: usize,
+    ) -> FiberPtr {
         // SAFETY: the caller's promise, passed on.
-        unsafe { self.succeed(local, fiber) }
+        unsafe { self.succeed(local, fiber, joiner) }
     }
 
     /// Step 2: completes the switch of a fiber that has just been left here.
@@ -281,9 +286,9 @@ impl Schedule for SharedQueues {
         Worker::here(local).on_arrival(local);
     }
 
-    unsafe fn ended(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
+    unsafe fn ended(&self, local: &Local, fiber: FiberPtr, joiner: usize) -> FiberPtr {
         // SAFETY: the caller's promise, passed on.
-        unsafe { Worker::here(local).succeed_free(local, fiber) }
+        unsafe { Worker::here(local).succeed_free(local, fiber, joiner) }
     }
 
     unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) -> usize {

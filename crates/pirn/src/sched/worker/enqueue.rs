@@ -436,9 +436,9 @@ impl Schedule for Inbox<FiberHead> {
         Worker::here(local).saw_close(fiber, channel);
     }
 
-    unsafe fn ended(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
+    unsafe fn ended(&self, local: &Local, fiber: FiberPtr, joiner: usize) -> FiberPtr {
         // SAFETY: the caller's promise, passed on.
-        unsafe { Worker::here(local).succeed(local, fiber) }
+        unsafe { Worker::here(local).succeed(local, fiber, joiner) }
     }
 
     unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) -> usize {

@@ -1,10 +1,10 @@
 //! Finding a worker's next fiber in its own queues and in the injector.
 //!
 //! Order: every n dispatches the injector, every `MAINTENANCE_INTERVAL` dispatches the
-//! maintenance. Otherwise the `next` slot (at most three in a row), then ready list and ring in
-//! alternation. Then the inbox, the timers, what others have placed here
-//! (`sched::placement::balance`), the own injector shard, any shard. Stealing and sleeping are in
-//! `park`.
+//! maintenance. Otherwise the `next` slot (at most three in a row, with the siblings that run
+//! before a joiner: `take`), then ready list and ring in alternation. Then the inbox, the timers,
+//! what others have placed here (`sched::placement::balance`), the own injector shard, any shard.
+//! Stealing and sleeping are in `park`.
 
 use crate::base::clock;
 use crate::base::list::Fifo;

@@ -303,9 +303,13 @@ impl Worker {
         &self,
         local: &Local,
         fiber: FiberPtr,
+        joiner: usize,
     ) -> FiberPtr {
         checks::leaving(fiber);
         let remote = self.remote();
+        if joiner != 0 {
+            self.prefer_siblings(remote, fiber, joiner);
+        }
         let next = self.next_on_fiber(remote);
         if let Some(successor) = next
             && self.may_inherit(fiber, successor)

@@ -3,6 +3,7 @@
 //! Does not own: the lists of its own (`queues`), or when it looks further (`next_fiber`).
 
 use crate::fiber::{FiberHead, FiberPtr};
+use crate::sched::pool::remote::Remote;
 use crate::sched::queue::next_slot::NextItem;
 use crate::sched::worker::run::Worker;
 
@@ -11,6 +12,12 @@ impl Worker {
     pub(super) fn take_next(&self) -> Option<FiberPtr> {
         let next = &self.remote().next;
         if let Some(streak) = self.queues.streak() {
+            // They are a part of the streak, and do not prolong it.
+            if self.queues.has_joiner()
+                && let Some(sibling) = self.take_sibling()
+            {
+                return Some(sibling);
+            }
             if let Some(item) = next.take() {
                 self.queues.set_streak(streak + 1);
                 self.remote().counters.next_hits.increment();
@@ -21,6 +28,40 @@ impl Worker {
         }
         self.queues.end_streak();
         None
+    }
+
+    /// Lets siblings of `ended` run before the joiner that its end has put into the slot.
+    ///
+    /// A parent that has spawned many fibers joins one after the other. If it ran after each end, it
+    /// would park again at the next one: with ten children nine times in ten. Siblings are fresh
+    /// fibers of the same spawn line. Those of a line of long computations do not count.
+    #[inline]
+    pub(super) fn prefer_siblings(
+        &self,
+        remote: &Remote,
+        ended: FiberPtr,
+        joiner: usize,
+    ) {
+        let header = ended.header();
+        // A joiner of another worker is not in the slot; a fresh fiber has its bit there.
+        if header.placement.get() == 0 && remote.next.look() == joiner {
+            self.queues.begin_siblings(joiner, header.location());
+        }
+    }
+
+    /// Returns the fresh fiber that runs before the joiner in the slot, if one does: as many in a
+    /// row as take less, by the average, than the wake of a worker (`is_surplus`).
+    #[inline]
+    fn take_sibling(&self) -> Option<FiberPtr> {
+        let remote = self.remote();
+        let row = self.queues.count_sibling(remote.next.look());
+        let fiber = row
+            .filter(|row| !self.maintenance.intervals.is_surplus(*row as usize))
+            .and_then(|_| remote.ring.pop());
+        if fiber.is_none_or(|fiber| !self.queues.is_sibling(fiber)) {
+            self.queues.end_siblings();
+        }
+        fiber
     }
 
     #[inline(always)]

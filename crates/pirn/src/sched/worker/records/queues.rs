@@ -8,6 +8,8 @@
 //! one that comes back to them.
 
 use std::cell::{Cell, UnsafeCell};
+use std::panic::Location;
+use std::ptr;
 
 use crate::base::list::{Fifo, List};
 use crate::fiber::{FiberHead, FiberPtr, Header};
@@ -15,6 +17,10 @@ use crate::fiber::{FiberHead, FiberPtr, Header};
 /// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do not
 /// starve the rest. The same as Tokio's.
 const STREAK: u32 = 3;
+
+/// Fibers in a row that run before the joiner of the one that ended before them. With 16 the joiner of
+/// ten children parks once, and the longest delay stays small if they suddenly take longer.
+const SIBLINGS: u32 = 16;
 
 /// The lists of one worker.
 pub(in crate::sched) struct Queues {
@@ -30,6 +36,13 @@ pub(in crate::sched) struct Queues {
     ring_first: Cell<bool>,
     /// Fresh fibers in a row that were put behind started ones.
     deferred: Cell<u32>,
+    /// The joiner that waits in the `next` slot while siblings run, as `Next::look` says; or 0. Only
+    /// compared: it may have left the slot.
+    joiner: Cell<usize>,
+    /// Where the siblings were spawned.
+    line: Cell<*const Location<'static>>,
+    /// Siblings that have run in a row.
+    siblings: Cell<u32>,
 }
 
 impl Queues {
@@ -41,6 +54,9 @@ impl Queues {
             streak: Cell::new(0),
             ring_first: Cell::new(false),
             deferred: Cell::new(0),
+            joiner: Cell::new(0),
+            line: Cell::new(ptr::null()),
+            siblings: Cell::new(0),
         }
     }
 
@@ -48,6 +64,46 @@ impl Queues {
     #[inline(always)]
     pub(in crate::sched) fn has_first(&self) -> bool {
         self.first.get().is_some()
+    }
+
+    /// Makes fibers of `line` run before the joiner in the `next` slot. A row that has begun goes on
+    /// with it.
+    #[inline(always)]
+    pub(in crate::sched) fn begin_siblings(
+        &self,
+        joiner: usize,
+        line: &'static Location<'static>,
+    ) {
+        self.joiner.set(joiner);
+        self.line.set(line);
+    }
+
+    /// Returns true if siblings may run before a joiner.
+    #[inline(always)]
+    pub(in crate::sched) fn has_joiner(&self) -> bool {
+        self.joiner.get() != 0
+    }
+
+    /// Counts a sibling that may run next, and returns how many those are in a row. `None` if the
+    /// slot has another fiber than the joiner, or there were [`SIBLINGS`].
+    #[inline(always)]
+    pub(in crate::sched) fn count_sibling(&self, slot: usize) -> Option<u32> {
+        let row = self.siblings.get() + 1;
+        self.siblings.set(row);
+        (slot == self.joiner.get() && row <= SIBLINGS).then_some(row)
+    }
+
+    /// Returns true if the fiber is of the line that runs before the joiner.
+    #[inline(always)]
+    pub(in crate::sched) fn is_sibling(&self, fiber: FiberPtr) -> bool {
+        ptr::eq(fiber.header().location(), self.line.get())
+    }
+
+    /// Makes the joiner run next.
+    #[inline(always)]
+    pub(in crate::sched) fn end_siblings(&self) {
+        self.joiner.set(0);
+        self.siblings.set(0);
     }
 
     /// Ends a row of dispatches out of the `next` slot.
