@@ -10,11 +10,13 @@ const by = (id) => document.getElementById(id);
 const SVG = by('waits').namespaceURI;
 
 const state = {
-  about: {}, paused: false, playing: false, last: null, history: [], rows: [], chosen: null, cycles: [], turn: 0,
+  about: {}, paused: false, playing: false, last: null, history: [], rows: [], chosen: null, cycles: [], turn: 0, released: null,
 };
 
-// Control characters and those that change the direction of text.
-const clean = (text) => String(text).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '\ufffd');
+// Control characters, and those that are invisible or change the direction of text. `pirn-top`
+// escapes the same ones in the same way: the filters of both match the same text.
+const HARMFUL = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+const clean = (text) => String(text).replace(HARMFUL, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 
 function make(name, props = {}, ...children) {
   const node = document.createElement(name);
@@ -60,21 +62,26 @@ async function ask(path, query = {}) {
 
 function parse(text) {
   const found = { runtime: null, workers: [], tallies: [], scale: [], lines: [], fibers: [], whole: false };
+  const cleaned = (_, value) => (typeof value === 'string' ? clean(value) : value);
   let from = 0;
   for (let to = text.indexOf('\n'); to >= 0; from = to + 1, to = text.indexOf('\n', from)) {
-    const line = JSON.parse(text.slice(from, to));
+    const json = text.slice(from, to);
+    // Few lines have a harmful character, escaped or not.
+    const line = JSON.parse(json, json.includes('\\') || json.search(HARMFUL) >= 0 ? cleaned : undefined);
     switch (line.kind) {
       case 'runtime': found.runtime = line; break;
       case 'worker': found.workers.push(line); break;
       case 'tally': found.tallies.push(line); break;
       case 'scale': found.scale.push(line); break;
       case 'spawn_line': found.lines.push(line); break;
-      case 'fiber': found.fibers.push(line); break;
+      case 'fiber': line.number = Number(line.id); found.fibers.push(line); break;
       case 'error': throw new Error(line.message);
       case 'end': found.whole = true; break;
     }
   }
   if (!found.whole) throw new Error('the answer was cut off');
+  // Workers answer in any order. What is equal in an order keeps its place in the next answer.
+  found.fibers.sort((a, b) => a.number - b.number);
   return found;
 }
 
@@ -82,8 +89,12 @@ function parse(text) {
 
 async function refresh(number) {
   const begun = performance.now();
+  let held = 0;
   try {
     const answer = parse(await ask('/snapshot', number === undefined ? {} : { n: number }));
+    const came = performance.now();
+    await state.released;
+    held = performance.now() - came;
     if (!answer.runtime) throw new Error('the answer does not name its runtime');
     // The slider has been moved meanwhile.
     if (number !== undefined && number !== Number(by('moment').value)) return 0;
@@ -93,7 +104,7 @@ async function refresh(number) {
   } catch (error) {
     say(error.message, true);
   }
-  return performance.now() - begun;
+  return performance.now() - begun - held;
 }
 
 function say(text, bad = false) {
@@ -344,10 +355,11 @@ function showWaits() {
 
 // ---- The table of fibers ----
 
+const STATES = ['running', 'ready', 'parked'];
 const COLUMNS = [
-  ['id', 'Fiber', true, (fiber) => fiber.id, (fiber) => Number(fiber.id)],
+  ['id', 'Fiber', true, (fiber) => fiber.id, (fiber) => fiber.number],
   ['name', 'Name', true, (fiber) => fiber.name || ''],
-  ['state', 'State', true, (fiber) => fiber.state],
+  ['state', 'State', true, (fiber) => fiber.state, (fiber) => STATES.indexOf(fiber.state)],
   ['reason', 'Reason', true, (fiber) => fiber.reason || ''],
   ['age', 'Age', true, (fiber) => (fiber.state === 'parked' ? time(fiber.waited_ns) : ''), (fiber) => (fiber.state === 'parked' ? fiber.waited_ns : -1)],
   ['worker', 'W', false, (fiber) => String(fiber.worker), (fiber) => fiber.worker],
@@ -479,6 +491,15 @@ async function start() {
   for (const [id, event] of [['filter', 'input'], ['order', 'change'], ['reverse', 'change']]) by(id).addEventListener(event, arrange);
   by('list').addEventListener('scroll', scroll);
   addEventListener('resize', scroll);
+  // A click needs on release the element that was pressed: no update replaces it meanwhile.
+  let release = () => {};
+  addEventListener('pointerdown', (event) => {
+    release();
+    if (event.target.closest('.link, #waits')) state.released = new Promise((ready) => { release = ready; });
+  });
+  for (const end of ['pointerup', 'pointercancel', 'contextmenu']) {
+    addEventListener(end, () => setTimeout(release)); // after the click
+  }
   by('close').onclick = () => { state.chosen = null; by('detail').hidden = true; scroll(); };
   by('pause').onclick = () => {
     state.paused = !state.paused;

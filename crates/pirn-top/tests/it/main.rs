@@ -1,5 +1,6 @@
 //! Tests of the program itself and of its parts.
 //!
+//! * `browser`: the page in a browser: clicks, filters, orders, widths.
 //! * `once`: its output agrees with the process's own report; other users are refused.
 //! * `keys`: the action of each key.
 //! * `pictures`: every page, at two sizes, as it should look.
@@ -14,6 +15,7 @@
 )]
 
 mod answers;
+mod browser;
 mod emulator;
 mod fixture;
 mod keys;

@@ -16,7 +16,7 @@ use crate::unmeasured::unmeasured;
 
 /// Returns the program's output, and asserts its success.
 #[track_caller]
-fn printed(output: &Output) -> String {
+pub(crate) fn printed(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{:?}: {said}", output.status);
     assert!(said.is_empty(), "{said}");
@@ -24,7 +24,7 @@ fn printed(output: &Output) -> String {
 }
 
 /// Returns the lines below the line `head`, up to the next one that is not indented.
-fn section<'a>(text: &'a str, head: &str) -> Vec<&'a str> {
+pub(crate) fn section<'a>(text: &'a str, head: &str) -> Vec<&'a str> {
     let lines = text.lines().skip_while(|line| *line != head).skip(1);
     lines.take_while(|line| line.starts_with("  ")).collect()
 }

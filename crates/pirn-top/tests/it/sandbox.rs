@@ -5,11 +5,13 @@ use std::ops::Deref;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pirn::Runtime;
 use pirn::diag::State;
+use pirn::sync::Mutex;
 
 /// A wait that must succeed takes less time than this, however busy the machine is.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -94,8 +96,8 @@ impl Drop for Shop {
 /// Spawns a thousand fibers that wait, for five different reasons.
 pub(crate) fn crowd(runtime: &Runtime) {
     let (tx, rx) = pirn::channel::bounded::<u8>(0);
-    let event = std::sync::Arc::new(pirn::sync::Event::manual());
-    let semaphore = std::sync::Arc::new(pirn::sync::Semaphore::new(0));
+    let event = Arc::new(pirn::sync::Event::manual());
+    let semaphore = Arc::new(pirn::sync::Semaphore::new(0));
     for i in 0..1_000 {
         let (tx, rx) = (tx.clone(), rx.clone());
         let (event, semaphore) = (event.clone(), semaphore.clone());
@@ -116,4 +118,21 @@ pub(crate) fn crowd(runtime: &Runtime) {
         let parked = fibers.iter().filter(|fiber| fiber.state == State::Parked);
         parked.count() == 1_000
     });
+}
+
+/// Spawns two fibers that wait for each other, the clerk and the manager. They never end.
+pub(crate) fn quarrel(runtime: &Runtime) {
+    let locks = [(); 2].map(|()| Arc::new(Mutex::new(0)));
+    for (name, first) in [("clerk", 0), ("manager", 1)] {
+        let [own, other] = [first, 1 - first].map(|at| Arc::clone(&locks[at]));
+        let quarrel = move || {
+            let _own = own.lock();
+            while !other.is_locked() {
+                pirn::yield_now();
+            }
+            drop(other.lock());
+        };
+        let builder = pirn::spawn::Builder::new().name(name);
+        runtime.enter(|| drop(builder.spawn(quarrel).expect("a fiber")));
+    }
 }

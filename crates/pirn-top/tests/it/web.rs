@@ -6,17 +6,16 @@ use std::mem::ManuallyDrop;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::Arc;
 
-use pirn::sync::Mutex;
 use pirn_top::wire::{Snapshot, read};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::sandbox::{Directory, LONG, PROGRAM, Shop, crowd, eventually, run};
+use crate::browser::Browser;
+use crate::sandbox::{Directory, LONG, PROGRAM, Shop, crowd, eventually, quarrel, run};
 use crate::unmeasured::unmeasured;
 
 /// A `pirn-top` that serves a page. Killed on drop.
-struct Served {
+pub(crate) struct Served {
     program: Child,
     stdout: BufReader<ChildStdout>,
     address: SocketAddr,
@@ -25,7 +24,7 @@ struct Served {
 }
 
 impl Served {
-    fn start(args: &[&str]) -> Served {
+    pub(crate) fn start(args: &[&str]) -> Served {
         let mut command = Command::new(PROGRAM);
         command.args(["--web", "127.0.0.1:0"]).args(args);
         let mut program = command.stdout(Stdio::piped()).spawn().expect("it runs");
@@ -40,6 +39,11 @@ impl Served {
             address: address.parse().expect("an address"),
             token: token.to_owned(),
         }
+    }
+
+    /// Returns the URL of the page.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/?{}", self.address, self.token)
     }
 
     /// Sends a request; returns the status and the body.
@@ -116,7 +120,7 @@ fn snapshot(text: &str) -> Snapshot {
     read(&mut text.as_bytes()).expect("an answer")
 }
 
-fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
@@ -369,7 +373,7 @@ fn what_cannot_be_served_or_recorded_is_named() {
 #[ignore = "alone: 100,000 fibers and a browser"]
 fn alone_a_browser_shows_a_hundred_thousand_fibers() {
     const FIBERS: usize = 100_000;
-    if Command::new("chromium").arg("--version").output().is_err() {
+    if !Browser::is_installed() {
         return unmeasured("no chromium on this machine");
     }
     let directory = Directory::new();
@@ -377,25 +381,13 @@ fn alone_a_browser_shows_a_hundred_thousand_fibers() {
     // Two of its fibers will never end: a shutdown would wait for them.
     let runtime = ManuallyDrop::new(Shop::open(2, &socket));
     let (sender, receiver) = pirn::channel::bounded::<u8>(0);
-    let locks = [(); 2].map(|()| Arc::new(Mutex::new(0)));
     runtime.enter(|| {
         for _ in 0..FIBERS {
             let receiver = receiver.clone();
             drop(pirn::spawn(move || receiver.recv()));
         }
-        for (name, first) in [("clerk", 0), ("manager", 1)] {
-            let [own, other] = [first, 1 - first].map(|at| Arc::clone(&locks[at]));
-            let quarrel = move || {
-                let _own = own.lock();
-                while !other.is_locked() {
-                    pirn::yield_now();
-                }
-                drop(other.lock());
-            };
-            let builder = pirn::spawn::Builder::new().name(name);
-            drop(builder.spawn(quarrel).expect("a fiber"));
-        }
     });
+    quarrel(&runtime);
     eventually("all wait", || {
         let tally = run(&socket, &["--once", "--most", "0"]).stdout;
         let tally = String::from_utf8(tally).expect("text");
@@ -406,23 +398,10 @@ fn alone_a_browser_shows_a_hundred_thousand_fibers() {
             .all(|it| lines.iter().any(|l| l == it))
     });
     let served = Served::start(&[text(&socket), "--most", "1000000"]);
-    let url = format!("http://{}/?{}", served.address, served.token);
-    let profile = format!("--user-data-dir={}", text(&directory.at("profile")));
-    let mut browser = Command::new("chromium");
-    browser.args([
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-    ]);
-    browser.args([&profile, "--virtual-time-budget=5000", "--dump-dom", &url]);
-    let output = browser.output().expect("it runs");
-    let page = String::from_utf8_lossy(&output.stdout);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        page.contains("100,002 of 100,002</small>"),
-        "{said}\n{page}"
-    );
+    let mut browser = Browser::open(&directory, &served.url());
+    browser.until("$('#shown').textContent === '100,002 of 100,002'");
+    let page = browser.eval("document.documentElement.outerHTML");
+    let page = page.as_str().expect("text");
     let cycle = page.split("<li>Cycle: ").nth(1).expect("a cycle");
     let cycle = cycle.split("</li>").next().expect("its end");
     for words in ["'clerk' waits for mutex", "'manager' waits for mutex"] {
