@@ -10,8 +10,8 @@ use std::time::Instant;
 use crate::options::Options;
 use crate::tally::{Tally, seconds};
 use crate::{
-    bench, command, examples, matrix, model, outcomes, packages, prebuild, processor,
-    programs, promises, repo, sanitize, stress, suite, targets, tidy,
+    api, bench, command, examples, matrix, model, outcomes, packages, prebuild,
+    processor, programs, promises, repo, sanitize, stress, suite, targets, tidy,
 };
 
 /// A step: its name, its function, and the flag that it gets.
@@ -49,6 +49,7 @@ const STEPS: &[Step] = &[
     ("cost", bench::cost_step, ""),
     ("targets", targets::targets, ""),
     ("matrix", matrix::matrix, ""),
+    ("api", api::api, ""),
     ("packages", packages::packages, ""),
     ("timing", suite::timing, ""),
     ("stress", stress::stress, ""),

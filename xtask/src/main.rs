@@ -7,6 +7,7 @@
     reason = "a program of plain threads, outside the runtime"
 )]
 
+mod api;
 mod bench;
 mod bounds;
 mod ci;
@@ -57,6 +58,7 @@ const COMMANDS: &[(&str, Run)] = &[
     ("timing", suite::timing),
     ("ci", ci::ci),
     ("tidy", tidy::tidy),
+    ("api", api::api),
     ("rows", promises::rows),
     ("model", model::model),
     ("stress", stress::stress),

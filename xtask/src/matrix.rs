@@ -3,6 +3,9 @@
 //!
 //! Tests cannot show that a feature is enough for the code behind it: they turn most features on.
 
+use std::path::PathBuf;
+use std::process::Command;
+
 use crate::options::Options;
 use crate::packages::published;
 use crate::parallel::parallel;
@@ -37,9 +40,9 @@ pub(crate) fn matrix(options: &Options) -> Result<Tally, String> {
     let names = published.iter().filter_map(|p| p["name"].as_str());
     let names: String = names.map(|name| format!(" --package {name}")).collect();
     let args = format!("doc --quiet --no-deps --all-features{names}");
+    checks.push(("docs", args.clone(), ""));
     // With the features that items need, as the host of documentation shows them.
-    checks.push(("docs, with features of items", args.clone(), "--cfg docsrs"));
-    checks.push(("docs", args, ""));
+    checks.push(("docs, with features of items", args, "--cfg docsrs"));
     checks.retain(|(name, ..)| options.picks(name));
     // Each check is one compiler for most of its time.
     let halves: Vec<_> = checks.chunks(checks.len().div_ceil(2).max(1)).collect();
@@ -58,15 +61,23 @@ pub(crate) fn matrix(options: &Options) -> Result<Tally, String> {
 
 /// Returns true if cargo succeeds, in one of two target directories.
 fn passes(args: &str, doc_flags: &str, at: usize) -> bool {
+    command::run(&mut cargo(args, doc_flags, at)).is_ok()
+}
+
+/// Returns the command for cargo with these arguments, and these flags for rustdoc beside
+/// `-Dwarnings`, in one of two target directories.
+pub(crate) fn cargo(args: &str, doc_flags: &str, at: usize) -> Command {
     let mut cargo = command::cargo(args);
-    cargo.env(
-        "CARGO_TARGET_DIR",
-        repo::target(Some("matrix")).join(at.to_string()),
-    );
+    cargo.env("CARGO_TARGET_DIR", target(at));
     cargo.env("RUSTDOCFLAGS", format!("-Dwarnings {doc_flags}"));
     if !doc_flags.is_empty() {
         // The flag turns on what is not stable.
         cargo.env("RUSTC_BOOTSTRAP", "1");
     }
-    command::run(&mut cargo).is_ok()
+    cargo
+}
+
+/// Returns one of the two target directories.
+pub(crate) fn target(at: usize) -> PathBuf {
+    repo::target(Some("matrix")).join(at.to_string())
 }

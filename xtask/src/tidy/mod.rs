@@ -13,7 +13,6 @@ mod graph;
 mod guide;
 mod layers;
 mod paths;
-mod public;
 mod reasons;
 mod report;
 mod rings;

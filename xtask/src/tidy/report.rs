@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use syn::{Attribute, Item};
+use syn::Item;
 
 use super::rings::{production, rings};
 use super::tree::{LIBRARY, Tree};
-use super::{attributes, checkers, docs, public, unsafe_list};
-use crate::repo;
+use super::{checkers, docs, unsafe_list};
 use crate::source::Source;
 use crate::tally::Tally;
+use crate::{command, matrix, repo};
 
 /// A figure: what it counts, and its value.
 type Figure = (String, String);
@@ -19,15 +19,19 @@ const FILES: usize = 15;
 /// A struct with more fields is listed.
 const FIELDS: usize = 16;
 
+/// Counts the public items with an example, by file; for the toolchain of rust-toolchain.toml.
+const COVERAGE: &str = "rustdoc --quiet --package pirn --lib --all-features -- -Zunstable-options --show-coverage";
+
 /// Prints the figures.
 ///
 /// # Errors
-/// When the files cannot be read or parsed.
+/// When the files cannot be read or parsed, or the documentation cannot be built.
 pub(crate) fn report() -> Result<Tally, String> {
     let figures = figures(&Tree::new(repo::files()?)?);
     for (what, value) in &figures {
         println!("    {what:<40} {value}");
     }
+    command::run(matrix::cargo(COVERAGE, "", 1).env("RUSTC_BOOTSTRAP", "1"))?;
     Ok(Tally {
         passed: figures.len(),
         ..Tally::default()
@@ -52,7 +56,6 @@ fn figures(tree: &Tree) -> Vec<Figure> {
         let names: Vec<_> = ring.into_iter().collect();
         figures.push((format!("ring of {}", names.len()), names.join(" ")));
     }
-    figures.extend(examples(tree));
     figures.push((
         "design chapters".to_owned(),
         docs::chapters(tree).count().to_string(),
@@ -115,31 +118,6 @@ fn structs(tree: &Tree) -> Vec<Figure> {
     figures
 }
 
-/// The share of public functions and types with an example, by module.
-fn examples(tree: &Tree) -> Vec<Figure> {
-    // All, and those with an example.
-    let mut modules: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    for item in public::items(tree) {
-        for name in [item.module.as_str(), "all modules"] {
-            let (all, shown) = modules.entry(name.to_owned()).or_default();
-            *all += 1;
-            *shown += usize::from(has_example(item.attributes));
-        }
-    }
-    let figure = |(name, (all, shown)): (String, (usize, usize))| {
-        let value = format!("{shown} of {all} ({} %)", 100 * shown / all);
-        (format!("public items with example, {name}"), value)
-    };
-    modules.into_iter().map(figure).collect()
-}
-
-/// Returns true if the first block in the documentation is code.
-fn has_example(item: &[Attribute]) -> bool {
-    let lines = item.iter().filter_map(|a| attributes::string(a, "doc"));
-    let mut fences = lines.filter(|line| line.trim_start().starts_with("```"));
-    fences.next().is_some_and(|fence| fence.trim() != "```text")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,14 +126,6 @@ mod tests {
         let tree = Tree::of(&[("crates/pirn/src/a/b.rs", text)]);
         let figure = figures(&tree).into_iter().find(|(name, _)| name == what);
         figure.map(|(_, value)| value).unwrap_or_default()
-    }
-
-    #[test]
-    fn public_items_with_an_example_are_counted() {
-        let text = "/// ```\n/// a();\n/// ```\npub fn a() {}\n/// ```text\npub struct B;\n\
-            impl B {\n pub fn c(&self) {}\n pub(crate) fn d(&self) {}\n}\n\
-            #[doc(hidden)]\npub fn e() {}\n";
-        assert_eq!(value(text, "public items with example, a"), "1 of 3 (33 %)");
     }
 
     #[test]

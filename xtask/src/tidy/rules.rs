@@ -3,8 +3,7 @@
 use super::report::report;
 use super::tree::{Finding, Tree};
 use super::{
-    budget, checkers, comments, docs, facade, guide, layers, public, reasons,
-    unsafe_list, words,
+    budget, checkers, comments, docs, facade, guide, layers, reasons, unsafe_list, words,
 };
 use crate::options::Options;
 use crate::tally::Tally;
@@ -24,14 +23,13 @@ const RULES: &[(&str, Rule)] = &[
     ("headers, and comments without code", comments::check),
     ("documents keep up", docs::check),
     ("chapters of the guide have a place", guide::check),
-    ("public items are listed", public::check),
 ];
 
 /// Runs every rule and prints the findings; with `--report`, prints figures instead. With `--save`,
-/// writes docs/features.md and the list of public items before.
+/// writes docs/features.md before.
 ///
 /// # Errors
-/// When the files cannot be read or parsed, or the list cannot be written.
+/// When the files cannot be read or parsed, or the page cannot be written.
 pub(crate) fn tidy(options: &Options) -> Result<Tally, String> {
     if options.has("report") {
         return report();
@@ -39,7 +37,6 @@ pub(crate) fn tidy(options: &Options) -> Result<Tally, String> {
     let mut tree = Tree::new(repo::files()?)?;
     if options.has("save") {
         features::save(&tree.files)?;
-        public::save(&tree)?;
         tree.files = repo::files()?;
     }
     println!(
