@@ -1,5 +1,5 @@
 //! Two limits on the same work: at most three requests at once, which a semaphore sees to, and
-//! no more starts than milliseconds, which an interval sees to.
+//! no more starts than milliseconds, which a ticker sees to.
 //!
 //! Checked: `cargo run --example rate_limit -- 20`
 //! ends with `20 requests, never more than 3 at once, in time`.
@@ -7,8 +7,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::channel;
 use pirn::sync::Semaphore;
-use pirn::time::{MissedTick, interval, now, sleep};
+use pirn::time::{now, sleep};
 
 const AT_ONCE: usize = 3;
 const PERIOD: Duration = Duration::from_millis(1);
@@ -22,10 +23,10 @@ fn main() {
     let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let start = now();
     pirn::scope(|s| {
-        // After a long pause there is no burst of starts to make up for it.
-        let mut beats = interval(PERIOD).missed(MissedTick::Delay);
+        // It keeps one tick at most: after a long pause there is no burst of starts.
+        let beats = channel::tick(PERIOD);
         for _ in 0..n {
-            beats.tick().expect("no token is cancelled");
+            beats.recv().expect("no token is cancelled");
             let permit = doors.acquire(1).expect("no token is cancelled");
             let (inside, most) = (&inside, &most);
             s.spawn(move || {

@@ -83,7 +83,8 @@ pub(super) static FILES: LazyLock<Threads> =
 /// For calls that block in the system, or compute for long, in code that is not written for fibers.
 /// `f` may borrow. It always runs on another thread, also if the caller is a plain thread. It sees
 /// that thread's thread-locals and fiber-locals. Fibers that it spawns go to the default runtime,
-/// or to one that it [enters](crate::runtime::Handle::enter). The threads are created on demand and
+/// or to one that it [enters](crate::runtime::Handle::enter). It is not under the caller's token and
+/// deadline: a wait of this library inside `f` is not interrupted by them. The threads are created on demand and
 /// end after 10 s without work.
 ///
 /// # Panics

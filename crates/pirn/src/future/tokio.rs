@@ -141,7 +141,7 @@ fn known() -> Handle {
         Some(handle) => handle,
         None => panic!(
             "no tokio runtime here: give this one a handle (`pirn::runtime::Builder::tokio`), or \
-             call inside `Handle::enter` of tokio's"
+             install a default runtime that has one (`Builder::install`)"
         ),
     }
 }

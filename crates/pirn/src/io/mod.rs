@@ -1,8 +1,9 @@
 //! Standard input and output, and copying between streams.
 //!
 //! [`stdin`], [`stdout`] and [`stderr`] park the calling fiber where those of `std` block its
-//! thread. [`copy()`] and [`copy_bidirectional`] work with any `Read` and `Write`. Inside the
-//! [poll](crate::future#inside-a-poll) of a future on a fiber, a call that has to wait panics.
+//! thread. [`copy()`] and [`copy_bidirectional`] work with any `Read` and `Write`. Another thread makes
+//! each read and write of a standard stream, so inside the [poll](crate::future#inside-a-poll) of a
+//! future on a fiber each of them panics.
 //!
 //! # Examples
 //! ```

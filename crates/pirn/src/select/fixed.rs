@@ -161,7 +161,8 @@ macro_rules! select {
     };
     (@head $bias:tt $cases:tt $first:tt $can:tt $def:tt $($rest:tt)+) => {
         ::core::compile_error!(::core::concat!(
-            "not an arm of a select, or a second `cancelled` or `default`: ",
+            "not an arm of a select (one is `recv(rx) -> value => …`; `send` and `case` need a \
+             `-> pattern` too), or a second `cancelled` or `default`: ",
             ::core::stringify!($($rest)+)
         ))
     };

@@ -1,17 +1,19 @@
 //! One client, from its first request to its last.
 
 use std::convert::Infallible;
+use std::future::{Future as _, poll_fn};
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper::{Request, Response};
-use pirn::future::fiber;
 use pirn::future::hyper::Timer;
+use pirn::future::{fiber, wait};
 use pirn::net::TcpStream;
 use pirn_programs::Stop;
 
@@ -42,7 +44,9 @@ pub(crate) fn serve(
     let mut connection = pin!(protocol.serve_connection(stream, service));
     // The end of a connection releases the place of its answer at the backend.
     let ended = stop.unless(|| keep(connection.as_mut(), &stalled, stall))?;
-    if ended.is_none() {
+    // A request that has arrived is read first: the interrupted wait may have polled nothing.
+    let mut once = || wait(poll_fn(|cx| Poll::Ready(connection.as_mut().poll(cx))));
+    if ended.is_none() && once()?.is_pending() {
         connection.as_mut().graceful_shutdown();
         // The client has left, or its backend: neither is an error of the proxy.
         let _ = keep(connection, &stalled, stall)?;

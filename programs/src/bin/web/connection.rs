@@ -1,9 +1,11 @@
 //! One client, from its first request to its last.
 
 use std::error::Error;
+use std::future::{Future as _, poll_fn};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -40,8 +42,15 @@ pub(crate) fn serve(
     let mut connection = pin!(protocols.serve_connection(stream, service));
     let mut ended = stop.unless(|| wait(pace.keep(connection.as_mut())))?;
     if ended.is_none() {
-        connection.as_mut().graceful_shutdown();
-        ended = Some(wait(pace.keep(connection.as_mut()))?);
+        // A request that has arrived is read first: the interrupted wait may have polled nothing.
+        let once = poll_fn(|cx| Poll::Ready(connection.as_mut().poll(cx)));
+        ended = match wait(once)? {
+            Poll::Ready(served) => Some(Some(served)),
+            Poll::Pending => {
+                connection.as_mut().graceful_shutdown();
+                Some(wait(pace.keep(connection.as_mut()))?)
+            }
+        };
     }
     match ended.flatten() {
         Some(Err(error)) if !is_gone(&*error) => Err(anyhow::Error::from_boxed(error)),
