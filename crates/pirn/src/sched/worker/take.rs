@@ -44,7 +44,10 @@ impl Worker {
     ) {
         let header = ended.header();
         // A joiner of another worker is not in the slot; a fresh fiber has its bit there.
-        if header.placement.get() == 0 && remote.next.look() == joiner {
+        if !remote.ring.is_empty()
+            && remote.next.look() == joiner
+            && header.placement.get() == 0
+        {
             self.queues.begin_siblings(joiner, header.location());
         }
     }
