@@ -249,7 +249,7 @@ pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
 }
 
 /// Runs a fiber on its stack: its closure and all that follows, up to step 5. Returns the address of
-/// the first joiner, if that is a fiber that was woken; or 0.
+/// the first joiner, if it is a fiber and was woken; else 0.
 ///
 /// # Safety
 /// Called once for each fiber, by the fiber itself.

@@ -12,7 +12,7 @@ impl Worker {
     pub(super) fn take_next(&self) -> Option<FiberPtr> {
         let next = &self.remote().next;
         if let Some(streak) = self.queues.streak() {
-            // They are a part of the streak, and do not prolong it.
+            // No started fiber waits longer for it: a row needs an empty ready list.
             if self.queues.has_joiner()
                 && let Some(sibling) = self.take_sibling()
             {
@@ -34,7 +34,8 @@ impl Worker {
     ///
     /// A parent that has spawned many fibers joins one after the other. If it ran after each end, it
     /// would park again at the next one: with ten children nine times in ten. Siblings are fresh
-    /// fibers of the same spawn line. Those of a line of long computations do not count.
+    /// fibers of the same spawn line. Those of a tracked line (new, or spread over workers) do not
+    /// count: they may take long.
     #[inline]
     pub(super) fn prefer_siblings(
         &self,
@@ -43,7 +44,7 @@ impl Worker {
         joiner: usize,
     ) {
         let header = ended.header();
-        // A joiner of another worker is not in the slot; a fresh fiber has its bit there.
+        // The slot has another value if the joiner is on another worker, or a fiber is fresh.
         if !remote.ring.is_empty()
             && remote.next.look() == joiner
             && header.placement.get() == 0
@@ -52,14 +53,16 @@ impl Worker {
         }
     }
 
-    /// Returns the fresh fiber that runs before the joiner in the slot, if one does: as many in a
-    /// row as take less, by the average, than the wake of a worker (`is_surplus`).
+    /// Returns the next fresh fiber, if it runs before the joiner in the slot: as long as no started
+    /// fiber is ready, and the row so far takes less, by the average, than the wake of a worker
+    /// (`is_surplus`). A fiber of another line runs too, and ends the row.
     #[inline]
     fn take_sibling(&self) -> Option<FiberPtr> {
         let remote = self.remote();
         let row = self.queues.count_sibling(remote.next.look());
+        let intervals = &self.maintenance.intervals;
         let fiber = row
-            .filter(|row| !self.maintenance.intervals.is_surplus(*row as usize))
+            .filter(|row| !self.has_ready() && !intervals.is_surplus(*row as usize))
             .and_then(|_| remote.ring.pop());
         if fiber.is_none_or(|fiber| !self.queues.is_sibling(fiber)) {
             self.queues.end_siblings();

@@ -18,7 +18,7 @@ use crate::fiber::{FiberHead, FiberPtr, Header};
 /// starve the rest. The same as Tokio's.
 const STREAK: u32 = 3;
 
-/// Fibers in a row that run before the joiner of the one that ended before them. With 16 the joiner of
+/// The most siblings in a row that run before the joiner in the `next` slot. With 16 the joiner of
 /// ten children parks once, and the longest delay stays small if they suddenly take longer.
 const SIBLINGS: u32 = 16;
 
@@ -66,8 +66,8 @@ impl Queues {
         self.first.get().is_some()
     }
 
-    /// Makes fibers of `line` run before the joiner in the `next` slot. A row that has begun goes on
-    /// with it.
+    /// Makes fibers of `line` run before the joiner in the `next` slot. A row in progress continues
+    /// with its count.
     #[inline(always)]
     pub(in crate::sched) fn begin_siblings(
         &self,
@@ -84,8 +84,8 @@ impl Queues {
         self.joiner.get() != 0
     }
 
-    /// Counts a sibling that may run next, and returns how many those are in a row. `None` if the
-    /// slot has another fiber than the joiner, or there were [`SIBLINGS`].
+    /// Counts the next sibling and returns its position in the row. `None` if the slot has another
+    /// fiber than the joiner, or there were [`SIBLINGS`].
     #[inline(always)]
     pub(in crate::sched) fn count_sibling(&self, slot: usize) -> Option<u32> {
         let row = self.siblings.get() + 1;
