@@ -1,4 +1,4 @@
-//! `cargo xtask api`: the public API of each library that is published, as a text file in docs/public-api.
+//! `cargo xtask api`: the public API of each published library, as a file in docs/public-api.
 //!
 //! A file has one line for each item, with its signature, in the order of rustdoc. A change that is
 //! not in the file fails until `cargo xtask api --save` writes it, and that needs an entry about
@@ -21,7 +21,7 @@ const CHANGELOG: &str = "CHANGELOG.md";
 const INTERNAL: [&str; 2] = ["core::marker::Freeze", "core::marker::UnsafeUnpin"];
 
 /// The target directory of the step `matrix` in which all dependencies are built with all features.
-const HOME: usize = 1;
+const TARGET_DIR: usize = 1;
 
 /// A line of a file, and the words that an entry about it must have.
 type Line = (String, Vec<String>);
@@ -62,7 +62,7 @@ pub(crate) fn api(options: &Options) -> Result<Tally, String> {
     tally.nonzero("libraries")
 }
 
-/// Returns the name and the API of each published crate that is a library alone.
+/// Returns the name and the API of each published crate that has a library and no program.
 fn texts() -> Result<Vec<(String, String)>, String> {
     let mut published = published()?;
     published.retain(|package| {
@@ -83,11 +83,12 @@ fn texts() -> Result<Vec<(String, String)>, String> {
         .collect();
     let args = format!("doc --quiet --no-deps --lib --all-features{packages}");
     // The JSON of rustdoc is not stable: its version is that of the pinned toolchain.
-    let mut cargo = matrix::cargo(&args, "-Zunstable-options --output-format json", HOME);
+    let mut cargo =
+        matrix::cargo(&args, "-Zunstable-options --output-format json", TARGET_DIR);
     command::run(&mut cargo)?;
     let text = |name: &&str| {
-        let json =
-            matrix::target(HOME).join(format!("doc/{}.json", name.replace('-', "_")));
+        let json = matrix::target(TARGET_DIR)
+            .join(format!("doc/{}.json", name.replace('-', "_")));
         let api = Builder::from_rustdoc_json(&json)
             .omit_blanket_impls(true)
             .build();
@@ -115,8 +116,11 @@ fn lines(text: &str) -> BTreeSet<Line> {
     let mut of_a_trait = false;
     let line = |line: &str| {
         let is_impl = line.starts_with("impl") || line.starts_with("unsafe impl");
-        if is_impl {
-            of_a_trait = line.contains(" for ");
+        let mut words = line.split(' ');
+        let is_head =
+            words.any(|word| ["struct", "enum", "union", "trait"].contains(&word));
+        if is_impl || is_head {
+            of_a_trait = is_impl && line.contains(" for ");
         }
         let item = line.split(" where ").next().unwrap_or_default();
         let item = if is_impl {
@@ -177,6 +181,7 @@ mod tests {
         impl<T> pirn::m::B<T>\npub fn pirn::m::B<T>::c(&self) -> pirn::m::A\n\
         impl<T> core::clone::Clone for pirn::m::B<T>\n\
         pub fn pirn::m::B<T>::clone(&self) -> pirn::m::B<T>\n\
+        pub enum pirn::m::H\npub pirn::m::H::I\n\
         pub fn pirn::m::f(n: usize)\n";
 
     fn words(text: &str, start: &str) -> String {
@@ -200,7 +205,7 @@ mod tests {
             ),
             "G"
         );
-        assert_eq!(words("pub pirn::m::H::I\n", "pub"), "H I");
+        assert_eq!(words(OLD, "pub pirn::m::H::I"), "H I");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Two limits on the same work: at most three requests at once, which a semaphore sees to, and
-//! no more starts than milliseconds, which a ticker sees to.
+//! Two limits on the same work: at most three requests at once (a semaphore), and at most one
+//! start in each millisecond on average (a ticker).
 //!
 //! Checked: `cargo run --example rate_limit -- 20`
 //! ends with `20 requests, never more than 3 at once, in time`.

@@ -14,7 +14,7 @@ const state = {
 };
 
 // Control characters, and those that are invisible or change the direction of text. `pirn-top`
-// escapes the same ones in the same way: the filters of both match the same text.
+// has the same set, and escapes in the same way, so both filters match the same text.
 const HARMFUL = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 const clean = (text) => String(text).replace(HARMFUL, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 
@@ -80,7 +80,7 @@ function parse(text) {
     }
   }
   if (!found.whole) throw new Error('the answer was cut off');
-  // Workers answer in any order. What is equal in an order keeps its place in the next answer.
+  // Workers answer in any order. Sorted by id, fibers that are equal in the chosen order keep their places.
   found.fibers.sort((a, b) => a.number - b.number);
   return found;
 }
@@ -368,6 +368,8 @@ const COLUMNS = [
   ['waits', 'Waits at', false, (fiber) => fiber.waits_at || ''],
   ['spawned', 'Spawned at', false, (fiber) => fiber.spawned_at],
 ];
+// Their ends, file and line, are what is seen if there is no room for all.
+const PLACES = ['waits', 'spawned'];
 const SHORT = ['name', 'state', 'reason', 'age', 'object'];
 
 function admits(words, fiber) {
@@ -410,8 +412,10 @@ function scroll() {
   const rows = state.rows.slice(first, first + Math.ceil(list.clientHeight / ROW) + 10);
   by('space').replaceChildren(...rows.map((fiber, index) => {
     const cells = COLUMNS.map(([name, , , text]) => {
-      const kind = [SHORT.includes(name) ? '' : 'wide', name === 'state' ? fiber.state : ''].join(' ').trim();
-      return make('span', { class: kind, title: clean(text(fiber)) }, text(fiber));
+      const place = PLACES.includes(name);
+      const kind = [SHORT.includes(name) ? '' : 'wide', name === 'state' ? fiber.state : '', place ? 'place' : ''];
+      const words = text(fiber);
+      return make('span', { class: kind.join(' ').trim(), title: clean(words) }, place ? make('bdi', {}, words) : words);
     });
     const row = make('div', { class: 'row link' + (fiber.id === state.chosen ? ' chosen' : '') }, ...cells);
     row.style.top = `${(first + index) * ROW}px`;
@@ -491,7 +495,7 @@ async function start() {
   for (const [id, event] of [['filter', 'input'], ['order', 'change'], ['reverse', 'change']]) by(id).addEventListener(event, arrange);
   by('list').addEventListener('scroll', scroll);
   addEventListener('resize', scroll);
-  // A click needs on release the element that was pressed: no update replaces it meanwhile.
+  // A click needs the pressed element on release, so no update replaces it in between.
   let release = () => {};
   addEventListener('pointerdown', (event) => {
     release();

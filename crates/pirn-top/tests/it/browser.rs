@@ -135,7 +135,7 @@ impl Browser {
                 return message;
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            let left = Timespec::try_from(left).expect("not longer than a minute");
+            let left = Timespec::try_from(left).expect("a valid time");
             let mut answers = [PollFd::new(&self.answers, PollFlags::IN)];
             if poll(&mut answers, Some(&left)).expect("it can be polled") == 0 {
                 self.fail(&format!("no answer to {method} within {LONG:?}"));
@@ -502,7 +502,7 @@ fn pause(page: &mut Browser) {
         std::thread::sleep(Duration::from_millis(1_500));
         page.eval(SHOWN) == before
     });
-    assert!(stopped, "there are updates");
+    assert!(stopped, "the page is still updated");
     page.step("the updates are resumed");
     let stopped = page.eval(SHOWN);
     page.click(BUTTON);

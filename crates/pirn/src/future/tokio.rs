@@ -140,8 +140,8 @@ fn known() -> Handle {
     match given.or_else(|| Handle::try_current().ok()) {
         Some(handle) => handle,
         None => panic!(
-            "no tokio runtime here: give this one a handle (`pirn::runtime::Builder::tokio`), or \
-             install a default runtime that has one (`Builder::install`)"
+            "no tokio runtime here: build the runtime of this fiber, or install the default one, \
+             with `pirn::runtime::Builder::tokio`; on a plain thread, enter tokio's runtime"
         ),
     }
 }
