@@ -70,8 +70,8 @@ pub(crate) trait Schedule: Sync {
     }
 
     /// Leaves `fiber`, which has ended, for good. Returns only if its stack has gone to
-    /// another fresh fiber, which the caller runs next. `joiner`: the address
-    /// of the fiber that its end has woken, or 0.
+    /// another fresh fiber, which the caller runs next. `joiner`: the address of the fiber that its
+    /// end has woken, or 0.
     ///
     /// # Safety
     /// Called by the fiber itself, at the root of its stack.

@@ -2,9 +2,9 @@
 //!
 //! Order: every n dispatches the injector, every `MAINTENANCE_INTERVAL` dispatches the
 //! maintenance. Otherwise the `next` slot (at most three in a row; while no other started fiber is
-//! ready, siblings run before a joiner: `take`), then ready list and ring in alternation. Then the inbox, the timers,
-//! what others have placed here (`sched::placement::balance`), the own injector shard, any shard.
-//! Stealing and sleeping are in `park`.
+//! ready, siblings run before a joiner: `take`), then ready list and ring in alternation. Then the
+//! inbox, the timers, what others have placed here (`sched::placement::balance`), the own injector
+//! shard, any shard. Stealing and sleeping are in `park`.
 
 use crate::base::clock;
 use crate::base::list::Fifo;
