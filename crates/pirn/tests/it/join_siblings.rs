@@ -16,9 +16,12 @@ fn ending(ended: &Arc<AtomicUsize>) -> impl FnOnce() + Send + use<> {
 
 /// A fiber with a hundred short children parks a few times, not a hundred times: its other children
 /// run before it.
+///
+/// Not with instrumented memory accesses: there a short child takes as long as the wake of a worker,
+/// and a row ends after one.
 // Proves: B21.
 #[test]
-#[cfg(not(pirn_free))]
+#[cfg(not(any(pirn_free, pirn_asan, pirn_tsan)))]
 fn a_parent_of_many_parks_seldom() {
     const CHILDREN: u64 = 100;
     let runtime = runtime_without_spreading();
@@ -31,7 +34,7 @@ fn a_parent_of_many_parks_seldom() {
         });
         parks() - before
     };
-    // A worker that waits for a processor, or is instrumented, believes that its fibers take long.
+    // A worker that waits for a processor believes that its fibers take long.
     let least = (0..50).map(|_| round()).min();
     assert!(least < Some(CHILDREN / 2), "{least:?} parks");
 }
