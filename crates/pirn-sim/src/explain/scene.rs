@@ -93,8 +93,8 @@ impl<'a> Scene<'a> {
 
     /// Returns true if the object of `step` is a fiber.
     fn is_of_fiber(&self, step: Step) -> bool {
-        use Operation::{Cancel, Check, Join, Look, Unpark};
-        matches!(step.operation, Cancel | Check | Join | Look | Unpark)
+        use Operation::{Cancel, Check, End, Join, Look, Unpark};
+        matches!(step.operation, Cancel | Check | End | Join | Look | Unpark)
             && self.addresses.contains_key(&step.object)
     }
 

@@ -7,6 +7,7 @@
 mod cases;
 mod corpus;
 mod diagram;
+mod ends;
 mod escapes;
 mod found;
 mod histories;

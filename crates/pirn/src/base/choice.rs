@@ -138,6 +138,8 @@ pub enum Operation {
     Unpark,
     /// A wait for the end of a fiber, or of the fibers of a group.
     Join,
+    /// A fiber ends: its code has returned or panicked, and its joiners are not woken yet.
+    End,
     /// A fiber, a scope or a token is cancelled.
     Cancel,
     /// A fiber looks whether it is cancelled.

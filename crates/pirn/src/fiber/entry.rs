@@ -263,6 +263,8 @@ pub(crate) unsafe fn live(fiber: FiberPtr) -> usize {
         // SAFETY: the caller's promise.
         Some(outer) => unsafe { run_out_within(fiber, outer) },
     }
+    #[cfg(feature = "sim")]
+    header.home().before_end(fiber);
     // A waiter that is woken may end what the fiber has inherited, so the fiber has left that by
     // now.
     let (ending, joiner) = publish(fiber);

@@ -134,6 +134,11 @@ pub(crate) trait Schedule: Sync {
     /// Records that the calling fiber has closed the channel at this address.
     fn saw_close(&self, _local: &Local, _fiber: FiberPtr, _channel: usize) {}
 
+    /// Lets the strategy of the present run choose, if there is one, before other fibers can notice
+    /// the end of `fiber`. Called by the fiber itself.
+    #[cfg(feature = "sim")]
+    fn before_end(&self, _fiber: FiberPtr) {}
+
     /// Returns the number below `count` that the strategy of the present run picks; 0 if there is
     /// none. Called by the fiber.
     fn pick(&self, _pick: Pick, _count: usize) -> usize {

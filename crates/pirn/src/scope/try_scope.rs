@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::handle::ScopedJoinHandle;
 use super::open::{conduct, prepare};
 use super::scoped::Scope;
+use crate::base::choice::Operation;
 use crate::cancel::Token;
 use crate::dispatcher::Dispatcher;
 use crate::join::Fiber;
@@ -14,7 +15,7 @@ use crate::runtime::Handle;
 use crate::sched::pool::shared::Pool;
 use crate::shim::Lock;
 use crate::spawn::SpawnError;
-use crate::wait::Interrupt;
+use crate::wait::{Interrupt, point};
 
 /// A scope for fibers that may fail; see [`try_scope`].
 ///
@@ -188,13 +189,14 @@ impl<E: Send> TryScope<'_, '_, E> {
     /// Records a failure. Returns the error if it is a consequence of an earlier failure, or of the
     /// scope's cancellation.
     fn fail(&self, error: E) -> Option<E> {
+        point(Operation::Cancel, 0);
         let mut tally = self.tally.lock();
         if tally.first.is_some() || self.scope.children.region.is_cancelled() {
             return Some(error);
         }
         tally.first = Some(error);
         drop(tally);
-        self.scope.cancel();
+        self.scope.children.cancel();
         None
     }
 }

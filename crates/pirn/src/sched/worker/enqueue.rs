@@ -436,6 +436,12 @@ impl Schedule for Inbox<FiberHead> {
         Worker::here(local).saw_close(fiber, channel);
     }
 
+    #[cfg(feature = "sim")]
+    fn before_end(&self, fiber: FiberPtr) {
+        let address = (&raw const *fiber.header()).addr();
+        crate::wait::point(crate::base::choice::Operation::End, address);
+    }
+
     unsafe fn ended(&self, local: &Local, fiber: FiberPtr, joiner: usize) -> FiberPtr {
         // SAFETY: the caller's promise, passed on.
         unsafe { Worker::here(local).succeed(local, fiber, joiner) }
