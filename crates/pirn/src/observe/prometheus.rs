@@ -68,6 +68,18 @@ impl Metrics {
                 self.workers.len() as u64,
             ),
             (
+                "pirn_fibers",
+                "gauge",
+                "Fibers that have been spawned and have not ended.",
+                self.total.spawned.saturating_sub(self.total.completed),
+            ),
+            (
+                "pirn_unstarted_fibers",
+                "gauge",
+                "Fibers that have been spawned and have not started yet.",
+                self.pressure,
+            ),
+            (
                 "pirn_waiting_for_stack",
                 "gauge",
                 "Fibers that currently wait for a stack.",

@@ -259,13 +259,37 @@ fn prometheus_can_read_them() {
     );
 }
 
+/// The fibers that live, and those that have not started, are gauges.
+// Proves: P1.
+#[test]
+#[cfg(feature = "prometheus")]
+fn prometheus_knows_the_living_fibers() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let text = runtime.run(|| {
+        let waiting = pirn::spawn(pirn::park);
+        pirn::yield_now();
+        let fresh = [(); 2].map(|()| pirn::spawn(|| ()));
+        let text = prometheus(&runtime.metrics());
+        waiting.fiber().unpark();
+        drop((waiting, fresh));
+        text
+    });
+    assert!(text.contains("\npirn_fibers 4\n"), "{text}");
+    assert!(text.contains("\npirn_unstarted_fibers 2\n"), "{text}");
+}
+
 /// Every series has a line of help before its type, and a name that ends in its unit.
 // Proves: P1.
 #[test]
 #[cfg(feature = "prometheus")]
 fn prometheus_knows_what_they_are() {
     /// Numbers of things that go up and down.
-    const NUMBERS: [&str; 2] = ["pirn_workers", "pirn_waiting_for_stack"];
+    const NUMBERS: [&str; 4] = [
+        "pirn_workers",
+        "pirn_fibers",
+        "pirn_unstarted_fibers",
+        "pirn_waiting_for_stack",
+    ];
     let runtime = Runtime::builder().workers(2).build().unwrap();
     work(&runtime);
     let metrics = runtime.metrics();
@@ -308,9 +332,9 @@ fn prometheus_knows_what_they_are() {
             assert!(!units.contains(&part), "{name} has another unit");
         }
     }
-    // Five of them belong to the runtime as a whole.
+    // Seven of them belong to the runtime as a whole.
     let counters = metrics.total.to_string().lines().count();
-    assert_eq!(series, counters + 5, "{text}");
+    assert_eq!(series, counters + 7, "{text}");
 }
 
 #[cfg(feature = "prometheus")]
