@@ -1,6 +1,5 @@
 //! Code that must not compile: borrows that could outlive their frame, values that could change
 //! threads, guards that could move. Beside each case is the expected compiler output.
-#![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 
 // Proves: O3, O7, O9-send.
 #[test]

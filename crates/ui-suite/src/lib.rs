@@ -1,0 +1,1 @@
+//! Only tests: programs on pirn that must not compile.
