@@ -12,7 +12,9 @@ use pirn::spawn::JoinError;
 use pirn::{Runtime, channel};
 
 use crate::executor_kind::{alone, prefix, runtime};
-use crate::util::{LONG, SLACK, apart, compute_until, eventually, mappings, resident};
+use crate::util::{
+    LONG, SLACK, apart, compute_until, eventually, mappings, resident, scaled,
+};
 
 /// Threads of this process.
 pub(crate) fn threads() -> usize {
@@ -158,7 +160,7 @@ fn a_thousand_dispatchers_leave_nothing() {
         };
         (0..100).for_each(round);
         let (before, memory, maps) = (threads(), resident(), mappings());
-        (0..1_000).for_each(round);
+        (0..scaled(1_000)).for_each(round);
         assert_eq!(threads(), before);
         assert!(
             mappings() <= maps + 16,

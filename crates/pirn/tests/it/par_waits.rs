@@ -62,7 +62,7 @@ fn items_sleep_together() {
 // Proves: O9.
 #[test]
 fn virtual_time_and_parallel_work_go_together() {
-    for seed in 0..5 {
+    for seed in 0..scaled(5) as u64 {
         let runtime = Runtime::builder().deterministic(seed).build().unwrap();
         runtime.run(|| {
             let squares = par::map(0..10_000u64, |n| n * n);
@@ -104,8 +104,9 @@ fn items_take_turns() {
 #[test]
 fn work_nests() {
     on_every_shape(|runtime| {
+        let count = scaled(50) as u64;
         let rows = runtime.run(|| {
-            par::map(0..50u64, |row| {
+            par::map(0..count, |row| {
                 let mut cells = par::map(0..1_000u64, |x| (x * (row + 7)) % 1_009);
                 par::sort_unstable(&mut cells);
                 par::scan(&mut cells, |a, b| a + b);
@@ -114,7 +115,7 @@ fn work_nests() {
                 last
             })
         });
-        let expected: Vec<u64> = (0..50u64)
+        let expected: Vec<u64> = (0..count)
             .map(|row| (0..1_000).map(|x| (x * (row + 7)) % 1_009).sum())
             .collect();
         assert_eq!(rows, expected);
