@@ -40,9 +40,8 @@ pub(crate) fn matrix(options: &Options) -> Result<Tally, String> {
     let names = published.iter().filter_map(|p| p["name"].as_str());
     let names: String = names.map(|name| format!(" --package {name}")).collect();
     let args = format!("doc --quiet --no-deps --all-features{names}");
-    checks.push(("docs", args.clone(), ""));
     // With the features that items need, as the host of documentation shows them.
-    checks.push(("docs, with features of items", args, "--cfg docsrs"));
+    checks.push(("docs", args, "--cfg docsrs"));
     checks.retain(|(name, ..)| options.picks(name));
     // Each check is one compiler for most of its time.
     let halves: Vec<_> = checks.chunks(checks.len().div_ceil(2).max(1)).collect();
@@ -77,7 +76,8 @@ pub(crate) fn cargo(args: &str, doc_flags: &str, at: usize) -> Command {
     cargo
 }
 
-/// Returns one of the two target directories.
+/// Returns one of the two target directories: the first one is that of the repository, where the
+/// dependencies have been checked.
 pub(crate) fn target(at: usize) -> PathBuf {
-    repo::target(Some("matrix")).join(at.to_string())
+    repo::target(Some("matrix").filter(|_| at > 0))
 }

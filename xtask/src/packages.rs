@@ -190,7 +190,8 @@ fn unit_tests(workspace: &Path, options: &Options) -> Result<Tally, String> {
     let inside = workspace.strip_prefix(repo::root()).unwrap_or(workspace);
     let manifest = format!("--manifest-path {}/Cargo.toml", inside.display());
     let args = format!("{manifest} --workspace --lib --bins --offline");
-    let build = Build::new(&args).folder("packages").debug("none");
+    // In the repository's own folder, where the dependencies are built.
+    let build = Build::new(&args).debug("none");
     let mut chosen = cases(&build)?;
     chosen.retain(|case| case.ignored.is_none() && !case.is_alone());
     let tally = suite::run_all(chosen, Run::default().with(options)?)?;
@@ -204,7 +205,8 @@ fn installs(package: &Value, home: &Path) -> Result<(bool, String), String> {
     let installed = home.join("installed");
     let mut cargo = command::cargo("install --quiet --locked --offline --force --debug");
     cargo.args(["--path", &format!("crates/{name}"), "--root"]);
-    cargo.arg(&installed).env("CARGO_TARGET_DIR", home);
+    cargo.arg(&installed);
+    cargo.env("CARGO_TARGET_DIR", repo::target(None));
     command::run(&mut cargo)?;
     let mut program = command::program(installed.join("bin").join(name));
     let said = command::output(program.arg("--version"))?;
