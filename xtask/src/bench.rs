@@ -20,6 +20,10 @@ use crate::options::Options;
 use crate::tally::Tally;
 use crate::{bounds, command, jobs, outcomes, repo};
 
+/// The tests that measure something with every library, all cases one after the other: a minute.
+/// `cargo test --manifest-path bench/Cargo.toml` runs them.
+const EVERY_CASE: &str = "cases::every_library_";
+
 /// Names for `compare` with its first arguments.
 const COMPARISONS: [(&str, &[&str]); 4] = [
     ("compare", &[]),
@@ -194,12 +198,15 @@ fn release(
     Ok(command::program(target.join("release").join(name)))
 }
 
-/// Runs the benches' own tests: statistics, verdicts, the guard's judgement.
+/// Runs the benches' own tests: statistics, verdicts, the guard's judgement. A quick run leaves out
+/// those that take long.
 ///
 /// # Errors
 /// When they do not build, or nothing ran.
-pub(crate) fn tests(_: &Options) -> Result<Tally, String> {
-    let (tally, _) = run(&cases(&jobs::build("bench")?)?, Run::default())?;
+pub(crate) fn tests(options: &Options) -> Result<Tally, String> {
+    let mut chosen = cases(&jobs::build("bench")?)?;
+    chosen.retain(|case| !options.has("quick") || !case.name.starts_with(EVERY_CASE));
+    let (tally, _) = run(&chosen, Run::default())?;
     println!("    tests of the benches: {tally}");
     tally.nonzero("tests of the benches")
 }

@@ -41,7 +41,7 @@ const STEPS: &[Step] = &[
     ("model", model::exhaustive, "quick"),
     ("shuttle", model::shuttle, "quick"),
     ("mutants", model::mutants, ""),
-    ("bench", bench::tests, ""),
+    ("bench", bench::tests, "quick"),
     ("rows", promises::rows, "names"),
     ("asan", sanitize::asan, "quick"),
     ("tsan", sanitize::tsan, "quick"),
