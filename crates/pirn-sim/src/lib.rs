@@ -2,7 +2,8 @@
 //!
 //! A [`campaign`](campaign()) runs a test many times, each time with another schedule. A *schedule*
 //! says at each *choice* which fiber runs next. There is a choice before every operation that other
-//! fibers notice: a lock, a send, a receive, a close, a notification, a wake. So a bug that needs
+//! fibers notice (a lock, a send, a receive, a close, a notification, a wake), and before the end of a
+//! fiber. So a bug that needs
 //! another fiber to run between two operations is found, although neither of them waits.
 //!
 //! The first schedule that fails is [shrunk](Failure::trace) to the choices that matter, and
@@ -44,6 +45,8 @@
 //!   them.
 //! * The body runs many times in one process. What it leaves in statics is there in the next run,
 //!   and the order of a `HashMap` differs between runs.
+//! * A fiber that ends wakes its joiners and is counted off by its scope or group in one step:
+//!   [`Scope::len`](pirn::scope::Scope::len) never counts a fiber that has been joined.
 //! * No other fiber runs between the last operation under a lock and the end of the lock. For a
 //!   `try_lock` that is to find it held, put a [`point`] there.
 //! * If a fiber holds a lock of `std` at a choice and another fiber takes it, the run never ends.

@@ -125,8 +125,10 @@ impl LastUses {
             };
             let waits = is_last && stuck.fibers.contains(&turn.fiber);
             // The address may be that of an ended fiber.
-            let is_of_fiber =
-                matches!(step.operation, Operation::Join | Operation::Unpark);
+            let is_of_fiber = matches!(
+                step.operation,
+                Operation::End | Operation::Join | Operation::Unpark
+            );
             let known = uses.entry(step.object).or_default();
             let is_known = known.iter().any(|at| turns.list[*at].fiber == turn.fiber);
             if !waits && !is_of_fiber && !is_known && known.len() < PARTIES {

@@ -1,5 +1,5 @@
 //! The end of a fiber is a step of its own: other fibers can run between the last operation of its
-//! code and the moment from which its end shows.
+//! code and the moment its end becomes visible.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -55,7 +55,7 @@ impl<T> From<SendError<T>> for Failed {
 
 // Proves: U8.
 #[test]
-fn what_a_fiber_did_last_shows_before_its_end() {
+fn the_last_operation_is_visible_before_the_end() {
     let seen = outcomes(|| {
         let value = Arc::new(AtomicU32::new(0));
         let own = Arc::clone(&value);
@@ -70,7 +70,7 @@ fn what_a_fiber_did_last_shows_before_its_end() {
 
 // Proves: U8.
 #[test]
-fn a_group_gives_results_in_the_order_of_ends() {
+fn a_group_returns_results_in_the_order_of_ends() {
     let seen = outcomes(|| {
         let next = Arc::new(AtomicU32::new(0));
         let group = TaskGroup::new();
@@ -85,10 +85,10 @@ fn a_group_gives_results_in_the_order_of_ends() {
     assert_eq!(seen, BTreeSet::from([[0, 1], [1, 0]]));
 }
 
-/// The receiver goes with the code of the fiber that fails, before that cancels the scope.
+/// The receiver of a failing child is dropped before its error cancels the scope.
 // Proves: U8.
 #[test]
-fn values_of_a_fiber_that_fails_go_before_its_scope_is_cancelled() {
+fn values_of_a_failed_child_are_dropped_before_its_scope_is_cancelled() {
     let seen = outcomes(|| {
         let (tx, rx) = channel::bounded(1);
         let result: Result<(), Failed> = try_scope(|s| {
@@ -108,10 +108,55 @@ fn values_of_a_fiber_that_fails_go_before_its_scope_is_cancelled() {
     assert_eq!(seen, BTreeSet::from([Failed::NoReceiver, Failed::Own]));
 }
 
-/// A panic cancels the scope of a fiber without a handle, as the last of all that the fiber does.
+/// A closure of a race drops what it owns before its value is offered.
 // Proves: U8.
 #[test]
-fn what_a_fiber_did_before_its_panic_shows_before_its_scope_is_cancelled() {
+fn values_of_a_racer_are_dropped_before_it_wins() {
+    let seen = outcomes(|| {
+        let (tx, rx) = channel::bounded(1);
+        let sender = move || {
+            std::iter::repeat_with(|| tx.send(1))
+                .find_map(Result::err)
+                .map(Failed::from)
+        };
+        let receiver = move || {
+            let _ = rx.recv();
+            Some(Failed::Own)
+        };
+        let jobs: [Box<dyn FnOnce() -> Option<Failed> + Send>; 2] =
+            [Box::new(sender), Box::new(receiver)];
+        pirn::scope::race(jobs).flatten()
+    });
+    let expected = [Failed::NoReceiver, Failed::Own].map(Some);
+    assert_eq!(seen, BTreeSet::from(expected));
+}
+
+/// The first error is recorded before it cancels the scope: a child that fails second may have ended
+/// by then.
+// Proves: U8.
+#[test]
+fn a_second_failure_may_end_before_the_scope_is_cancelled() {
+    let seen = outcomes(|| {
+        let mut seen = None;
+        let _: Result<(), Failed> = try_scope(|s| {
+            let fail = || Err::<(), _>(Failed::Own);
+            let [_first, second] = [s.spawn(fail), s.spawn(fail)];
+            let failed = second.join().is_none();
+            seen = Some((failed, s.token().is_cancelled()));
+            Ok(())
+        });
+        seen
+    });
+    assert_eq!(
+        seen,
+        BTreeSet::from([Some((true, true)), Some((true, false))])
+    );
+}
+
+/// A panic of a fiber without a handle cancels its scope after the last operation of the fiber.
+// Proves: U8.
+#[test]
+fn operations_before_a_panic_are_visible_before_its_scope_is_cancelled() {
     let seen = outcomes(|| {
         let value = AtomicU32::new(0);
         let seen = std::sync::Mutex::new(None);
@@ -126,6 +171,34 @@ fn what_a_fiber_did_before_its_panic_shows_before_its_scope_is_cancelled() {
                     value.store(1, Ordering::SeqCst);
                     resume_unwind(Box::new("on purpose"));
                 });
+            });
+        };
+        let ended = catch_unwind(AssertUnwindSafe(scope));
+        assert!(ended.is_err(), "the panic is raised");
+        seen.into_inner().unwrap()
+    });
+    let ran = [(0, false), (0, true), (1, false), (1, true)].map(Some);
+    assert!(ran.iter().all(|it| seen.contains(it)), "{seen:?}");
+}
+
+/// The drop of a handle that keeps a panic cancels the scope, as a step of its own.
+// Proves: U8.
+#[test]
+fn a_dropped_handle_cancels_the_scope_after_what_came_before() {
+    let seen = outcomes(|| {
+        let value = AtomicU32::new(0);
+        let seen = std::sync::Mutex::new(None);
+        let scope = || {
+            pirn::scope(|s| {
+                let panics = s.spawn(|| resume_unwind(Box::new("on purpose")));
+                panics.wait().unwrap();
+                s.spawn(|| {
+                    let before = value.load(Ordering::SeqCst);
+                    let cancelled = pirn::cancel::check().is_err();
+                    *seen.lock().unwrap() = Some((before, cancelled));
+                });
+                value.store(1, Ordering::SeqCst);
+                drop(panics);
             });
         };
         let ended = catch_unwind(AssertUnwindSafe(scope));

@@ -2,11 +2,12 @@
 //! operations: it finds the outcomes of the search of all schedules.
 
 use std::collections::BTreeSet;
-use std::panic;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pirn::channel;
+use pirn::scope::TaskGroup;
 use pirn::sim::atomic::AtomicU32;
 use pirn::sync::{Condvar, Mutex, RwLock, Semaphore};
 use pirn_sim::{Strategy, Verdict, campaign};
@@ -91,6 +92,27 @@ fn two_fibers_with_locks_of_their_own() {
         let both = [fiber(), fiber()];
         let sum: u32 = both.into_iter().map(|fiber| fiber.join().unwrap()).sum();
         sum
+    });
+}
+
+/// Looks at ends, and results in the order of ends.
+// Proves: U12.
+#[test]
+fn ends_that_are_looked_at() {
+    same_outcomes(|| {
+        let value = Arc::new(AtomicU32::new(0));
+        let group = TaskGroup::new();
+        for n in 1..=2 {
+            let value = Arc::clone(&value);
+            assert!(
+                group
+                    .spawn(move || value.fetch_add(n, Ordering::SeqCst))
+                    .is_ok()
+            );
+        }
+        let seen = (value.load(Ordering::SeqCst), group.len());
+        let next = || group.join_next().unwrap().unwrap().unwrap();
+        format!("{seen:?} {} {}", next(), next())
     });
 }
 
@@ -280,7 +302,7 @@ fn operations_while_a_fiber_unwinds() {
                 closing[1].store(1, Ordering::SeqCst);
                 panic!("to be caught");
             };
-            let caught = panic::catch_unwind(panic::AssertUnwindSafe(closes));
+            let caught = catch_unwind(AssertUnwindSafe(closes));
             assert!(caught.is_err());
             counters[2].store(1, Ordering::SeqCst);
         });

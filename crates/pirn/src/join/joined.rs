@@ -31,7 +31,7 @@ use crate::wait::awaiting::Awaiting;
 use crate::wait::wait_info::Subject;
 use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, consume_budget, deadline_in, lend,
-    wait_for,
+    point, wait_for,
 };
 
 /// A fiber that has not been published, with the types of its closure and its result (J1). Dropping
@@ -323,6 +323,8 @@ impl<T> Drop for Joined<T> {
             // SAFETY: H5: done, so the outcome is the handle's.
             unsafe { entry::drop_outcome(self.fiber.ptr()) };
         } else if let Some(EndHook { table, data }) = header.on_end() {
+            // It cancels the scope.
+            point(Operation::Cancel, 0);
             // SAFETY: a panic is kept for a scope only, and its handles end before it does.
             unsafe { (table.panic_left)(data) };
         }

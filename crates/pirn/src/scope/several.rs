@@ -4,10 +4,11 @@ use std::panic::resume_unwind;
 
 use super::open::scope;
 use super::try_scope::try_scope;
+use crate::base::choice::Operation;
 use crate::cancel::{reason, shield};
 use crate::join::JoinError;
 use crate::shim::Lock;
-use crate::wait::Interrupt;
+use crate::wait::{Interrupt, point};
 
 /// Runs all of `jobs` concurrently, each on a fiber, and returns their results in order. The first
 /// error cancels the others, and is returned when they have ended.
@@ -89,6 +90,7 @@ where
         let attempt = |job: F| {
             s.spawn(move || match job() {
                 Ok(value) => {
+                    point(Operation::Cancel, 0);
                     first.offer(value);
                     s.cancel();
                     None
@@ -147,7 +149,9 @@ where
     scope(|s| {
         for job in jobs {
             s.spawn(move || {
-                first.offer(job());
+                let value = job();
+                point(Operation::Cancel, 0);
+                first.offer(value);
                 s.cancel();
             });
         }

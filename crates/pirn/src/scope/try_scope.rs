@@ -196,7 +196,7 @@ impl<E: Send> TryScope<'_, '_, E> {
         }
         tally.first = Some(error);
         drop(tally);
-        self.scope.children.cancel();
+        self.scope.cancel();
         None
     }
 }
