@@ -76,8 +76,8 @@ pub(crate) fn cargo(args: &str, doc_flags: &str, at: usize) -> Command {
     cargo
 }
 
-/// Returns one of the two target directories: the first one is that of the repository, where the
-/// dependencies have been checked.
+/// Returns one of the two target directories: that of the repository, where the dependencies have been
+/// checked, or one for the matrix alone.
 pub(crate) fn target(at: usize) -> PathBuf {
     repo::target(Some("matrix").filter(|_| at > 0))
 }

@@ -1,1 +1,1 @@
-//! Only tests: programs on pirn that must not compile.
+//! Compile-fail tests of pirn. The library is empty.

@@ -259,11 +259,11 @@ fn prometheus_can_read_them() {
     );
 }
 
-/// The fibers that live, and those that have not started, are gauges.
+/// Live and unstarted fibers are exported as gauges.
 // Proves: P1.
 #[test]
 #[cfg(feature = "prometheus")]
-fn prometheus_knows_the_living_fibers() {
+fn prometheus_exports_live_fibers() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let text = runtime.run(|| {
         let waiting = pirn::spawn(pirn::park);

@@ -17,8 +17,8 @@ fn ending(ended: &Arc<AtomicUsize>) -> impl FnOnce() + Send + use<> {
 /// A fiber with a hundred short children parks a few times, not a hundred times: its other children
 /// run before it.
 ///
-/// Not with instrumented memory accesses: there a short child takes as long as the wake of a worker,
-/// and a row ends after one.
+/// Left out under sanitizers: there a short child can take 25 µs, half the cost of waking a worker, so
+/// a row of siblings ends after one.
 // Proves: B21.
 #[test]
 #[cfg(not(any(pirn_free, pirn_asan, pirn_tsan)))]

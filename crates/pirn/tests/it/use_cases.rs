@@ -1,5 +1,5 @@
 //! The ways to submit work to a task system: with and without borrows, with and without waiting.
-//! The cases that must not compile are in `tests/ui`.
+//! The cases that must not compile are in `crates/ui-suite/tests/ui`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
