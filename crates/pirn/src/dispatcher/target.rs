@@ -24,6 +24,7 @@ use crate::sched::worker::enqueue;
 use crate::spawn::JoinHandle;
 use crate::spawn::Unqueued;
 use crate::wait;
+use crate::wait::polling::refuse_in_poll;
 
 /// A set of workers to send fibers to; a clone refers to the same set and the same bounds.
 ///
@@ -329,6 +330,8 @@ impl Dispatcher {
             return Handle::current().run(f);
         };
         pool.refuse_in_start_hook();
+        // Before `wrap`, of which a turn of the limit would be given up that was never taken.
+        refuse_in_poll();
         visit(pool, self.wrap(f), |fiber| self.publish(fiber))
     }
 
