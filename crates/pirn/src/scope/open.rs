@@ -18,7 +18,7 @@ use crate::fiber::current;
 use crate::runtime::Handle;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
-use crate::wait::polling::refuse_in_poll;
+use crate::wait::polling::{self, refuse_in_poll};
 use crate::wait::{Reason, Spec, deadline};
 
 /// Runs `f` with a scope in which it may spawn fibers that borrow local variables, waits for all of
@@ -151,7 +151,11 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
                 }
             }
         }
-        deadline::within(fiber, &children.region, || wait_for_all(children, &end));
+        deadline::within(fiber, &children.region, || {
+            // It was hidden when the region was left.
+            children.region.show_owner();
+            wait_for_all(children, &end);
+        });
     }
     match (scope.take_panic(), result) {
         (None, Ok(value)) => value,
@@ -165,9 +169,17 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
 }
 
 fn wait_for_all(children: &Children, end: &Spec) {
-    // SC1 rests on the count, not on the wake.
-    while children.alive() > 0 {
-        let _ = children.wait(end);
+    let wait = || {
+        // SC1 rests on the count, not on the wake.
+        while children.alive() > 0 {
+            let _ = children.wait(end);
+        }
+    };
+    // A scope may begin in a poll while another fiber of the thread unwinds (`polling`), which may
+    // have ended since. The wait must not unwind.
+    match current::local().is_polling() {
+        false => wait(),
+        true => polling::apart(wait),
     }
 }
 

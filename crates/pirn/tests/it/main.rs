@@ -238,6 +238,7 @@ mod rwlock;
 mod scarcity;
 /// Children may borrow; a scope ends when all of them have.
 mod scope;
+mod scope_edges;
 /// Planted bugs that a sanitizer must report.
 #[cfg(any(pirn_asan, pirn_tsan))]
 mod seeded;

@@ -135,12 +135,16 @@ impl CancelScope {
         Some(owner.header())
     }
 
-    /// Puts a token that has just been created into the header of its owner (RG4).
-    fn show_owner(&self) {
+    /// Puts the token into the header of its owner (RG4): when it has just been created, and when its
+    /// region is entered again.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub(crate) fn show_owner(&self) {
         let Some(header) = self.outermost_owner() else {
             return;
         };
-        let node = self.made().expect("just made");
+        let node = self.made().expect("a created token");
         let early = mutant!("own_token_after_the_look") && header.state.is_cancelled();
         let before = {
             let mut join = header.join.lock();

@@ -20,7 +20,8 @@
 //! unwind, and waiting is not forbidden (`left_unwinding`).
 //!
 //! Functions that hand out borrows and wait for their end (a scope, `run`, `blocking`) check before
-//! they begin: their wait must not unwind.
+//! they begin: their wait must not unwind. A scope runs code in between, after which waits may be
+//! forbidden: it waits as if it were in no poll (`apart`).
 
 use std::ptr;
 use std::task::Waker;
