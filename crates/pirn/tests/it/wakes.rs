@@ -160,9 +160,10 @@ fn one_fiber_wakes_no_crowd() {
     );
 }
 
-/// A thousand wakes a second cost the workers less than a twentieth of a processor, and half of the
-/// fibers resume within 10 µs (25 µs in code that is not optimised) beyond the time that the system
-/// takes to wake a plain thread.
+/// A thousand wakes a second cost the workers less than a twentieth of a processor, or four times what
+/// they cost a plain thread if that is more: most of it is the system's. Half of the fibers resume
+/// within 10 µs (25 µs in code that is not optimised) beyond the time that the system takes to wake a
+/// plain thread.
 // Proves: C10.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -185,8 +186,16 @@ fn alone_light_load_costs_little() {
     drop(tx);
     let half = median(receiver.join().unwrap());
     let share = spent.as_secs_f64() / took.as_secs_f64();
-    assert!(share < 0.05, "{:.1} % of one core", share * 100.0);
-    let thread = median(waits_of_a_thread(WAKES));
+    let start = now();
+    let (waits, spent) = waits_of_a_thread(WAKES);
+    let thread = median(waits);
+    let least = spent.as_secs_f64() / (now() - start).as_secs_f64();
+    let shares = format!(
+        "{:.1} % of one core, {:.1} % for a thread",
+        share * 100.0,
+        least * 100.0
+    );
+    assert!(share < f64::max(0.05, 4.0 * least), "{shares}");
     let more = if cfg!(debug_assertions) { 25 } else { 10 };
     let most = thread + SLACK * Duration::from_micros(more);
     assert!(
@@ -200,11 +209,15 @@ fn median(mut all: Vec<Duration>) -> Duration {
     all[all.len() / 2]
 }
 
-/// Measures the delay of a message to a plain thread, one each millisecond.
-fn waits_of_a_thread(wakes: usize) -> Vec<Duration> {
+/// Measures the delay of a message to a plain thread, one each millisecond, and the processor time of
+/// that thread.
+fn waits_of_a_thread(wakes: usize) -> (Vec<Duration>, Duration) {
     let (tx, rx) = std::sync::mpsc::sync_channel::<Instant>(1);
     std::thread::scope(|s| {
-        let receiver = s.spawn(move || rx.iter().map(|sent| now() - sent).collect());
+        let receiver = s.spawn(move || {
+            let waits = rx.iter().map(|sent| now() - sent).collect();
+            (waits, own_time())
+        });
         for _ in 0..wakes {
             tx.send(now()).unwrap();
             std::thread::sleep(Duration::from_millis(1));
