@@ -1,5 +1,6 @@
-//! The server of `compare` on the sockets of `std`. It links `pirn-hooks`, so that their calls park
-//! fibers; in a program of its own, since the crate makes the calls of all peers dearer.
+//! The server of the peer `pirn-std`: sockets of `std` on fibers. `pirn-hooks` makes their calls park
+//! the fiber. It is a program of its own, because the crate slows down the calls of every peer in a
+//! process.
 //!
 //! `hooked serve pirn-std …` is `compare child serve …`.
 

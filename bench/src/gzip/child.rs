@@ -1,5 +1,6 @@
 //! Children that compress or inflate: pgz's pipeline on fibers or on plain threads, and one
-//! thread alone with the deflate that pgz uses.
+//! thread alone with the library that pgz uses, at the library's own level: its level 1 is faster than
+//! what pgz takes for `-1`, with larger output.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -15,28 +16,30 @@ use pgz::pipeline::{Engine, Executor, Fibers, Foreign, Settings, Threads};
 /// inflates.
 ///
 /// # Errors
-/// Those of reading and writing, in words.
+/// Wrong arguments, or an error of reading or writing, as text.
 pub fn child(arguments: &[String]) -> Result<(), String> {
     let [how, level, workers, file @ ..] = arguments else {
-        return Err("gzip HOW LEVEL WORKERS [FILE]".to_owned());
+        return Err("usage: compare child gzip HOW LEVEL WORKERS [FILE]".to_owned());
     };
-    let level: u8 = level.parse().map_err(|_| "no such level".to_owned())?;
-    let workers: usize = workers.parse().map_err(|_| "no such number".to_owned())?;
+    let known = level.parse().ok().filter(|level| *level <= 9);
+    let level: u8 = known.ok_or_else(|| format!("level `{level}` is not 0 to 9"))?;
+    let number = workers.parse();
+    let workers = number.map_err(|_| format!("`{workers}` is no number of workers"))?;
     let mut input: Box<dyn Read> = match file.first() {
         Some(path) => Box::new(File::open(path).map_err(words)?),
         None => Box::new(io::stdin()),
     };
     match how.as_str() {
-        "fibers" => piped(Fibers::new(workers).map_err(words)?, level, &mut input),
-        "threads" => piped(Threads::new(workers), level, &mut input),
+        "fibers" => pipeline(Fibers::new(workers).map_err(words)?, level, &mut input),
+        "threads" => pipeline(Threads::new(workers), level, &mut input),
         "serial" if level == 0 => inflate(&mut input).map_err(words),
         "serial" => deflate(level, &mut input).map_err(words),
-        _ => Err(format!("no way `{how}`")),
+        _ => Err(format!("unknown method `{how}`: fibers, threads or serial")),
     }
 }
 
 /// Runs pgz's pipeline.
-fn piped<E: Executor>(
+fn pipeline<E: Executor>(
     executor: E,
     level: u8,
     input: &mut dyn Read,
@@ -49,7 +52,8 @@ fn piped<E: Executor>(
         None => Settings::default(),
     };
     let engine = Engine::new(executor, settings);
-    let mut output = io::stdout();
+    // As the program does: standard output of std would split each block at its last line feed.
+    let mut output = File::from(stdout().map_err(words)?);
     let done = match level {
         0 => engine
             .decompress(input, Foreign::Refused, &mut output)
@@ -58,8 +62,7 @@ fn piped<E: Executor>(
             .compress(&Header::default(), input, &mut output)
             .map(drop),
     };
-    done.map_err(|failure| format!("{failure:?}"))?;
-    output.flush().map_err(words)
+    done.map_err(|failure| failure.to_string())
 }
 
 fn deflate(level: u8, input: &mut dyn Read) -> io::Result<()> {

@@ -1,7 +1,7 @@
-//! The gzip cases: whole programs, from files or pipes to files or pipes.
+//! The gzip cases: whole programs, from file to file or from pipe to pipe.
 //!
-//! `setup` makes the inputs and finds the program of a peer, `timing` runs one, `child` is
-//! the code of a child of `compare` that is such a program itself.
+//! `corpus` generates the input, `setup` prepares the inputs and the command of each peer, `timing` runs
+//! one command, `child` has the peers that run inside `compare child gzip`.
 
 mod child;
 mod corpus;

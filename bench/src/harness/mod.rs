@@ -1,7 +1,7 @@
 //! The parent's side: starts children in turn, collects their output.
 //!
-//! Repetitions go round robin: floors, then every case with every peer, then again from
-//! the start, the peers rotated by one. So a slow minute of the machine affects all equally.
+//! Each repetition measures the floors, then every case with every peer. The next one begins with the
+//! next peer. So a slow minute of the machine does not fall on one peer alone.
 
 mod bootstrap;
 mod results;

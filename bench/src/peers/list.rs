@@ -176,6 +176,6 @@ const PEERS: &[Peer] = &[
     here(
         SERIAL,
         fork::run_serial,
-        "one thread: for fork-join plain calls, for gzip the deflate that pgz uses",
+        "one thread: for fork-join plain calls, for gzip the library that pgz uses",
     ),
 ];
