@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ride::{Ride, Sides, pool};
 
-/// Fills the registers that belong to the callee, and both control words, calls `f(arg)`, and
-/// returns how many of them have changed meanwhile. Restores all of them.
+/// Sets the callee-saved registers from `seed`, and both floating-point control words, and calls
+/// `f(arg)`. Returns how many of these eight values `f` has changed; restores those of the caller.
 #[unsafe(naked)]
 unsafe extern "C" fn count_changed(
     seed: u64,
@@ -67,7 +67,7 @@ unsafe extern "C" fn count_changed(
         "cmp r15, rdi",
         "setne cl",
         "add eax, ecx",
-        // The low six bits of MXCSR are flags, which no context owns.
+        // Bits 0 to 5 of MXCSR are flags of exceptions, which the ABI does not preserve.
         "stmxcsr [rsp + 24]",
         "mov edx, [rsp + 24]",
         "xor edx, [rsp + 8]",

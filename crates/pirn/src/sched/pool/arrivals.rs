@@ -1,4 +1,5 @@
-//! The fibers that threads outside of a pool spawn on it: how many, and where they are queued.
+//! The fibers that threads outside of a pool spawn on it: their number, the events of these spawns, and
+//! the turn by which fibers from outside are spread over the shards of the injector.
 
 use crate::events::{Event, Outside, Watch};
 use crate::fiber::Header;
@@ -10,7 +11,8 @@ pub(in crate::sched) struct Arrivals {
     /// All of them, including those that were refused.
     spawned: Counter,
     refused: Counter,
-    /// The shard of the injector for the next one.
+    /// Grows by one with each use; modulo their number it selects a shard of the injector, or the first
+    /// worker to wake.
     turn: AtomicUsize,
     events: Outside,
 }
@@ -25,12 +27,12 @@ impl Arrivals {
         }
     }
 
-    /// Counts a fiber in.
+    /// Counts a fiber from outside, before the caller reads whether the pool takes it.
     pub(in crate::sched) fn admit(&self) {
         self.spawned.increment_shared();
     }
 
-    /// Counts a fiber out again that was counted in: the pool takes none any more.
+    /// Counts a fiber that was counted and that the pool has refused. Both counters only grow.
     pub(in crate::sched) fn refuse(&self) {
         self.refused.increment_shared();
     }
@@ -45,19 +47,20 @@ impl Arrivals {
         &self.refused
     }
 
-    /// Returns a number, which selects the shard of the injector for the next fiber.
+    /// Returns the next number by which a shard or a worker is selected.
     pub(in crate::sched) fn next_turn(&self) -> usize {
         // ORDERING: Relaxed: spreads the load; nothing depends on the value.
         self.turn.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Records that a thread outside has spawned a fiber, which no other thread has yet.
+    /// Records the spawn of a fiber by a thread outside. Called before the fiber is queued.
     #[inline]
     pub(in crate::sched) fn record_spawn(&self, header: &Header) {
         self.events.record_spawn(header);
     }
 
     /// Returns the events of threads outside, oldest first, and the number of lost ones.
+    /// Empty if no events are kept.
     pub(in crate::sched) fn events(&self) -> (Vec<Event>, u64) {
         self.events.read()
     }

@@ -21,9 +21,9 @@ use crate::wait::{Reason, Spec, point};
 /// Read access to the value of an [`RwLock`](super::RwLock), with the right to upgrade to write
 /// access; dropping it ends both.
 ///
-/// At most one such guard exists at a time, beside any number of readers. So the value does not
-/// change between a read through this guard and a write after its upgrade. Releasing never
-/// suspends. The guard is not `Send`.
+/// At most one such guard of a lock exists at a time, beside any number of readers. So the value does
+/// not change between a read through this guard and a write after its upgrade. Releasing never
+/// suspends. The guard stays on the fiber that acquired it: it is not `Send`.
 ///
 /// # Examples
 /// ```
@@ -45,14 +45,15 @@ use crate::wait::{Reason, Spec, point};
 /// ```
 #[must_use = "the lock is released as soon as the guard is dropped"]
 pub struct RwLockUpgradableReadGuard<'a, T: ?Sized> {
-    // Declared before `slot`, so dropped first: the next upgradable guard must not find it.
+    // Declared before `slot`, so dropped first: otherwise the next upgradable guard could count this
+    // turn as another reader.
     turn: Shared<'a, Lock<SharedTurns>, T>,
     slot: Exclusive<'a, Turns, ()>,
     lock: &'a Guarded<Lock<SharedTurns>, T>,
 }
 
 impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
-    /// Returns the guard of a caller that has `slot`, and `turn` of `lock`.
+    /// Creates a guard from the right to upgrade and a turn to read `lock` (UG1).
     pub(super) fn of(
         slot: Exclusive<'a, Turns, ()>,
         turn: Shared<'a, Lock<SharedTurns>, T>,
@@ -62,7 +63,7 @@ impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
     }
 
     /// Converts the guard to a write guard, waiting until all other read guards are dropped. No
-    /// other party writes in between: waiting writers acquire the lock later.
+    /// other writer acquires the lock in between: waiting writers come after this one.
     ///
     /// Readers that arrive meanwhile wait until the write guard is dropped.
     ///
@@ -70,7 +71,7 @@ impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
     ///
     /// # Blocking
-    /// Indefinitely, if the caller has another read guard of the same lock.
+    /// Blocks forever if the caller has another read guard of the same lock.
     ///
     /// # Examples
     /// ```
@@ -121,7 +122,7 @@ impl<'a, T: ?Sized> RwLockUpgradableReadGuard<'a, T> {
         }
     }
 
-    /// Converts the guard to a read guard, which frees the right to upgrade.
+    /// Converts the guard to a read guard, and releases the right to upgrade.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

@@ -11,29 +11,29 @@ use super::check::check;
 /// Creates an eventfd with this counter and these flags.
 ///
 /// # Errors
-/// The error of the system, for example too many descriptors.
+/// `EMFILE` or `ENFILE` at a limit of descriptors; other errors of the system.
 pub(in crate::sys) fn eventfd(counter: u32, flags: c_int) -> io::Result<OwnedFd> {
     // SAFETY: the call takes numbers only.
     let created = check(unsafe { libc::eventfd(counter, flags) })?;
-    // SAFETY: the system has just created it for this call.
+    // SAFETY: the descriptor is new, so it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(created) })
 }
 
-/// Creates a descriptor of epoll, which is closed on exec.
+/// Creates an epoll instance; its descriptor is closed on exec.
 ///
 /// # Errors
-/// The error of the system, for example too many descriptors.
+/// `EMFILE` or `ENFILE` at a limit of descriptors; other errors of the system.
 pub(in crate::sys) fn epoll_create() -> io::Result<OwnedFd> {
     // SAFETY: the call takes numbers only.
     let created = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-    // SAFETY: the system has just created it for this call.
+    // SAFETY: the descriptor is new, so it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(created) })
 }
 
-/// Registers a source, or removes it, as `operation` says.
+/// Adds, changes or removes the registration of `source`: `operation` is an `EPOLL_CTL_…`.
 ///
 /// # Errors
-/// The error of the system.
+/// `ENOENT` if it is not registered, `EEXIST` if it is already; other errors of the system.
 pub(in crate::sys) fn epoll_ctl(
     epoll: BorrowedFd<'_>,
     operation: c_int,
@@ -41,16 +41,15 @@ pub(in crate::sys) fn epoll_ctl(
     mut event: libc::epoll_event,
 ) -> io::Result<()> {
     let epoll = epoll.as_raw_fd();
-    // SAFETY: the event is read only.
+    // SAFETY: the call only reads the event.
     check(unsafe { libc::epoll_ctl(epoll, operation, source, &raw mut event) }).map(drop)
 }
 
-/// Replaces `events` by the events that have come, at most `most`. If none has, blocks for this
-/// number of milliseconds, without a limit if it is negative.
+/// Replaces `events` by at most `most` ready events. If none is ready, blocks for at most `timeout`
+/// milliseconds, without a limit if it is negative.
 ///
 /// # Errors
-/// The error of the system, for example that a signal has interrupted the call. There are no events
-/// then.
+/// `EINTR` if a signal has interrupted the call; other errors of the system. `events` is empty then.
 #[inline(always)]
 pub(in crate::sys) fn epoll_wait(
     epoll: BorrowedFd<'_>,
@@ -59,7 +58,7 @@ pub(in crate::sys) fn epoll_wait(
     timeout: c_int,
 ) -> io::Result<()> {
     let most = make_room(events, most);
-    // Not by the function of libc, which `pirn-hooks` replaces.
+    // By its number: `pirn-hooks` replaces the function of libc.
     // SAFETY: there is room for so many events.
     let n = check(unsafe {
         libc::syscall(
@@ -72,7 +71,7 @@ pub(in crate::sys) fn epoll_wait(
             0_usize,
         )
     })?;
-    // SAFETY: the system has initialized this number of events.
+    // SAFETY: the system has initialized this number of events, and there is room for them.
     unsafe { events.set_len(n as usize) };
     Ok(())
 }
@@ -87,7 +86,7 @@ struct KernelTime {
 /// As [`epoll_wait`], with a limit in nanoseconds.
 ///
 /// # Errors
-/// As [`epoll_wait`]; `ENOSYS` before Linux 5.11.
+/// As [`epoll_wait`]; `ENOSYS` before Linux 5.11, `EPERM` if a filter of system calls forbids it.
 #[inline(always)]
 pub(in crate::sys) fn epoll_pwait2(
     epoll: BorrowedFd<'_>,
@@ -100,7 +99,7 @@ pub(in crate::sys) fn epoll_pwait2(
         seconds: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
         nanos: i64::from(timeout.subsec_nanos()),
     };
-    // SAFETY: there is room for so many events; the timeout is read only.
+    // SAFETY: there is room for so many events, and the call only reads the timeout.
     let n = check(unsafe {
         libc::syscall(
             libc::SYS_epoll_pwait2,
@@ -112,7 +111,7 @@ pub(in crate::sys) fn epoll_pwait2(
             0_usize,
         )
     })?;
-    // SAFETY: the system has initialized this number of events.
+    // SAFETY: the system has initialized this number of events, and there is room for them.
     unsafe { events.set_len(n as usize) };
     Ok(())
 }
