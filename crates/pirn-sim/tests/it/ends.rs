@@ -27,6 +27,11 @@ fn outcomes<R: Ord + Send + 'static>(
     std::mem::take(&mut *seen.lock().unwrap())
 }
 
+/// Returns the value, and then whether the caller is cancelled.
+fn look(value: &AtomicU32) -> (u32, bool) {
+    (value.load(Ordering::SeqCst), pirn::cancel::check().is_err())
+}
+
 /// Why a fiber has failed.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Failed {
@@ -138,19 +143,22 @@ fn values_of_a_racer_are_dropped_before_it_wins() {
 fn a_second_failure_may_end_before_the_scope_is_cancelled() {
     let seen = outcomes(|| {
         let mut seen = None;
-        let _: Result<(), Failed> = try_scope(|s| {
-            let fail = || Err::<(), _>(Failed::Own);
-            let [_first, second] = [s.spawn(fail), s.spawn(fail)];
+        let result: Result<(), Failed> = try_scope(|s| {
+            let _first = s.spawn(|| Err::<(), _>(Failed::Own));
+            let second = s.spawn(|| Err::<(), _>(Failed::NoReceiver));
             let failed = second.join().is_none();
             seen = Some((failed, s.token().is_cancelled()));
             Ok(())
         });
-        seen
+        (seen.unwrap(), result.unwrap_err())
     });
-    assert_eq!(
-        seen,
-        BTreeSet::from([Some((true, true)), Some((true, false))])
-    );
+    // The error that is recorded stays, though the scope is not cancelled yet.
+    let expected = [
+        ((true, true), Failed::Own),
+        ((true, true), Failed::NoReceiver),
+        ((true, false), Failed::Own),
+    ];
+    assert_eq!(seen, BTreeSet::from(expected));
 }
 
 /// A panic of a fiber without a handle cancels its scope after the last operation of the fiber.
@@ -163,9 +171,8 @@ fn operations_before_a_panic_are_visible_before_its_scope_is_cancelled() {
         let scope = || {
             pirn::scope(|s| {
                 s.spawn(|| {
-                    let before = value.load(Ordering::SeqCst);
-                    let cancelled = pirn::cancel::check().is_err();
-                    *seen.lock().unwrap() = Some((before, cancelled));
+                    let looks = look(&value);
+                    *seen.lock().unwrap() = Some(looks);
                 });
                 s.spawn(|| {
                     value.store(1, Ordering::SeqCst);
@@ -193,9 +200,8 @@ fn a_dropped_handle_cancels_the_scope_after_what_came_before() {
                 let panics = s.spawn(|| resume_unwind(Box::new("on purpose")));
                 panics.wait().unwrap();
                 s.spawn(|| {
-                    let before = value.load(Ordering::SeqCst);
-                    let cancelled = pirn::cancel::check().is_err();
-                    *seen.lock().unwrap() = Some((before, cancelled));
+                    let looks = look(&value);
+                    *seen.lock().unwrap() = Some(looks);
                 });
                 value.store(1, Ordering::SeqCst);
                 drop(panics);

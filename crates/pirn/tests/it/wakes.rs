@@ -160,10 +160,9 @@ fn one_fiber_wakes_no_crowd() {
     );
 }
 
-/// A thousand wakes a second cost the workers less than a twentieth of a processor, or four times what
-/// they cost a plain thread if that is more: most of it is the system's. Half of the fibers resume
-/// within 10 µs (25 µs in code that is not optimised) beyond the time that the system takes to wake a
-/// plain thread.
+/// A thousand wakes a second cost the workers less than a twentieth of a processor, and half of the
+/// fibers resume within 10 µs (25 µs in code that is not optimised) beyond the time that the system
+/// takes to wake a plain thread. A failure says what the same wakes cost a plain thread.
 // Proves: C10.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -195,7 +194,7 @@ fn alone_light_load_costs_little() {
         share * 100.0,
         least * 100.0
     );
-    assert!(share < f64::max(0.05, 4.0 * least), "{shares}");
+    assert!(share < 0.05, "{shares}");
     let more = if cfg!(debug_assertions) { 25 } else { 10 };
     let most = thread + SLACK * Duration::from_micros(more);
     assert!(
