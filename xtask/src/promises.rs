@@ -19,8 +19,8 @@ use crate::{jobs, model, outcomes, programs, repo, targets};
 
 /// The beginning of the names of storms: they run optimised.
 const STORMS: &str = "pirn::stress ";
-/// The beginning of the names of the suites about optimised code: they run in the profile `fat`.
-const FAT: [&str; 2] = ["pirn::thread_locals ", "pirn::rmw "];
+/// The beginning of the names of the tests of optimised code: they run in the profile `fat`.
+const FAT: &str = "pirn::optimised ";
 
 /// Checks every row, or those with one of the words as id.
 ///
@@ -164,7 +164,7 @@ impl Tests {
         let is_in =
             |binaries: &[&str]| binaries.iter().any(|b| proof.name.starts_with(b));
         match proof.kind {
-            "test" if is_in(&FAT) => Some("fat"),
+            "test" if is_in(&[FAT]) => Some("fat"),
             "test" if is_in(&[programs::NAMES]) => Some("programs"),
             "test" if is_in(&[STORMS]) && !self.only_names => Some("stress"),
             "mutant" | "compiles" => None,

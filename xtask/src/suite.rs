@@ -65,9 +65,14 @@ pub(crate) fn tests(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When something does not build, or nothing ran.
 pub(crate) fn timing(options: &Options) -> Result<Tally, String> {
-    let build = chosen_build(options)?;
-    let cases = built("timing", &build)?;
-    picked("timing", &build, cases, options, Case::is_alone)
+    let timed = |what: &str, build: Build| {
+        picked(what, &build, built(what, &build)?, options, Case::is_alone)
+    };
+    let mut tally = timed("timing", chosen_build(options)?)?;
+    if options.words.is_empty() && !options.has("package") {
+        tally += timed("timing of optimised code", jobs::build("fat")?)?;
+    }
+    Ok(tally)
 }
 
 fn chosen_build(options: &Options) -> Result<Build, String> {
@@ -82,7 +87,7 @@ fn chosen_build(options: &Options) -> Result<Build, String> {
 /// When it does not build, or nothing ran.
 pub(crate) fn job(step: &str, options: &Options) -> Result<Tally, String> {
     let own = |case: &Case| jobs::names(step).split('|').any(|n| case.id().contains(n));
-    let picks = |case: &Case| !options.words.is_empty() || own(case);
+    let picks = |case: &Case| !options.words.is_empty() || own(case) && !case.is_alone();
     let build = jobs::build(step)?;
     picked(step, &build, built(step, &build)?, options, picks)
 }

@@ -3,15 +3,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use pirn::park;
 use pirn::time::now;
-use pirn::{channel, park};
 
 use crate::executor_kind::runtime;
-use crate::util::{
-    LONG, SCHEDULERS, SLACK, eventually, on_every_shape, processor_time, scaled, shaped,
-};
+use crate::util::{LONG, SCHEDULERS, SLACK, eventually, on_every_shape, scaled, shaped};
 
 /// Returns a cheap pseudo-random number.
 fn scramble(n: usize) -> usize {
@@ -158,76 +156,4 @@ fn one_fiber_wakes_no_crowd() {
         slept <= 2 * rounds,
         "{slept} workers were up for {rounds} fibers"
     );
-}
-
-/// A thousand wakes a second cost the workers less than a twentieth of a processor, and half of the
-/// fibers resume within 10 µs (25 µs in code that is not optimised) beyond the time that the system
-/// takes to wake a plain thread. A failure says what the same wakes cost a plain thread.
-// Proves: C10.
-#[test]
-#[ignore = "alone: run by `cargo xtask timing`"]
-fn alone_light_load_costs_little() {
-    const WAKES: usize = 1_000;
-    let runtime = runtime(2);
-    let (tx, rx) = channel::bounded::<Instant>(1);
-    let receiver = runtime.spawn(move || rx.iter().map(|sent| now() - sent).collect());
-    let feed = |n: usize| {
-        for _ in 0..n {
-            tx.send(now()).unwrap();
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    };
-    feed(100);
-    let others = || processor_time() - own_time();
-    let (before, start) = (others(), now());
-    feed(WAKES);
-    let (spent, took) = (others() - before, now() - start);
-    drop(tx);
-    let half = median(receiver.join().unwrap());
-    let share = spent.as_secs_f64() / took.as_secs_f64();
-    let start = now();
-    let (waits, spent) = waits_of_a_thread(WAKES);
-    let thread = median(waits);
-    let least = spent.as_secs_f64() / (now() - start).as_secs_f64();
-    let shares = format!(
-        "{:.1} % of one core, {:.1} % for a thread",
-        share * 100.0,
-        least * 100.0
-    );
-    assert!(share < 0.05, "{shares}");
-    let more = if cfg!(debug_assertions) { 25 } else { 10 };
-    let most = thread + SLACK * Duration::from_micros(more);
-    assert!(
-        half < most,
-        "half took more than {half:?}, threads {thread:?}"
-    );
-}
-
-fn median(mut all: Vec<Duration>) -> Duration {
-    all.sort_unstable();
-    all[all.len() / 2]
-}
-
-/// Measures the delay of a message to a plain thread, one each millisecond, and the processor time of
-/// that thread.
-fn waits_of_a_thread(wakes: usize) -> (Vec<Duration>, Duration) {
-    let (tx, rx) = std::sync::mpsc::sync_channel::<Instant>(1);
-    std::thread::scope(|s| {
-        let receiver = s.spawn(move || {
-            let waits = rx.iter().map(|sent| now() - sent).collect();
-            (waits, own_time())
-        });
-        for _ in 0..wakes {
-            tx.send(now()).unwrap();
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        drop(tx);
-        receiver.join().unwrap()
-    })
-}
-
-/// Returns the processor time that the calling thread has used.
-fn own_time() -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
 }

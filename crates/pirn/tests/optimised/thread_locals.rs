@@ -7,8 +7,6 @@
 //!
 //! In this build the frames of waiting fibers are read too, since the compiler keeps values in
 //! registers and leaves out frame pointers.
-#![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
-#![allow(clippy::disallowed_methods, reason = "threads are what this is about")]
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -6,9 +6,9 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::ptr;
 
-use super::child::{self, OPERATIONS, READY};
-use super::decode::is_read_modify_write;
-use super::unmeasured::unmeasured;
+use crate::child::{self, OPERATIONS, READY};
+use crate::decode::is_read_modify_write;
+use crate::unmeasured::unmeasured;
 
 const PART: &str = "PIRN_TEST_PART";
 

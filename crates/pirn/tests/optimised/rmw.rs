@@ -7,31 +7,14 @@
 //!
 //! Only optimised code is counted, in the profile `fat`: other code executes more of everything,
 //! and a step takes tens of microseconds on a virtual machine.
-#![cfg(all(
-    not(debug_assertions),
-    target_arch = "x86_64",
-    target_os = "linux",
-    not(any(loom, shuttle, pirn_asan, pirn_tsan))
-))]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "watches another process from a plain thread"
-)]
-
-mod child;
-mod decode;
-#[expect(unsafe_code, reason = "ptrace is a C function")]
-mod tracer;
-#[path = "../../src/base/tests/unmeasured.rs"]
-mod unmeasured;
 
 use pirn::channel::bounded;
 use pirn::par::join;
 use pirn::sync::Mutex;
 use pirn::{select, spawn, yield_now};
 
-use child::{OPERATIONS, begin, end};
-use tracer::{limit, limit_on};
+use crate::child::{OPERATIONS, begin, end};
+use crate::tracer::{limit, limit_on};
 
 /// The steps before the counted ones: by then memory is cached, and both parties have started.
 const WARM: u64 = 300;
@@ -63,7 +46,7 @@ fn send_and_receive(capacity: usize) {
 // Proves: R8.
 #[test]
 fn a_message_without_a_waiter() {
-    limit("a_message_without_a_waiter", 2.0, || {
+    limit("rmw::a_message_without_a_waiter", 2.0, || {
         let (sender, receiver) = bounded(CAPACITY);
         begin();
         for value in 0..OPERATIONS {
@@ -80,7 +63,7 @@ fn a_message_without_a_waiter() {
 #[test]
 fn a_message_from_one_fiber_to_another() {
     let most = 2.0 + 8.0 / CAPACITY as f64;
-    limit("a_message_from_one_fiber_to_another", most, || {
+    limit("rmw::a_message_from_one_fiber_to_another", most, || {
         send_and_receive(CAPACITY);
     });
 }
@@ -88,7 +71,7 @@ fn a_message_from_one_fiber_to_another() {
 // Proves: R8.
 #[test]
 fn a_rendezvous_there_and_back() {
-    limit("a_rendezvous_there_and_back", 8.0, || {
+    limit("rmw::a_rendezvous_there_and_back", 8.0, || {
         let trips = OPERATIONS;
         let (there, far) = bounded(0);
         let (back, near) = bounded(0);
@@ -115,13 +98,13 @@ fn a_rendezvous_there_and_back() {
 // Proves: R8.
 #[test]
 fn a_rendezvous_one_way() {
-    limit("a_rendezvous_one_way", 4.0, || send_and_receive(0));
+    limit("rmw::a_rendezvous_one_way", 4.0, || send_and_receive(0));
 }
 
 // Proves: E6, P2, R8.
 #[test]
 fn a_yield() {
-    limit("a_yield", 0.0, || {
+    limit("rmw::a_yield", 0.0, || {
         let count = OPERATIONS;
         let yields = move || (0..2 * WARM + count).for_each(|_| yield_now());
         let other = spawn(yields);
@@ -136,7 +119,7 @@ fn a_yield() {
 // Proves: E7, P2, R8.
 #[test]
 fn a_spawn_and_its_join() {
-    limit("a_spawn_and_its_join", 6.0, || {
+    limit("rmw::a_spawn_and_its_join", 6.0, || {
         let spawns = |count: u64| {
             for _ in 0..count {
                 spawn(|| {}).join().expect("it does not panic");
@@ -162,7 +145,7 @@ fn a_join() {
             }
         }
     }
-    limit_on(0, "a_join", 0.0, || {
+    limit_on(0, "rmw::a_join", 0.0, || {
         // The first join checks for requests, since no join has done so yet.
         assert_eq!(leaves(4), 16);
         begin();
@@ -214,7 +197,7 @@ fn what_holds_for_both_halves() {
 // Proves: R8.
 #[test]
 fn a_lock_and_its_unlock() {
-    limit("a_lock_and_its_unlock", 2.0, || {
+    limit("rmw::a_lock_and_its_unlock", 2.0, || {
         let mutex = Mutex::new(0);
         begin();
         (0..OPERATIONS).for_each(|_| *mutex.lock() += 1);
@@ -227,7 +210,7 @@ fn a_lock_and_its_unlock() {
 // Proves: R8.
 #[test]
 fn a_select_that_need_not_wait() {
-    limit("a_select_that_need_not_wait", 1.0, || {
+    limit("rmw::a_select_that_need_not_wait", 1.0, || {
         let count = OPERATIONS;
         let (sender, a) = bounded(count as usize);
         let (other, b) = bounded(count as usize);
