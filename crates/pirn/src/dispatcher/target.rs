@@ -332,7 +332,7 @@ impl Dispatcher {
         pool.refuse_in_start_hook();
         // Before `wrap`, of which a turn of the limit would be given up that was never taken.
         refuse_in_poll();
-        visit(pool, self.wrap(f), |fiber| self.publish(fiber))
+        visit(pool, self.wrap(f), &|fiber| self.publish(fiber))
     }
 
     /// Returns the closure of the fiber that runs `f` within the dispatcher's bounds. Waits while

@@ -40,6 +40,10 @@ impl Fiber {
         self.0.ptr()
     }
 
+    pub(crate) fn is_finished(&self) -> bool {
+        self.header().join.lock().done
+    }
+
     pub(crate) fn cancel(&self) {
         self.0.cancel();
     }

@@ -151,8 +151,8 @@ pub(crate) fn call_on_fiber<F, T>(
     local: &Local,
     location: &'static Location<'static>,
     f: F,
-    begin: impl FnOnce(FiberPtr, &Joined<T>),
-    wait: impl Fn(&Joined<T>),
+    begin: &dyn Fn(FiberPtr, &Fiber),
+    wait: &dyn Fn(&Fiber),
 ) -> Result<T, JoinError>
 where
     F: FnOnce() -> T + Send,
@@ -161,16 +161,26 @@ where
     // SAFETY: the borrows of `f` outlive this call, which only the end of the fiber ends.
     let fresh = unsafe { Fresh::borrowing(local, location, f) };
     let (fiber, joined) = fresh.into_parts();
-    // UNWIND: the fiber may still use the borrows of `f`.
+    run_to_end(fiber, joined.fiber(), begin, wait);
+    joined.take()
+}
+
+/// The part of [`call_on_fiber`] that is compiled once for all types.
+fn run_to_end(
+    published: FiberPtr,
+    fiber: &Fiber,
+    begin: &dyn Fn(FiberPtr, &Fiber),
+    wait: &dyn Fn(&Fiber),
+) {
+    // UNWIND: the fiber may still use the borrows of its closure.
     abort_on_unwind(|| {
-        begin(fiber, &joined);
-        // The borrows of `f` depend on this, so the loop checks the outcome and does not rely on
-        // the wake.
-        while !joined.is_finished() {
-            wait(&joined);
+        begin(published, fiber);
+        // The borrows of the closure depend on this, so the loop checks the outcome and does not
+        // rely on the wake.
+        while !fiber.is_finished() {
+            wait(fiber);
         }
     });
-    joined.take()
 }
 
 impl<T> Joined<T> {
@@ -199,20 +209,6 @@ impl<T> Joined<T> {
     #[track_caller]
     pub(crate) fn wait(&self, spec: &Spec) -> How {
         wait(&self.fiber, spec)
-    }
-
-    /// As [`wait`](Self::wait), but also allowed in a start hook.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn wait_anywhere(&self, spec: &Spec) -> How {
-        wait_anywhere(&self.fiber, spec)
-    }
-
-    /// As [`wait_anywhere`](Self::wait_anywhere); `on_stackless` is called when the fiber finds no
-    /// stack.
-    #[track_caller]
-    pub(crate) fn wait_or(&self, spec: &Spec, on_stackless: impl Fn()) -> How {
-        wait_unless(&self.fiber, spec, || false, on_stackless)
     }
 
     /// As `JoinHandle::wait`.
@@ -259,7 +255,7 @@ impl<T> Joined<T> {
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        self.fiber.header().join.lock().done
+        self.fiber.is_finished()
     }
 
     /// Returns true if the outcome of a finished fiber is a panic.
@@ -362,10 +358,16 @@ fn wait(fiber: &Fiber, spec: &Spec) -> How {
     how
 }
 
-/// [`Joined::wait_anywhere`].
+/// As [`Joined::wait`], but also allowed in a start hook.
 #[track_caller]
-fn wait_anywhere(fiber: &Fiber, spec: &Spec) -> How {
+pub(crate) fn wait_anywhere(fiber: &Fiber, spec: &Spec) -> How {
     wait_unless(fiber, spec, || false, || borrow_for(fiber, spec))
+}
+
+/// As [`wait_anywhere`]; `on_stackless` is called when the fiber finds no stack.
+#[track_caller]
+pub(crate) fn wait_or(fiber: &Fiber, spec: &Spec, on_stackless: &dyn Fn()) -> How {
+    wait_unless(fiber, spec, || false, on_stackless)
 }
 
 /// Does not wait if the outcome is available, or if `refuse` returns true.

@@ -14,7 +14,9 @@ pub use crate::fiber::FiberId;
 pub use case::JoinCase;
 pub use error::{JoinError, Payload};
 pub use fiber::Fiber;
-pub(crate) use joined::{AwaitedEnd, Fresh, Joined, call_on_fiber};
+pub(crate) use joined::{
+    AwaitedEnd, Fresh, Joined, call_on_fiber, wait_anywhere, wait_or,
+};
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::base::choice::Operation;
 use crate::fiber::cancel_scope::CurrentScope;
 use crate::fiber::{FiberPtr, current, entry};
-use crate::join::{JoinError, Joined, call_on_fiber};
+use crate::join::{Fiber, JoinError, call_on_fiber, wait_anywhere};
 use crate::sched::deterministic::draw::outside;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
@@ -110,11 +110,13 @@ impl Handle {
             // A thread that is not bound waits for the bound one.
             let _ = self.pool.bind();
         }
-        visit(&self.pool, f, |fiber| {
-            if let Err(fiber) = enqueue::spawn(&self.pool, current::local(), fiber) {
-                entry::refuse(fiber);
-            }
-        })
+        visit(&self.pool, f, &|fiber| self.publish(fiber))
+    }
+
+    fn publish(&self, fiber: FiberPtr) {
+        if let Err(fiber) = enqueue::spawn(&self.pool, current::local(), fiber) {
+            entry::refuse(fiber);
+        }
     }
 
     /// Runs `f` with this runtime as the current one of this thread. On a fiber, the fiber's
@@ -198,7 +200,7 @@ impl Handle {
 /// # Panics
 /// With the panic of `f`, or if the fiber was rejected.
 #[track_caller]
-pub(crate) fn visit<F, T>(pool: &Arc<Pool>, f: F, publish: impl FnOnce(FiberPtr)) -> T
+pub(crate) fn visit<F, T>(pool: &Arc<Pool>, f: F, publish: &dyn Fn(FiberPtr)) -> T
 where
     F: FnOnce() -> T + Send,
     T: Send,
@@ -207,33 +209,37 @@ where
     // waited for.
     refuse_in_poll();
     let local = current::local();
-    let begin = |fiber: FiberPtr, joined: &Joined<T>| {
-        if let Some(outer) = deadline::in_force() {
-            let inherited = CurrentScope::of(outer);
-            // H2: not published yet.
-            let header = fiber.header();
-            // RG1: the wait below ends after the fiber.
-            header.set_scope(match pool.shares_clock(local) {
-                true => inherited,
-                false => inherited.untimed(),
-            });
-            // `f` runs even if the caller is cancelled, as it would if it were called here.
-            header.flags.set_must_run(true);
-        }
-        publish(fiber);
-        pool.drive_if_bound(&|| joined.is_finished());
-    };
+    let begin = |fiber: FiberPtr, end: &Fiber| begin(pool, fiber, end, publish);
     let location = Location::caller();
-    let spec = Spec::of(Reason::Run).at(location);
-    let wait = |joined: &Joined<T>| {
-        point(Operation::Io, 0);
-        let _ = outside(|| joined.wait_anywhere(&spec));
-    };
-    match call_on_fiber(local, location, f, begin, wait) {
+    let wait = |fiber: &Fiber| wait(fiber, location);
+    match call_on_fiber(local, location, f, &begin, &wait) {
         Ok(value) => value,
         Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
         Err(_) => panic!("the runtime has been shut down"),
     }
+}
+
+fn begin(pool: &Arc<Pool>, fiber: FiberPtr, end: &Fiber, publish: &dyn Fn(FiberPtr)) {
+    if let Some(outer) = deadline::in_force() {
+        let inherited = CurrentScope::of(outer);
+        // H2: not published yet.
+        let header = fiber.header();
+        // RG1: the caller waits until the fiber has ended.
+        header.set_scope(match pool.shares_clock(current::local()) {
+            true => inherited,
+            false => inherited.untimed(),
+        });
+        // The closure runs even if the caller is cancelled, as it would if it were called here.
+        header.flags.set_must_run(true);
+    }
+    publish(fiber);
+    pool.drive_if_bound(&|| end.is_finished());
+}
+
+fn wait(fiber: &Fiber, location: &'static Location<'static>) {
+    let spec = Spec::of(Reason::Run).at(location);
+    point(Operation::Io, 0);
+    let _ = outside(|| wait_anywhere(fiber, &spec));
 }
 
 impl fmt::Debug for Handle {

@@ -7,12 +7,14 @@
 // Owns: the lifetimes, and when a scope may end. Does not own: the count of its children
 // (`children`), or spawning in it (`scoped`).
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::children::Children;
 use super::scoped::Scope;
 use crate::base::drop_guard::drop_caught;
+use crate::fiber::FiberPtr;
 use crate::fiber::cancel_scope::CancelScope;
 use crate::fiber::current;
 use crate::runtime::Handle;
@@ -120,42 +122,19 @@ pub(super) fn prepare<'scope, 'env>(
 #[track_caller]
 pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
     let fiber = current::identity(current::local());
-    let children = &scope.children;
     let end = Spec::of(Reason::Scope).at(Location::caller());
-    let mut result = deadline::within(fiber, &children.region, || {
+    let mut result = deadline::within(fiber, &scope.children.region, || {
         // UNWIND: the body's panic is kept until its children have ended (SC1).
         let result = catch_unwind(AssertUnwindSafe(body));
-        if result.is_err() {
-            children.cancel();
-        }
-        wait_for_all(children, &end);
-        if !scope.leaving.is_empty() {
-            // Created now, while the region is entered: then it is also removed from the owner's
-            // header when the region is left (RG4).
-            children.region.token();
-        }
+        end_body(scope, result.is_err(), &end);
         result
     });
-    // Children that these calls spawn are waited for, and may add calls.
-    loop {
-        let calls = scope.leaving.take();
-        if calls.is_empty() {
-            break;
+    if let Some(panic) = call_leaving(scope, fiber, &end) {
+        // UNWIND: the first panic is raised after all calls.
+        match &result {
+            Ok(_) => drop_caught(std::mem::replace(&mut result, Err(panic))),
+            Err(_) => drop_caught(panic),
         }
-        for call in calls.into_iter().rev() {
-            // UNWIND: the first panic is raised after all calls.
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
-                match &result {
-                    Ok(_) => drop_caught(std::mem::replace(&mut result, Err(panic))),
-                    Err(_) => drop_caught(panic),
-                }
-            }
-        }
-        deadline::within(fiber, &children.region, || {
-            // It was hidden when the region was left.
-            children.region.show_owner();
-            wait_for_all(children, &end);
-        });
     }
     match (scope.take_panic(), result) {
         (None, Ok(value)) => value,
@@ -165,6 +144,50 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
             drop_caught(rest);
             resume_unwind(panic)
         }
+    }
+}
+
+/// Waits for the children, while the region is entered.
+fn end_body(scope: &Scope<'_, '_>, has_panicked: bool, end: &Spec) {
+    let children = &scope.children;
+    if has_panicked {
+        children.cancel();
+    }
+    wait_for_all(children, end);
+    if !scope.leaving.is_empty() {
+        // Created now, while the region is entered: then it is also removed from the owner's
+        // header when the region is left (RG4).
+        children.region.token();
+    }
+}
+
+/// Makes the calls that were registered with `on_exit`, the last one first. Children that they
+/// spawn are waited for, and may add calls. Returns the first panic.
+fn call_leaving(
+    scope: &Scope<'_, '_>,
+    fiber: FiberPtr,
+    end: &Spec,
+) -> Option<Box<dyn Any + Send>> {
+    let children = &scope.children;
+    let mut first = None;
+    loop {
+        let calls = scope.leaving.take();
+        if calls.is_empty() {
+            return first;
+        }
+        for call in calls.into_iter().rev() {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
+                match first {
+                    None => first = Some(panic),
+                    Some(_) => drop_caught(panic),
+                }
+            }
+        }
+        deadline::within(fiber, &children.region, || {
+            // It was hidden when the region was left.
+            children.region.show_owner();
+            wait_for_all(children, end);
+        });
     }
 }
 

@@ -23,7 +23,7 @@ use crate::fiber::cancel_scope::{CancelScope, CurrentScope, RegionRef};
 use crate::fiber::current::{self, Local};
 use crate::fiber::jobs::Job;
 use crate::fiber::local::Inheritance;
-use crate::join::{Fresh, JoinError, Joined};
+use crate::join::{Fiber, Fresh, JoinError, Joined, wait_or};
 use crate::sched::worker::enqueue::pool_of;
 use crate::sched::worker::heartbeat::{expect_end, queue_job, run_job, take_job_back};
 use crate::wait::polling;
@@ -93,7 +93,7 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
         // SAFETY: a box that is not freed before its end, below.
         let child = unsafe { place.as_ref() }.child.take();
         let child = child.expect("a promoted job is finished once");
-        self.wait_for(&child);
+        wait_for(child.fiber(), self.job.at);
         let result = match child.take() {
             Ok(result) => Ok(result),
             Err(JoinError::Panicked(payload)) => Err(payload.into_inner()),
@@ -108,24 +108,25 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
         drop(unsafe { Box::from_raw(place.as_ptr()) });
         result
     }
+}
 
-    fn wait_for(&self, child: &Joined<R>) {
-        if !child.is_finished() {
-            expect_end(current::local());
+/// Waits for the end of a promoted job's fiber. Compiled once for all types.
+fn wait_for(child: &Fiber, at: &'static Location<'static>) {
+    if !child.is_finished() {
+        expect_end(current::local());
+    }
+    let spec = Spec::of(Reason::Join).at(at);
+    let wait = || {
+        // TA2: the wake alone does not prove the end, and the wait must not unwind.
+        while !child.is_finished() {
+            let _ = wait_or(child, &spec, &|| {
+                take_job_back(current::local(), child.ptr());
+            });
         }
-        let spec = Spec::of(Reason::Join).at(self.job.at);
-        let wait = || {
-            // TA2: the wake alone does not prove the end, and the wait must not unwind.
-            while !child.is_finished() {
-                let _ = child.wait_or(&spec, || {
-                    take_job_back(current::local(), child.fiber().ptr());
-                });
-            }
-        };
-        match polling::forbids_waiting(current::local()) {
-            false => wait(),
-            true => polling::apart(wait),
-        }
+    };
+    match polling::forbids_waiting(current::local()) {
+        false => wait(),
+        true => polling::apart(wait),
     }
 }
 
@@ -145,9 +146,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     // SAFETY: by contract; TA2.
     let task = unsafe { place.as_ref() };
     let owner = local.fiber().expect("only a fiber has jobs");
-    let root = pool_of(local).map(|pool| pool.root());
-    // A cancellation may come at this point and run callbacks.
-    let region = as_thread(local, owner, || CancelScope::of_job(owner, &task.job, root));
+    let region = region(local, owner, &task.job);
     let made = NonNull::from(Box::leak(Box::new(Promoted {
         child: Cell::new(None),
         region,
@@ -177,6 +176,13 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     queue_job(local, fiber, wanted);
     promoted.child.set(Some(child));
     task.promoted.set(MaybeUninit::new(made));
+}
+
+/// Returns the region of the fiber that `job` of `owner`, the running fiber, becomes.
+fn region(local: &Local, owner: FiberPtr, job: &Job) -> CancelScope {
+    let root = pool_of(local).map(|pool| pool.root());
+    // A cancellation may come at this point and run callbacks.
+    as_thread(local, owner, || CancelScope::of_job(owner, job, root))
 }
 
 /// Copies the inherited locals of `owner`, the running fiber. Does not unwind.
