@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::harness::{Build, Run, cases};
 use crate::options::Options;
+use crate::parallel::processors;
 use crate::tally::Tally;
 use crate::{command, rust_src, suite};
 
@@ -23,7 +24,9 @@ pub(crate) fn programs(options: &Options) -> Result<Tally, String> {
     command::run(&mut command::cargo(format))?;
     let mut chosen = cases(&build())?;
     chosen.retain(|case| case.ignored.is_none() && options.picks(&case.id()));
-    let tally = suite::run_all(chosen, Run::default().with(options)?)?;
+    // They spend most of their time asleep.
+    let how = Run::default().with(options)?.at_once(2 * processors() + 1);
+    let tally = suite::run_all(chosen, how)?;
     println!("    programs: {tally}");
     tally.nonzero("tests of the programs")
 }
@@ -55,11 +58,7 @@ pub(crate) fn crates(options: &Options) -> Result<Tally, String> {
         chosen.extend(cases(&build)?);
     }
     chosen.retain(|case| case.ignored.is_none() && options.picks(&case.id()));
-    let one = Run {
-        jobs: 1,
-        ..Run::default()
-    };
-    let tally = suite::run_all(chosen, one.with(options)?)?;
+    let tally = suite::run_all(chosen, Run::default().with(options)?.at_once(1))?;
     println!("    crates: {tally}");
     tally.nonzero("tests of crates")
 }

@@ -230,7 +230,7 @@ impl Tests {
         }
         for proof in named.iter().filter(|proof| self.exists(proof)) {
             let ok = match proof.kind {
-                "compiles" => targets::compiles(&proof.name)?,
+                "compiles" => targets::compiles(&[&proof.name])?,
                 "mutant" => model::is_caught(&proof.name)?,
                 _ => continue,
             };

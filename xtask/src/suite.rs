@@ -29,22 +29,38 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
     }
     println!("    tests that bound times: `cargo xtask timing`");
     if options.has("all") {
-        let mut tally = tests(options)?;
+        let mut tally = whole(options)?;
         for step in ["fat", "portable", "checked"] {
             tally += job(step, options)?;
         }
-        tally += doc(options)?;
         return tally.nonzero("tests");
     }
     println!("    long tests, crossbeam's, other builds: `cargo xtask test --all`");
     // Lines would add a fifth to the time to build. Panics name their lines without them.
     let build = Build::new("--workspace --exclude pirn-crossbeam-suite").debug("none");
     let cases = built("tests", &build)?;
-    // Doc tests run beside the others, on the same build: most of their time is one compiler's.
+    let is_chosen = |case: &Case| !case.is_alone() && !case.is_storm();
+    beside_docs(Some((DEBUG, "none")), || {
+        picked("tests", &build, cases, options, is_chosen)
+    })
+}
+
+/// Runs all tests that bound no times, and the doc tests.
+///
+/// # Errors
+/// When something does not build, or nothing ran.
+pub(crate) fn whole(options: &Options) -> Result<Tally, String> {
+    beside_docs(None, || tests(options))
+}
+
+/// Runs the doc tests beside the others: most of their time is one compiler's.
+fn beside_docs(
+    env: Option<(&str, &str)>,
+    others: impl FnOnce() -> Result<Tally, String>,
+) -> Result<Tally, String> {
     thread::scope(|s| {
-        let docs = s.spawn(|| doc_tests(Some((DEBUG, "none"))));
-        let is_chosen = |case: &Case| !case.is_alone() && !case.is_storm();
-        let mut tally = picked("tests", &build, cases, options, is_chosen)?;
+        let docs = s.spawn(|| doc_tests(env));
+        let mut tally = others()?;
         tally += docs.join().expect("running doc tests does not panic")?;
         tally.nonzero("tests")
     })
@@ -65,14 +81,13 @@ pub(crate) fn tests(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When something does not build, or nothing ran.
 pub(crate) fn timing(options: &Options) -> Result<Tally, String> {
-    let timed = |what: &str, build: Build| {
-        picked(what, &build, built(what, &build)?, options, Case::is_alone)
-    };
-    let mut tally = timed("timing", chosen_build(options)?)?;
-    if options.words.is_empty() && !options.has("package") {
-        tally += timed("timing of optimised code", jobs::build("fat")?)?;
+    let build = chosen_build(options)?;
+    let mut cases = built("timing", &build)?;
+    let is_named = |case: &Case| !options.words.is_empty() && options.picks(&case.id());
+    if !options.has("package") && !cases.iter().any(is_named) {
+        cases.extend(built("timing of optimised code", &jobs::build("fat")?)?);
     }
-    Ok(tally)
+    picked("timing", &build, cases, options, Case::is_alone)
 }
 
 fn chosen_build(options: &Options) -> Result<Build, String> {
@@ -148,11 +163,7 @@ const CROSSBEAM: &str = "crossbeam-suite::";
 /// Runs crossbeam-channel's tests, more at a time: they spend most of their time asleep.
 fn run_crossbeams(cases: Vec<Case>, how: Run) -> Result<Tally, String> {
     let (timed, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(is_timed);
-    let jobs = match how.jobs {
-        0 => 2 * processors() + 1,
-        jobs => jobs,
-    };
-    let how = Run { jobs, ..how };
+    let how = how.at_once(2 * processors() + 1);
     let (mut tally, _) = run(&others, how)?;
     tally += in_time(&timed, how)?;
     Ok(tally)
@@ -196,13 +207,6 @@ fn why_left_out(case: &Case, build: &Build, is_named: bool) -> Option<String> {
 }
 
 /// Runs the doc tests through cargo: rustdoc builds and runs them.
-///
-/// # Errors
-/// When nothing ran.
-pub(crate) fn doc(_: &Options) -> Result<Tally, String> {
-    doc_tests(None)
-}
-
 fn doc_tests(env: Option<(&str, &str)>) -> Result<Tally, String> {
     // The crossbeam suite's macros have the documentation of another crate, and its `doctest =
     // false` applies only without `--doc`.

@@ -58,6 +58,14 @@ impl Run {
             backtraces: !options.words.is_empty(),
         })
     }
+
+    /// Returns the same with so many tests at once, unless the command line says how many.
+    pub(crate) fn at_once(mut self, jobs: usize) -> Run {
+        if self.jobs == 0 {
+            self.jobs = jobs;
+        }
+        self
+    }
 }
 
 /// The outcome of one test.
