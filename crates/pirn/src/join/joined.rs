@@ -143,7 +143,7 @@ impl<F: FnOnce() -> T, T> Fresh<F, T> {
 }
 
 /// Runs `f`, which may borrow, on a fiber, and returns its result. `begin` publishes the fiber or
-/// refuses it. `wait` is called until the fiber has ended.
+/// refuses it, and is called once. `wait` is called until the fiber has ended.
 ///
 /// # Errors
 /// The panic of `f`; or `f` was not run.

@@ -129,13 +129,11 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
         end_body(scope, result.is_err(), &end);
         result
     });
-    if let Some(panic) = call_leaving(scope, fiber, &end) {
-        // UNWIND: the first panic is raised after all calls.
-        match &result {
-            Ok(_) => drop_caught(std::mem::replace(&mut result, Err(panic))),
-            Err(_) => drop_caught(panic),
-        }
-    }
+    call_leaving(scope, fiber, &end, &mut |panic| match &result {
+        // UNWIND: the first panic is raised after all calls. A child may wait for the value's end.
+        Ok(_) => drop_caught(std::mem::replace(&mut result, Err(panic))),
+        Err(_) => drop_caught(panic),
+    });
     match (scope.take_panic(), result) {
         (None, Ok(value)) => value,
         (None, Err(panic)) => resume_unwind(panic),
@@ -162,25 +160,22 @@ fn end_body(scope: &Scope<'_, '_>, has_panicked: bool, end: &Spec) {
 }
 
 /// Makes the calls that were registered with `on_exit`, the last one first. Children that they
-/// spawn are waited for, and may add calls. Returns the first panic.
+/// spawn are waited for, and may add calls. Each panic is given to `on_panic`.
 fn call_leaving(
     scope: &Scope<'_, '_>,
     fiber: FiberPtr,
     end: &Spec,
-) -> Option<Box<dyn Any + Send>> {
+    on_panic: &mut dyn FnMut(Box<dyn Any + Send>),
+) {
     let children = &scope.children;
-    let mut first = None;
     loop {
         let calls = scope.leaving.take();
         if calls.is_empty() {
-            return first;
+            return;
         }
         for call in calls.into_iter().rev() {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
-                match first {
-                    None => first = Some(panic),
-                    Some(_) => drop_caught(panic),
-                }
+                on_panic(panic);
             }
         }
         deadline::within(fiber, &children.region, || {
