@@ -1,12 +1,11 @@
 //! Several closures at once: all results, the first success, or the first end.
 
-use std::panic::resume_unwind;
+use std::thread::panicking;
 
 use super::open::scope;
 use super::try_scope::try_scope;
 use crate::base::choice::Operation;
-use crate::cancel::{reason, shield};
-use crate::join::JoinError;
+use crate::base::drop_guard::drop_caught;
 use crate::shim::Lock;
 use crate::wait::{Interrupt, point};
 
@@ -39,14 +38,14 @@ where
     T: Send,
     E: From<Interrupt> + Send,
 {
+    let (jobs, results) = with_slots(jobs);
     try_scope(|s| {
-        let handles: Vec<_> = jobs.into_iter().map(|job| s.spawn(job)).collect();
-        let results = handles.into_iter().map(|handle| handle.join());
-        let results: Option<Vec<T>> = results.collect();
-        // A missing result: a job has failed and the scope has the error, or the caller was
-        // interrupted.
-        results.ok_or_else(|| E::from(reason().unwrap_or(Interrupt::Cancelled)))
-    })
+        for (job, result) in jobs.into_iter().zip(&results) {
+            s.spawn(|| job().map(|value| result.offer(value)));
+        }
+        Ok(())
+    })?;
+    Ok(results.iter().filter_map(First::take).collect())
 }
 
 /// Runs all of `jobs` concurrently, each on a fiber, and returns the value of the first one that
@@ -86,33 +85,24 @@ where
     E: From<Interrupt> + Send,
 {
     let first = &First::new();
-    let errors = scope(|s| {
-        let attempt = |job: F| {
+    let (jobs, errors) = with_slots(jobs);
+    scope(|s| {
+        for (job, failed) in jobs.into_iter().zip(&errors) {
             s.spawn(move || match job() {
                 Ok(value) => {
                     point(Operation::Cancel, 0);
                     first.offer(value);
                     s.cancel();
-                    None
                 }
-                Err(error) => Some(error),
-            })
-        };
-        let handles: Vec<_> = jobs.into_iter().map(attempt).collect();
-        let errors = handles.into_iter().map(|handle| {
-            // Waits for the end even if the caller is interrupted, because the errors are needed.
-            match shield(|| handle.join()) {
-                Ok(error) => error,
-                Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
-                Err(_) => Some(E::from(Interrupt::Cancelled)),
-            }
-        });
-        errors.collect::<Vec<_>>()
+                Err(error) => failed.offer(error),
+            });
+        }
     });
-    match first.take() {
-        Some(value) => Ok(value),
-        None => Err(errors.into_iter().flatten().collect()),
-    }
+    let not_run = || E::from(Interrupt::Cancelled);
+    let errors = errors
+        .iter()
+        .map(|error| error.take().unwrap_or_else(not_run));
+    first.take().ok_or_else(|| errors.collect())
 }
 
 /// Runs all of `jobs` concurrently, each on a fiber, and returns the value of the first one that
@@ -159,6 +149,14 @@ where
     first.take()
 }
 
+/// Returns the jobs, and a place for what each leaves. They leave it there, and no handle is kept: a
+/// panic of a fiber with a handle would cancel the others only when that handle is joined.
+fn with_slots<F, T>(jobs: impl IntoIterator<Item = F>) -> (Vec<F>, Vec<First<T>>) {
+    let jobs: Vec<F> = jobs.into_iter().collect();
+    let slots = jobs.iter().map(|_| First::new()).collect();
+    (jobs, slots)
+}
+
 /// The first value that is stored.
 struct First<T>(Lock<Option<T>>);
 
@@ -180,5 +178,14 @@ impl<T> First<T> {
 
     fn take(&self) -> Option<T> {
         self.0.lock().take()
+    }
+}
+
+impl<T> Drop for First<T> {
+    fn drop(&mut self) {
+        if panicking() {
+            // UNWIND: the panic of a job goes on.
+            drop_caught(self.take());
+        }
     }
 }

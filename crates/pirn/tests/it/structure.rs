@@ -318,6 +318,29 @@ fn a_scope_closes_what_it_fed() {
     }
 }
 
+/// The body's value ends when a call on leaving panics, before the scope waits for that call's
+/// children.
+// Proves: K6.
+#[test]
+fn a_panic_on_leaving_drops_the_value_at_once() {
+    alone(|| {
+        let (tx, rx) = bounded::<u8>(0);
+        let left = catch_unwind(AssertUnwindSafe(|| {
+            pirn::scope(|s| {
+                s.on_exit(|| {
+                    s.spawn(|| assert!(rx.recv().is_err()));
+                    panic_any("on leaving");
+                });
+                tx
+            })
+        }));
+        assert_eq!(
+            left.unwrap_err().downcast_ref::<&str>(),
+            Some(&"on leaving")
+        );
+    });
+}
+
 /// All, any, race: everything, the first success, the first end.
 // Proves: H-9, K-X-several.
 #[test]
@@ -361,6 +384,63 @@ fn several_at_once() {
             assert_eq!(any(none), Err(vec![]));
             assert_eq!(race(none), None);
         });
+    });
+}
+
+/// A panic of any of the jobs ends the others, also of those before it.
+// Proves: K-X-several.
+#[test]
+fn a_panic_ends_several_at_once() {
+    pirn::runtime::test(|handle| {
+        handle.run(|| {
+            let job = |ms: u64| {
+                move || {
+                    sleep(Duration::from_millis(ms))?;
+                    assert_ne!(ms, 10, "on purpose");
+                    Ok::<_, Failed>(ms)
+                }
+            };
+            let start = pirn::time::now();
+            let jobs = || [job(10_000), job(10), job(20_000)];
+            let ways: [&dyn Fn(); 3] =
+                [&|| drop(all(jobs())), &|| drop(any(jobs())), &|| {
+                    let _ = race(jobs());
+                }];
+            for way in ways {
+                let panic = catch_unwind(AssertUnwindSafe(way)).unwrap_err();
+                let said = panic.downcast_ref::<String>().unwrap();
+                assert!(said.contains("on purpose"), "{said}");
+            }
+            let took = pirn::time::now() - start;
+            assert!(took < Duration::from_secs(1), "{took:?}");
+        });
+    });
+}
+
+/// A value that panics when it is dropped, because another job has panicked, ends no process.
+// Proves: K-X-several.
+#[test]
+fn values_that_panic_are_dropped_beside_a_panic() {
+    struct Fuse;
+    impl Drop for Fuse {
+        fn drop(&mut self) {
+            panic_any("dropped");
+        }
+    }
+    alone(|| {
+        let job = |n: u32| {
+            move || {
+                if n == 1 {
+                    // Later than the others.
+                    (0..20).for_each(|_| pirn::yield_now());
+                    panic_any("job");
+                }
+                Ok::<_, Failed>(Fuse)
+            }
+        };
+        let run = AssertUnwindSafe(|| drop(all([0, 1].map(job))));
+        let panic = catch_unwind(run).unwrap_err();
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"job"));
     });
 }
 
