@@ -41,6 +41,9 @@ type Closure<T> = Box<dyn FnOnce() -> T + Send>;
 /// Dropping the future before it has yielded cancels the fiber and does not wait for its end. `f`
 /// is then dropped unrun, or its current and all later waits are interrupted.
 ///
+/// The fiber inherits no token and no deadline of the code that polls. To limit it, call
+/// [`timeout`](crate::timeout) in `f`.
+///
 /// The future never yields `JoinError::Interrupted`. It panics if it is polled after it has
 /// yielded.
 ///

@@ -56,6 +56,9 @@ use crate::{spawn, time};
 ///
 /// A task ends early if its fiber is interrupted, for instance at the end of its runtime.
 ///
+/// The tasks of a pooled client end when the last clone of the client has been dropped, or when their
+/// connections expire; the drop of a runtime waits for them. So drop the client before.
+///
 /// # Panics
 /// `execute`: like [`spawn`](crate::spawn()).
 ///

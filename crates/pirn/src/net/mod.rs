@@ -101,8 +101,9 @@
 //! socket moves between their drivers, at two system calls for each move. While fibers of several
 //! workers wait at once, a separate thread polls the socket.
 //!
-//! Sockets work in a deterministic runtime, but the seed does not decide what they do and when.
-//! Virtual time passes when nothing is ready, whatever is in transit.
+//! Sockets work in a deterministic runtime, but the seed does not decide what they do and when. While
+//! a fiber waits for a socket, virtual time is held, for up to
+//! [`outside_limit`](crate::runtime::Builder::outside_limit) of real time without an event.
 
 mod accepting;
 mod address;

@@ -69,7 +69,8 @@ impl TcpStream {
     /// The operating system's error for the last address tried, or for the name lookup.
     ///
     /// # Cancellation
-    /// An interruption point: the attempt is abandoned. Parks a fiber, blocks a plain thread.
+    /// An interruption point: the attempt is abandoned. A lookup of a name in progress is not
+    /// interrupted: the call returns when it has ended. Parks a fiber, blocks a plain thread.
     ///
     /// # Examples
     /// ```

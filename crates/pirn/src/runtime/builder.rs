@@ -415,7 +415,8 @@ impl Builder {
     /// * Standstill: every worker sleeps and no timer is armed, and every other thread of the
     ///   process sleeps in this library without a time limit. This must have been so a second
     ///   before as well. A thread that waits elsewhere may wake a fiber, so there is no standstill
-    ///   then. For a thread that waits here and may wake one, see
+    ///   then; nor is there one while a fiber or thread waits for a [signal](crate::signal), or for
+    ///   a token that a signal cancels. For a thread that waits here and may wake one, see
     ///   [`external_wait`](crate::diag::external_wait). Standstill is detected on Linux only.
     ///
     /// # Examples

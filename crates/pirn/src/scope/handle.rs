@@ -13,7 +13,7 @@ use crate::wait::{Interrupt, point};
 ///
 /// If it is dropped, the fiber continues, and the scope still waits for it. If the fiber then
 /// panics, or has panicked before, the scope is cancelled, because no join can return the panic any
-/// more.
+/// more. In [`supervise`](super::supervise) the panic is dropped, and nothing is cancelled.
 ///
 /// # Examples
 /// ```

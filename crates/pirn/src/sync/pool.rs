@@ -71,8 +71,8 @@ impl<T> Pool<T> {
     /// Returns a pool of up to `capacity` objects, each created by `make` when it is first needed.
     ///
     /// `make` runs in the call that needs the object, on that caller's stack. It may wait. If it
-    /// can fail, lend cells that the user fills: `Pool::new(8, OnceLock::new)`, with
-    /// [`get_or_try_init`](super::OnceLock::get_or_try_init). With a `capacity` of 0,
+    /// can fail, or an object does not survive an error, lend `Option`s that the user fills:
+    /// `Pool::new(8, || None)`, as in [the guide](crate::guide::sync#pool). With a `capacity` of 0,
     /// [`get`](Self::get) waits indefinitely.
     ///
     /// # Panics

@@ -50,7 +50,7 @@ impl Pool {
     /// Waits until all jobs have been run. No job can be submitted after this.
     ///
     /// # Errors
-    /// If a worker has panicked.
+    /// The interrupt of the caller.
     pub(crate) fn drain(&self) -> anyhow::Result<()> {
         self.queue.close();
         for worker in &self.workers {
