@@ -12,6 +12,7 @@
 // each of its fibers share it, so a fiber may outlive the handle.
 
 use std::collections::VecDeque;
+use std::iter;
 use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop};
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use crate::fiber::{FiberPtr, FiberRef};
 use crate::join::{Fiber, Fresh, Joined};
 use crate::shim::Lock;
 use crate::wait::object::{Describe, ObjectKind};
-use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
+use crate::wait::{Attempt, How, Spec, Waited, wait_in};
 
 /// The fibers of one group, with results of type `T` (GR3).
 pub(super) struct Members<T> {
@@ -291,21 +292,19 @@ impl Shared {
             true => state.next.claim_first(|()| {}),
             false => None,
         };
-        let mut borrowers = Vec::new();
-        state.claim_borrowers(&mut borrowers);
-        drop(state);
-        borrowers.into_iter().for_each(Wake::enqueue);
-        for wake in [room, next].into_iter().flatten() {
-            wake.enqueue();
-        }
+        let mut others = Vec::new();
+        state.claim_borrowers(&mut others);
         if is_last {
-            // The waiters for all, and those for an end that will not come. A party that comes
-            // later checks by itself.
-            wake_all(&self.state, |state| {
-                state.census.waiters.claim_first(|_| {})
-            });
-            wake_all(&self.state, |state| state.next.claim_first(|()| {}));
+            // The waiters for all, and those for an end that will not come. Before the lock is
+            // released: a fiber that is spawned later has waiters of its own, which do not look at
+            // the count again.
+            let State { census, next, .. } = &mut *state;
+            others.extend(iter::from_fn(|| census.waiters.claim_first(|_| {})));
+            others.extend(iter::from_fn(|| next.claim_first(|()| {})));
         }
+        drop(state);
+        let wakes = others.into_iter().chain(room).chain(next);
+        wakes.for_each(Wake::enqueue);
     }
 }
 

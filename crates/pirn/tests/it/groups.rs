@@ -1,10 +1,10 @@
 //! Groups: fibers that belong to a value.
 
-use std::iter;
 use std::panic::panic_any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
+use std::{hint, iter, thread};
 
 use pirn::Runtime;
 use pirn::cancel::{Token, check, shield};
@@ -338,4 +338,44 @@ fn alone_a_group_of_units_keeps_nothing() {
         }
         assert_eq!(ended, n + 1_000);
     });
+}
+
+/// A wait for a group that has got a new fiber ends with that one, not with the wakes of an earlier
+/// end.
+// Proves: O2.
+#[test]
+fn a_wait_is_not_ended_by_an_earlier_end() {
+    let runtime = runtime(1);
+    let group = Arc::new(TaskGroup::<()>::new());
+    let over = Arc::new(AtomicBool::new(false));
+    // It sleeps, and its wake keeps the fiber that ends busy.
+    let reaper = {
+        let (group, over) = (Arc::clone(&group), Arc::clone(&over));
+        thread::spawn(move || {
+            while !over.load(Ordering::SeqCst) {
+                let _ = group.join_next();
+            }
+        })
+    };
+    runtime.enter(|| {
+        for round in 0..scaled(2_000) {
+            group
+                .spawn(|| sleep(Duration::from_micros(300)).unwrap())
+                .unwrap();
+            while !group.is_empty() {
+                hint::spin_loop();
+            }
+            let done = Arc::new(AtomicBool::new(false));
+            let ends = Arc::clone(&done);
+            let last = move || {
+                sleep(Duration::from_millis(1)).unwrap();
+                ends.store(true, Ordering::SeqCst);
+            };
+            group.spawn(last).unwrap();
+            group.wait().unwrap();
+            assert!(done.load(Ordering::SeqCst), "round {round}: a fiber lives");
+        }
+    });
+    over.store(true, Ordering::SeqCst);
+    reaper.join().unwrap();
 }
