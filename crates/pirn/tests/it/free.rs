@@ -510,3 +510,24 @@ fn two_modes_talk() {
     assert_eq!(asker.join().unwrap(), (0..count).sum::<usize>());
     echoes.into_iter().for_each(|fiber| fiber.join().unwrap());
 }
+
+/// Fibers of a runtime without workers do not migrate, also on the thread of a worker whose fibers
+/// did.
+// Proves: F-X-free.
+#[test]
+fn a_thread_is_an_ordinary_one_after_its_worker() {
+    let (tell, told) = std::sync::mpsc::channel();
+    let on_stop = move || {
+        let runtime = Runtime::builder().workers(0).build().unwrap();
+        let (tx, rx) = channel::bounded::<u8>(1);
+        let waiter = runtime.spawn(move || rx.recv());
+        runtime.run_until_idle();
+        tx.send(7).unwrap();
+        runtime.run_until_idle();
+        tell.send(waiter.join().unwrap()).unwrap();
+    };
+    let runtime = builder(1).on_thread_stop(on_stop).build().unwrap();
+    runtime.run(|| ());
+    drop(runtime);
+    assert_eq!(told.recv(), Ok(Ok(7)));
+}

@@ -120,6 +120,8 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     worker.give_stacks_back();
     worker.set_state(WorkerState::Dead);
     local.set_worker(ptr::null(), None);
+    // What drives a runtime by hand here, or at the end of the thread, has fibers that stay.
+    local.set_free(false);
     // SAFETY: JO1: no fiber runs here; the list that was there before is the static empty one.
     unsafe { local.set_jobs(before) };
     worker.leave_driver();
