@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -299,4 +299,37 @@ fn a_waker_that_drives() {
     tx.try_send(1).unwrap();
     assert!(waits.is_finished());
     assert_eq!(waits.join().unwrap(), 7);
+}
+
+/// A start hook that drives another runtime is still the start hook of its own: its runtime does not
+/// start a second time inside it.
+// Proves: F11.
+#[test]
+fn a_start_hook_that_drives_another_runtime() {
+    static OWN: OnceLock<Runtime> = OnceLock::new();
+    static REFUSED: AtomicBool = AtomicBool::new(false);
+    let part = || {
+        let hook = || {
+            if !REFUSED.load(Ordering::SeqCst) {
+                by_hand().run_until_idle();
+                let inner = catch_unwind(|| OWN.get().unwrap().run_until_idle());
+                REFUSED.store(inner.is_err(), Ordering::SeqCst);
+            }
+        };
+        let builder = Runtime::builder().workers(0).on_thread_start(hook);
+        let own = OWN.get_or_init(|| builder.build().unwrap());
+        let (tx, rx) = channel::bounded::<u8>(1);
+        let fiber = own.spawn(move || rx.recv());
+        for _ in 0..2 {
+            own.run_until_idle();
+        }
+        tx.send(7).unwrap();
+        own.run_until_idle();
+        assert_eq!(fiber.join().unwrap(), Ok(7));
+        assert!(REFUSED.load(Ordering::SeqCst));
+    };
+    let name = "by_hand::a_start_hook_that_drives_another_runtime";
+    if let Some(ended) = apart(name, &[], part) {
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
+    }
 }

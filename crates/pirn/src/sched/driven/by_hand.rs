@@ -116,17 +116,23 @@ impl Pool {
     }
 
     fn take_worker(self: &Arc<Self>) -> Box<Worker> {
-        let kept = with_workers(|workers| {
-            let at = workers.iter().position(|worker| worker.is_of(self))?;
-            Some(workers.swap_remove(at))
-        });
-        kept.unwrap_or_else(|| {
-            let local = current::local();
-            local.set_starting(Arc::as_ptr(self).cast());
-            call(&self.config.threads.on_start);
-            local.set_starting(ptr::null());
-            Box::new(Worker::new(Arc::clone(self), 0))
-        })
+        let kept = || {
+            with_workers(|workers| {
+                let at = workers.iter().position(|worker| worker.is_of(self))?;
+                Some(workers.swap_remove(at))
+            })
+        };
+        if let Some(worker) = kept() {
+            return worker;
+        }
+        let local = current::local();
+        // The hook of another runtime may drive this one.
+        let outer = local.starting();
+        local.set_starting(Arc::as_ptr(self).cast());
+        call(&self.config.threads.on_start);
+        local.set_starting(outer);
+        // A hook that drives a third runtime, whose hook drives this one, has made a worker.
+        kept().unwrap_or_else(|| Box::new(Worker::new(Arc::clone(self), 0)))
     }
 }
 
