@@ -4,7 +4,6 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::thread::panicking;
 use std::time::Duration;
 
 use super::handle::Handle;
@@ -83,7 +82,7 @@ impl Runtime {
         Runtime {
             handle: Handle::of(pool),
             ended: false,
-            made_unwinding: panicking(),
+            made_unwinding: current::is_unwinding(current::local()),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::io;
 use std::net::Shutdown;
+use std::panic::panic_any;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,10 +12,10 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use futures_util::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use pirn::channel::{Sender, bounded};
+use pirn::channel::{Receiver, Sender, bounded};
 use pirn::future::{block_on, wait};
 use pirn::net::{TcpStream, UnixStream};
-use pirn::{Interrupt, scope};
+use pirn::{Interrupt, Runtime, scope};
 
 use crate::executor_kind::{EXECUTOR_KINDS, ExecutorKind, Jobs, runtime};
 use crate::futures_fixture::{Tasks, Wakes, block_on_thread, poll_once};
@@ -263,6 +264,43 @@ fn a_waker_that_waits_holds_up_no_other() {
             pirn::yield_now();
         }
         assert!(rx.try_recv().is_err());
+    });
+}
+
+/// The same while a fiber of the thread is suspended amid a panic.
+// Proves: N5-X-polled.
+#[test]
+fn a_waker_that_waits_beside_a_panic_holds_up_no_other() {
+    struct Gate(Receiver<()>);
+    impl Drop for Gate {
+        fn drop(&mut self) {
+            let _ = self.0.recv();
+        }
+    }
+    struct Sends(Sender<()>);
+    impl Wake for Sends {
+        fn wake(self: Arc<Self>) {
+            let _ = self.0.send(());
+        }
+    }
+    let runtime = Runtime::builder().workers(1).max_threads(1).build();
+    runtime.unwrap().run(|| {
+        let (tx, _rx) = bounded(0);
+        let (go, gate) = bounded::<()>(1);
+        let (one, other) = connection();
+        let waker = Waker::from(Arc::new(Sends(tx)));
+        let context = &mut Context::from_waker(&waker);
+        let polled = Pin::new(&mut &one).poll_read(context, &mut [0]);
+        assert!(polled.is_pending());
+        let panics = pirn::spawn(move || {
+            let _gate = Gate(gate);
+            panic_any("amid a panic");
+        });
+        pirn::yield_now();
+        put(&other, &[1]);
+        pirn::sleep(Duration::from_millis(100)).unwrap();
+        go.send(()).unwrap();
+        assert!(panics.join().is_err());
     });
 }
 

@@ -1,5 +1,6 @@
 //! Runtimes: any number, of any shape, side by side; each ends when it is shut down.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -208,7 +209,7 @@ fn the_current_runtime() {
     outer.enter(|| {
         assert_eq!(name(), "outer");
         inner.enter(|| assert_eq!(name(), "inner"));
-        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let unwound = catch_unwind(AssertUnwindSafe(|| {
             inner.enter(|| panic!("on purpose"));
         }));
         assert!(unwound.is_err());
@@ -413,7 +414,7 @@ fn a_runtime_for_a_test() {
     });
     assert_eq!(result, 6);
     assert!(ended.load(Ordering::SeqCst));
-    let raised = std::panic::catch_unwind(|| {
+    let raised = catch_unwind(|| {
         pirn::runtime::test(|_| panic!("on purpose"));
     });
     assert!(raised.is_err());
@@ -504,4 +505,35 @@ fn a_runtime_ends_inside_another() {
         }
     });
     assert_eq!(ended.load(Ordering::SeqCst), 10);
+}
+
+/// A panic that drops a runtime cancels its fibers, also if another fiber of the thread unwound while
+/// the runtime was made.
+// Proves: O13.
+#[test]
+fn a_panic_ends_a_runtime_made_beside_another_panic() {
+    struct Gate(channel::Receiver<()>);
+    impl Drop for Gate {
+        fn drop(&mut self) {
+            let _ = self.0.recv();
+        }
+    }
+    let outer = Runtime::builder().workers(1).max_threads(1).build();
+    outer.unwrap().run(|| {
+        let (tx, rx) = channel::bounded::<()>(1);
+        let first = pirn::spawn(move || {
+            let _gate = Gate(rx);
+            panic_any("first");
+        });
+        // It leaves its stack amid its panic.
+        pirn::yield_now();
+        let second = catch_unwind(AssertUnwindSafe(|| {
+            let inner = Runtime::builder().workers(1).build().unwrap();
+            inner.spawn(pirn::spawn::park_interruptible).detach();
+            tx.send(()).unwrap();
+            assert!(first.join().is_err());
+            panic_any("second");
+        }));
+        assert!(second.is_err());
+    });
 }

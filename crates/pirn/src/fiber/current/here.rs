@@ -32,6 +32,18 @@ pub(crate) fn local() -> &'static Local {
     unsafe { &*here }
 }
 
+/// Calls `f`, which may run callbacks, while the running fiber has already published its ticket: a
+/// second wait on its behalf would have the same ticket. Waits in `f` block the thread, as on a plain
+/// thread. It does not unwind.
+#[inline]
+pub(crate) fn as_thread<R>(local: &Local, f: impl FnOnce() -> R) -> R {
+    let fiber = local.fiber();
+    local.set_fiber(None);
+    let result = f();
+    local.set_fiber(fiber);
+    result
+}
+
 /// Called when a panic of the running fiber has ended. If no fiber unwinds on this thread any more,
 /// the next one that does can be distinguished again.
 #[cold]

@@ -8,6 +8,6 @@ mod identity;
 mod record;
 
 pub(super) use here::unwound;
-pub(crate) use here::{is_unwinding, local};
+pub(crate) use here::{as_thread, is_unwinding, local};
 pub(crate) use identity::{BlockInPlace, IN_START_HOOK, identity, known, now, number};
 pub(crate) use record::{AfterSwitch, Local, Polling};

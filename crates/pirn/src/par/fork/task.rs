@@ -20,7 +20,7 @@ use std::thread;
 use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;
 use crate::fiber::cancel_scope::{CancelScope, CurrentScope, RegionRef};
-use crate::fiber::current::{self, Local};
+use crate::fiber::current::{self, Local, as_thread};
 use crate::fiber::jobs::Job;
 use crate::fiber::local::Inheritance;
 use crate::join::{Fiber, Fresh, JoinError, Joined, wait_or};
@@ -182,7 +182,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
 fn region(local: &Local, owner: FiberPtr, job: &Job) -> CancelScope {
     let root = pool_of(local).map(|pool| pool.root());
     // A cancellation may come at this point and run callbacks.
-    as_thread(local, owner, || CancelScope::of_job(owner, job, root))
+    as_thread(local, || CancelScope::of_job(owner, job, root))
 }
 
 /// Copies the inherited locals of `owner`, the running fiber. Does not unwind.
@@ -191,15 +191,5 @@ fn inheritance(local: &Local, owner: FiberPtr) -> Inheritance {
     if !owner.header().has_locals() {
         return Inheritance::none();
     }
-    as_thread(local, owner, || Inheritance::of(owner))
-}
-
-/// Calls `f`, which may run user code, clones and callbacks; catches their panics.
-/// `owner`, the running fiber, may already have published its ticket, so nothing may wait
-/// on its behalf now. Waits in that code block the thread, as on a plain thread.
-fn as_thread<R>(local: &Local, owner: FiberPtr, f: impl FnOnce() -> R) -> R {
-    local.set_fiber(None);
-    let result = f();
-    local.set_fiber(Some(owner));
-    result
+    as_thread(local, || Inheritance::of(owner))
 }

@@ -196,7 +196,7 @@ fn park_unusually(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -
 fn park_within(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     // Registers with the token, so that a cancellation ends the wait. The parking itself finds one
     // that has already come.
-    token_registration::is_cancelled(ticket.fiber());
+    current::as_thread(local, || token_registration::is_cancelled(ticket.fiber()));
     let Some(region) = header.scope().region() else {
         return park_as(local, header, ticket, spec);
     };

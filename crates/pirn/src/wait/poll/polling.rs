@@ -17,7 +17,8 @@
 //! record that a wait reads anyway.
 //!
 //! While a fiber of a thread is parked in the middle of unwinding, all of its fibers may appear to
-//! unwind, and waiting is not forbidden (`left_unwinding`).
+//! unwind, and waiting is not forbidden to them (`left_unwinding`). It is to the worker itself, which
+//! calls wakers on its own stack.
 //!
 //! Functions that hand out borrows and wait for their end (a scope, `run`, `blocking`) check before
 //! they begin: their wait must not unwind. A scope runs code in between, after which waits may be
@@ -56,7 +57,8 @@ pub(crate) fn within<T>(poll: impl FnOnce() -> T) -> T {
 /// Returns true if a wait of the caller must panic.
 #[inline]
 pub(crate) fn forbids_waiting(local: &Local) -> bool {
-    local.is_polling() && !panicking()
+    local.is_polling()
+        && (!panicking() || local.left_unwinding() && local.fiber().is_none())
 }
 
 /// Panics if a wait would.
