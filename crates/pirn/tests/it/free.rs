@@ -511,7 +511,7 @@ fn two_modes_talk() {
     echoes.into_iter().for_each(|fiber| fiber.join().unwrap());
 }
 
-/// Fibers of a runtime without workers do not migrate, also on the thread of a worker whose fibers
+/// Fibers of a runtime without workers do not migrate, also on the thread of a worker with fibers that
 /// did.
 // Proves: F-X-free.
 #[test]

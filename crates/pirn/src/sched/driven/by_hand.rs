@@ -131,7 +131,7 @@ impl Pool {
         local.set_starting(Arc::as_ptr(self).cast());
         call(&self.config.threads.on_start);
         local.set_starting(outer);
-        // A hook that drives a third runtime, whose hook drives this one, has made a worker.
+        // Such a hook may have made a worker, by way of a third runtime and its hook.
         kept().unwrap_or_else(|| Box::new(Worker::new(Arc::clone(self), 0)))
     }
 }
