@@ -1,5 +1,6 @@
 //! Several closures at once: all results, the first success, or the first end.
 
+use std::mem;
 use std::thread::panicking;
 
 use super::open::scope;
@@ -38,14 +39,15 @@ where
     T: Send,
     E: From<Interrupt> + Send,
 {
-    let (jobs, results) = with_slots(jobs);
+    let results = &Slots::new();
     try_scope(|s| {
-        for (job, result) in jobs.into_iter().zip(&results) {
-            s.spawn(|| job().map(|value| result.offer(value)));
+        for (at, job) in jobs.into_iter().enumerate() {
+            s.spawn(move || job().map(|value| results.put(at, value)));
         }
-        Ok(())
+        // A failure has been recorded before it ends this. Else the caller has been interrupted.
+        s.wait().map_err(E::from)
     })?;
-    Ok(results.iter().filter_map(First::take).collect())
+    Ok(results.take().into_iter().flatten().collect())
 }
 
 /// Runs all of `jobs` concurrently, each on a fiber, and returns the value of the first one that
@@ -84,24 +86,24 @@ where
     T: Send,
     E: From<Interrupt> + Send,
 {
-    let first = &First::new();
-    let (jobs, errors) = with_slots(jobs);
+    let (first, errors) = (&First::new(), &Slots::new());
     scope(|s| {
-        for (job, failed) in jobs.into_iter().zip(&errors) {
+        for (at, job) in jobs.into_iter().enumerate() {
+            // Stays if the job is not started.
+            errors.put(at, None);
             s.spawn(move || match job() {
                 Ok(value) => {
                     point(Operation::Cancel, 0);
                     first.offer(value);
                     s.cancel();
                 }
-                Err(error) => failed.offer(error),
+                Err(error) => errors.put(at, Some(error)),
             });
         }
     });
     let not_run = || E::from(Interrupt::Cancelled);
-    let errors = errors
-        .iter()
-        .map(|error| error.take().unwrap_or_else(not_run));
+    let errors = errors.take().into_iter().flatten();
+    let errors = errors.map(|error| error.unwrap_or_else(not_run));
     first.take().ok_or_else(|| errors.collect())
 }
 
@@ -149,12 +151,38 @@ where
     first.take()
 }
 
-/// Returns the jobs, and a place for what each leaves. They leave it there, and no handle is kept: a
-/// panic of a fiber with a handle would cancel the others only when that handle is joined.
-fn with_slots<F, T>(jobs: impl IntoIterator<Item = F>) -> (Vec<F>, Vec<First<T>>) {
-    let jobs: Vec<F> = jobs.into_iter().collect();
-    let slots = jobs.iter().map(|_| First::new()).collect();
-    (jobs, slots)
+/// What jobs leave, in their order. They leave it here, and no handle is kept: a panic of a fiber with
+/// a handle would cancel the others only when that handle is joined.
+struct Slots<T>(Lock<Vec<Option<T>>>);
+
+impl<T> Slots<T> {
+    fn new() -> Slots<T> {
+        Slots(Lock::new(Vec::new()))
+    }
+
+    fn put(&self, at: usize, value: T) {
+        let mut all = self.0.lock();
+        if all.len() <= at {
+            all.resize_with(at + 1, || None);
+        }
+        let before = all[at].replace(value);
+        // Dropped outside the lock, because it is user code.
+        drop(all);
+        drop(before);
+    }
+
+    fn take(&self) -> Vec<Option<T>> {
+        mem::take(&mut self.0.lock())
+    }
+}
+
+impl<T> Drop for Slots<T> {
+    fn drop(&mut self) {
+        if panicking() {
+            // UNWIND: the panic of a job goes on.
+            self.take().into_iter().for_each(drop_caught);
+        }
+    }
 }
 
 /// The first value that is stored.

@@ -277,9 +277,11 @@ fn a_waker_that_waits_beside_a_panic_holds_up_no_other() {
             let _ = self.0.recv();
         }
     }
-    struct Sends(Sender<()>);
+    struct Sends(Sender<()>, Receiver<()>);
     impl Wake for Sends {
         fn wake(self: Arc<Self>) {
+            // The refusal does not refuse what its destructors wait for.
+            let _gate = Gate(self.1.clone());
             let _ = self.0.send(());
         }
     }
@@ -287,8 +289,13 @@ fn a_waker_that_waits_beside_a_panic_holds_up_no_other() {
     runtime.unwrap().run(|| {
         let (tx, _rx) = bounded(0);
         let (go, gate) = bounded::<()>(1);
+        let (open, opens) = bounded::<()>(1);
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            open.send(()).unwrap();
+        });
         let (one, other) = connection();
-        let waker = Waker::from(Arc::new(Sends(tx)));
+        let waker = Waker::from(Arc::new(Sends(tx, opens)));
         let context = &mut Context::from_waker(&waker);
         let polled = Pin::new(&mut &one).poll_read(context, &mut [0]);
         assert!(polled.is_pending());

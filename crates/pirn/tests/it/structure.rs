@@ -387,6 +387,53 @@ fn several_at_once() {
     });
 }
 
+/// Jobs start as the iterator yields them, and the caller's deadline ends `all`, though its jobs do
+/// not wait.
+// Proves: K-X-several.
+#[test]
+fn several_start_one_by_one() {
+    pirn::runtime::test(|handle| {
+        handle.run(|| {
+            let start = pirn::time::now();
+            // Later ones are attempted only if the earlier ones take long.
+            let attempts = (0..10).map(|n| {
+                let _ = sleep(Duration::from_millis(10));
+                move || Ok::<_, Failed>(n)
+            });
+            assert_eq!(any(attempts), Ok(0));
+            assert!(pirn::time::now() - start < Duration::from_millis(50));
+            // Each job has to run before there is another one.
+            let (tx, rx) = bounded(1);
+            tx.send(3).unwrap();
+            let tx = &tx;
+            let jobs = rx.iter().map(|n: u64| {
+                move || {
+                    match n {
+                        0 => drop(tx.close()),
+                        _ => tx.send(n - 1).unwrap(),
+                    }
+                    Ok::<_, Failed>(n)
+                }
+            });
+            assert_eq!(all(jobs), Ok(vec![3, 2, 1, 0]));
+            let busy = (0..2).map(|_| {
+                || {
+                    let until = pirn::time::now() + Duration::from_secs(10);
+                    while pirn::time::now() < until {
+                        let _ = shield(|| sleep(Duration::from_millis(10)));
+                        if check().is_err() {
+                            break;
+                        }
+                    }
+                    Ok::<_, Failed>(0)
+                }
+            });
+            let late = pirn::timeout(Duration::from_millis(30), || all(busy));
+            assert!(late.is_err(), "{late:?}");
+        });
+    });
+}
+
 /// A panic of any of the jobs ends the others, also of those before it.
 // Proves: K-X-several.
 #[test]

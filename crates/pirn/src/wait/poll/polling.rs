@@ -74,6 +74,11 @@ pub(crate) fn refuse_in_poll() {
 #[cold]
 #[track_caller]
 pub(crate) fn refuse() -> ! {
+    let local = current::local();
+    if local.left_unwinding() {
+        // A destructor that waits, now that this unwinds, must not be refused: `std` would abort.
+        local.set_polling(Polling::Nothing);
+    }
     panic!(
         "a call that waits, inside the poll of a future: it would hold up every fiber of this \
          worker; call it on a fiber, and await that: `pirn::future::fiber(|| …).await`"
