@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+use crate::fiber::current;
 use crate::runtime::{Builder, Scheduler};
 use crate::sched::pool::shared::Pool;
 use crate::shim::StaticLock;
+use crate::wait::polling::forbids_waiting;
 
 /// A pool that ends with its last dispatcher.
 pub(super) struct Owned(pub(super) Arc<Pool>);
@@ -48,9 +50,11 @@ impl Owned {
 }
 
 impl Drop for Owned {
-    /// Waits until every fiber has ended; a fiber of the pool itself does not wait.
+    /// Waits until every fiber has ended; a fiber of the pool itself does not wait, and neither does the
+    /// poll of a future.
     fn drop(&mut self) {
-        match self.0.is_current() || self.0.is_starting() {
+        let polls = forbids_waiting(current::local());
+        match self.0.is_current() || self.0.is_starting() || polls {
             true => self.0.drain_alone(),
             false => self.0.drain(),
         }

@@ -10,7 +10,8 @@ use pirn::cancel::Token;
 use pirn::channel::{RecvError, SendError, broadcast, never, watch};
 
 use crate::channel_kinds::Counted;
-use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone};
+use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, runtime};
+use crate::util::LONG;
 
 // Proves: I21.
 #[test]
@@ -404,4 +405,35 @@ fn a_watched_value_is_marked() {
     assert!(last.is_closed());
     assert_eq!(last.changed(), Ok(()));
     assert_eq!(last.changed(), Err(RecvError::Disconnected));
+}
+
+/// A value that panics when the next one displaces it does not keep that one from those who wait.
+// Proves: I21.
+#[test]
+fn a_displaced_value_that_panics_loses_no_wake() {
+    #[derive(Debug)]
+    struct Fuse(bool);
+    impl Clone for Fuse {
+        fn clone(&self) -> Fuse {
+            Fuse(false)
+        }
+    }
+    impl Drop for Fuse {
+        fn drop(&mut self) {
+            assert!(!self.0, "displaced");
+        }
+    }
+    runtime(1).run(|| {
+        let (tx, mut ahead) = broadcast::channel(1);
+        let _behind = tx.subscribe();
+        tx.send(Fuse(true)).unwrap();
+        ahead.recv().unwrap();
+        let waits = pirn::spawn(move || ahead.recv_timeout(LONG).map(drop));
+        pirn::yield_now();
+        let sent = catch_unwind(AssertUnwindSafe(|| tx.send(Fuse(false))));
+        assert!(sent.is_err());
+        let start = std::time::Instant::now();
+        waits.join().unwrap().unwrap();
+        assert!(start.elapsed() < LONG / 2);
+    });
 }

@@ -543,3 +543,16 @@ fn a_dispatcher_keeps_its_number() {
     });
     assert!(most.into_inner() <= 2);
 }
+
+/// A dispatcher that is dropped inside a poll does not wait, and its threads end.
+// Proves: L3.
+#[test]
+fn a_dispatcher_may_end_inside_a_poll() {
+    runtime(1).run(|| {
+        let seven = pirn::future::wait(async {
+            let own = Dispatcher::new(1).unwrap();
+            own.spawn(|| 7).await.unwrap()
+        });
+        assert_eq!(seven, Ok(7));
+    });
+}

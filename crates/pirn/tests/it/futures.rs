@@ -467,3 +467,28 @@ fn a_storm_of_wakes_and_interrupts() {
         assert_eq!(runtime.metrics().total.rescues, 0);
     }
 }
+
+/// A select with a default inside a poll waits for nothing: the poll goes on as one, and its timers
+/// stay those of the fiber.
+// Proves: N5-X-inside.
+#[test]
+fn a_select_with_a_default_leaves_the_poll_a_poll() {
+    let looks = || {
+        let (_one, a) = channel::unbounded::<()>();
+        let (_other, b) = channel::unbounded::<()>();
+        pirn::select! {
+            recv(a) -> _ => {},
+            recv(b) -> _ => {},
+            default => {}
+        }
+        let refused = catch_unwind(AssertUnwindSafe(|| a.recv()));
+        assert!(refused.is_err(), "it has waited in a poll");
+    };
+    runtime(1).run(|| {
+        let ended = wait(async {
+            looks();
+            pirn::future::sleep(Duration::from_millis(1)).await;
+        });
+        assert_eq!(ended, Ok(()));
+    });
+}

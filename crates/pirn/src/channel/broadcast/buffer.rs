@@ -111,13 +111,14 @@ impl<T> Row<T> {
         let next = state.next;
         let waited_for = !state.waiting.is_empty();
         drop(state);
-        drop(displaced);
         if waited_for {
             // A receiver that waits at `next` has received this value by then.
             wake_all(&self.state, |state| {
                 state.waiting.claim_first_if(|at| *at < next, |_| ())
             });
         }
+        // User code, which may panic or wait: after the wakes.
+        drop(displaced);
         Ok(receivers)
     }
 

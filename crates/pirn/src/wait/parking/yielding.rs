@@ -110,14 +110,15 @@ fn yield_unusually(local: &Local, fiber: FiberPtr) {
 /// no fiber stays. That lasts until no fiber on this thread unwinds.
 #[inline]
 pub(super) fn unwinds(local: &Local) -> bool {
-    // If a poll unwinds, the fibers that run here meanwhile are not in it. Nor if it has begun while
-    // another fiber of the thread unwound, and waits after that one has ended.
-    local.set_polling(Polling::Nothing);
-    local.set_poll_timers(ptr::null());
     if !panicking() {
+        // A poll goes on: it only spends a ticket that has been claimed (a select with a default), or
+        // waits as if in no poll.
         local.set_left_unwinding(false);
         return false;
     }
+    // If a poll unwinds, the fibers that run here meanwhile are not in it.
+    local.set_polling(Polling::Nothing);
+    local.set_poll_timers(ptr::null());
     if leaves_at_once(local) {
         local.set_left_unwinding(true);
     }
