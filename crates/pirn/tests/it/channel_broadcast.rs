@@ -407,7 +407,7 @@ fn a_watched_value_is_marked() {
     assert_eq!(last.changed(), Err(RecvError::Disconnected));
 }
 
-/// A value that panics when the next one displaces it does not keep that one from those who wait.
+/// A value that panics when the next one displaces it does not keep that one from waiting receivers.
 // Proves: I21.
 #[test]
 fn a_displaced_value_that_panics_loses_no_wake() {

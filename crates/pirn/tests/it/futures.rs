@@ -470,7 +470,7 @@ fn a_storm_of_wakes_and_interrupts() {
 
 /// A select with a default inside a poll waits for nothing: the poll goes on as one, and its timers
 /// stay those of the fiber.
-// Proves: N5-X-inside.
+// Proves: S3.
 #[test]
 fn a_select_with_a_default_leaves_the_poll_a_poll() {
     let looks = || {
