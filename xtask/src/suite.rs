@@ -6,8 +6,9 @@
 //! other builds (`jobs`). These take as long again, most of it to build.
 //!
 //! A test with `alone_` in its name bounds a time or needs the whole machine. It runs in the
-//! step `timing`, after everything else, one at a time. Other processes can delay such a test, so
-//! one that fails is tried again (`on_time`), and the summary counts it.
+//! step `timing`, after everything else, one at a time; one of another build, at the end of the step
+//! of that build. Other processes can delay such a test, so one that fails is tried again
+//! (`on_time`), and the summary counts it.
 
 use std::thread;
 use std::time::Instant;
@@ -82,11 +83,7 @@ pub(crate) fn tests(options: &Options) -> Result<Tally, String> {
 /// When something does not build, or nothing ran.
 pub(crate) fn timing(options: &Options) -> Result<Tally, String> {
     let build = chosen_build(options)?;
-    let mut cases = built("timing", &build)?;
-    let is_named = |case: &Case| !options.words.is_empty() && options.picks(&case.id());
-    if !options.has("package") && !cases.iter().any(is_named) {
-        cases.extend(built("timing of optimised code", &jobs::build("fat")?)?);
-    }
+    let cases = built("timing", &build)?;
     picked("timing", &build, cases, options, Case::is_alone)
 }
 
@@ -102,7 +99,7 @@ fn chosen_build(options: &Options) -> Result<Build, String> {
 /// When it does not build, or nothing ran.
 pub(crate) fn job(step: &str, options: &Options) -> Result<Tally, String> {
     let own = |case: &Case| jobs::names(step).split('|').any(|n| case.id().contains(n));
-    let picks = |case: &Case| !options.words.is_empty() || own(case) && !case.is_alone();
+    let picks = |case: &Case| !options.words.is_empty() || own(case);
     let build = jobs::build(step)?;
     picked(step, &build, built(step, &build)?, options, picks)
 }

@@ -30,7 +30,7 @@ impl Measured {
 /// time that the system takes to wake that thread.
 // Proves: C10.
 #[test]
-#[ignore = "alone: run by `cargo xtask timing`"]
+#[ignore = "alone: run by `cargo xtask ci fat`"]
 fn alone_light_load_costs_little() {
     let (fiber, thread) = (of_a_fiber(), of_a_thread());
     let costs = format!(
