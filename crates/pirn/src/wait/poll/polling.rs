@@ -75,7 +75,7 @@ pub(crate) fn refuse_in_poll() {
 #[track_caller]
 pub(crate) fn refuse() -> ! {
     let local = current::local();
-    if local.left_unwinding() {
+    if local.left_unwinding() && local.fiber().is_none() {
         // A destructor that waits, now that this unwinds, must not be refused: `std` would abort.
         local.set_polling(Polling::Nothing);
     }
