@@ -256,9 +256,11 @@ impl Default for Event {
 
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The writer is user code, which runs without the lock.
+        let set = self.state.lock().set;
         f.debug_struct("Event")
             .field("automatic", &self.automatic)
-            .field("set", &self.state.lock().set)
+            .field("set", &set)
             .finish_non_exhaustive()
     }
 }

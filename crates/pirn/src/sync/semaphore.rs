@@ -558,10 +558,14 @@ impl Default for Semaphore {
 
 impl fmt::Debug for Semaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let permits = self.permits.lock();
+        // The writer is user code, which runs without the lock.
+        let (available, closed) = {
+            let permits = self.permits.lock();
+            (permits.free(), permits.is_closed())
+        };
         f.debug_struct("Semaphore")
-            .field("available", &permits.free())
-            .field("closed", &permits.is_closed())
+            .field("available", &available)
+            .field("closed", &closed)
             .finish_non_exhaustive()
     }
 }

@@ -9,6 +9,8 @@
 //! * WG2. The party that brings `announced + members` to zero ends the round under the lock, and
 //!   then wakes the waiters of that round. A waiter joins only with a count above zero and
 //!   remembers its round, so the group can be used again while they are being woken.
+//! * WG3. A handle does not count while a caller waits through it. It counts again when the last such
+//!   caller has been interrupted, unless a wait through it has returned `Ok`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use std::sync::Arc;
 use crate::base::choice::Operation;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
-use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{
@@ -58,8 +60,12 @@ use crate::wait::{
 #[doc(alias = "TaskTracker")]
 pub struct WaitGroup {
     group: Arc<Lock<Group>>,
-    /// Whether this handle counts. Written under the lock of `group`.
+    /// Whether this handle counts. Written under the lock of `group`, as the following fields.
     member: AtomicBool,
+    /// Whether this handle counted when the first of `waiting` came, and none has waited to the end.
+    counted: AtomicBool,
+    /// The number of callers that wait through this handle.
+    waiting: AtomicUsize,
 }
 
 struct Group {
@@ -105,9 +111,16 @@ impl WaitGroup {
             rounds: 0,
             waiters: WaitQueue::new(),
         };
+        WaitGroup::counting(Arc::new(Lock::new(group)))
+    }
+
+    /// Returns a handle, which `group` counts already.
+    fn counting(group: Arc<Lock<Group>>) -> Self {
         WaitGroup {
-            group: Arc::new(Lock::new(group)),
+            group,
             member: AtomicBool::new(true),
+            counted: AtomicBool::new(false),
+            waiting: AtomicUsize::new(0),
         }
     }
 
@@ -182,7 +195,8 @@ impl WaitGroup {
     /// From this call on this handle does not count.
     ///
     /// # Errors
-    /// The interrupt of the caller; the handle counts again then.
+    /// The interrupt of the caller. The handle counts again then, unless another caller waits through
+    /// it or has done so successfully.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -213,7 +227,9 @@ impl WaitGroup {
             &spec,
             |group| {
                 resigned = self.resign(group);
+                self.waiting.fetch_add(1, Ordering::Relaxed);
                 if resigned && group.ends_round() || group.is_over() {
+                    self.leave(group, false);
                     Attempt::Done(())
                 } else {
                     Attempt::Wait(group.rounds)
@@ -222,12 +238,13 @@ impl WaitGroup {
         );
         match waited {
             Waited::Ended(How::Interrupted(interrupt), _) => {
-                if resigned {
-                    self.join(&mut self.group.lock());
-                }
+                self.leave(&mut self.group.lock(), true);
                 Err(interrupt)
             }
-            Waited::Ended(..) => Ok(()),
+            Waited::Ended(..) => {
+                self.leave(&mut self.group.lock(), false);
+                Ok(())
+            }
             Waited::Done(()) => {
                 if resigned {
                     self.release();
@@ -243,13 +260,20 @@ impl WaitGroup {
         let member = self.member.swap(false, Ordering::Relaxed);
         if member {
             group.members -= 1;
+            self.counted.store(true, Ordering::Relaxed);
         }
         member
     }
 
-    fn join(&self, group: &mut Group) {
-        // ORDERING: Relaxed: WG1: written under the lock that is held here.
-        if !self.member.swap(true, Ordering::Relaxed) {
+    /// Ends the wait of a caller (WG3).
+    fn leave(&self, group: &mut Group, is_interrupted: bool) {
+        // ORDERING: Relaxed: as in `resign`.
+        if !is_interrupted {
+            self.counted.store(false, Ordering::Relaxed);
+        }
+        let was_last = self.waiting.fetch_sub(1, Ordering::Relaxed) == 1;
+        if was_last && self.counted.swap(false, Ordering::Relaxed) {
+            self.member.store(true, Ordering::Relaxed);
             group.members += 1;
         }
     }
@@ -284,10 +308,7 @@ impl Clone for WaitGroup {
     /// Returns another handle, which also counts.
     fn clone(&self) -> Self {
         self.group.lock().members += 1;
-        WaitGroup {
-            group: Arc::clone(&self.group),
-            member: AtomicBool::new(true),
-        }
+        WaitGroup::counting(Arc::clone(&self.group))
     }
 }
 
@@ -311,10 +332,14 @@ impl Default for WaitGroup {
 
 impl fmt::Debug for WaitGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let group = self.group.lock();
+        // The writer is user code, which runs without the lock.
+        let (announced, members) = {
+            let group = self.group.lock();
+            (group.announced, group.members)
+        };
         f.debug_struct("WaitGroup")
-            .field("announced", &group.announced)
-            .field("members", &group.members)
+            .field("announced", &announced)
+            .field("members", &members)
             .finish_non_exhaustive()
     }
 }

@@ -1,11 +1,12 @@
 //! Promises of mutexes, condition variables and wait groups.
 
+use std::fmt::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::Interrupt;
-use pirn::sync::{Condvar, Mutex, WaitGroup};
+use pirn::sync::{Condvar, Event, Mutex, Semaphore, WaitGroup};
 use pirn::time::now;
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
@@ -336,6 +337,77 @@ fn done_without_add_panics_and_harms_no_waiter() {
     assert!(done.is_err());
     drop(member);
     group.wait().unwrap();
+}
+
+/// Two callers wait through one handle. The interrupt of one does not make the handle count again
+/// while the other waits; it counts again when both are interrupted.
+#[test]
+fn a_handle_with_another_waiter_does_not_count_again() {
+    for executor in EXECUTOR_KINDS {
+        let group = WaitGroup::new();
+        group.add(1);
+        let late = AtomicUsize::new(0);
+        let mut jobs = Jobs::new();
+        jobs.add(|| {
+            assert!(pirn::timeout(SHORT, || group.wait()).is_err());
+            late.fetch_add(1, Ordering::SeqCst);
+        });
+        jobs.add(|| {
+            // The other one comes first.
+            pirn::sleep(SHORT / 4).unwrap();
+            group.wait().unwrap();
+        });
+        jobs.add(|| {
+            until(&late, 1);
+            group.done();
+        });
+        jobs.run(executor, 2);
+        // It has waited to the end, so it no longer counts.
+        group.wait().unwrap();
+    }
+    let group = WaitGroup::new();
+    group.add(1);
+    pirn::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| assert!(pirn::timeout(SHORT, || group.wait()).is_err()));
+        }
+    });
+    group.done();
+    let other = group.clone();
+    drop(group);
+    assert_eq!(other.wait(), Ok(()));
+}
+
+/// A writer that uses the object which is written to it.
+struct Asking<F>(F);
+
+impl<F: Fn()> fmt::Write for Asking<F> {
+    fn write_str(&mut self, _: &str) -> fmt::Result {
+        (self.0)();
+        Ok(())
+    }
+}
+
+#[test]
+fn an_object_is_usable_while_it_is_shown() {
+    alone(|| {
+        let (semaphore, event, group) =
+            (Semaphore::new(1), Event::manual(), WaitGroup::new());
+        let mut writer = Asking(|| assert_eq!(semaphore.available(), 1));
+        write!(writer, "{semaphore:?}").unwrap();
+        write!(Asking(|| event.set()), "{event:?}").unwrap();
+        let mut writer = Asking(|| {
+            group.add(1);
+            group.done();
+        });
+        write!(writer, "{group:?}").unwrap();
+        assert_eq!(
+            format!("{semaphore:?} {event:?} {group:?}"),
+            "Semaphore { available: 1, closed: false, .. } \
+             Event { automatic: false, set: true, .. } \
+             WaitGroup { announced: 0, members: 1, .. }"
+        );
+    });
 }
 
 #[test]
