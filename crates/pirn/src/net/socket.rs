@@ -12,8 +12,10 @@ use std::time::Duration;
 
 use socket2::SockRef;
 
-use crate::readiness::{Interest, Source};
+use crate::readiness::{Interest, Source, timed_out};
 use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::sys::is_writable;
+use crate::time::sleep;
 use crate::wait::{Reason, Spec, deadline_in};
 
 /// A non-blocking socket.
@@ -134,6 +136,45 @@ impl<S: AsRawFd> Socket<S> {
         let attempt = || attempt(&self.inner);
         self.source
             .operate(raw, Interest::Writable, limit, attempt, filled)
+    }
+
+    /// Like [`write_by`](Self::write_by), for an operation that may fail with `WouldBlock` though the
+    /// socket is writable: then it sleeps for `pause` in place of a wait.
+    #[track_caller]
+    pub(super) fn write_after_pauses<R>(
+        &self,
+        pause: Duration,
+        mut attempt: impl FnMut(&S) -> io::Result<R>,
+    ) -> io::Result<R>
+    where
+        S: AsFd,
+    {
+        let raw = self.inner.as_raw_fd();
+        let mut left = self.write_limit.of_operation();
+        loop {
+            let once = || match attempt(&self.inner) {
+                Err(error)
+                    if error.kind() == io::ErrorKind::WouldBlock
+                        && left != Some(Duration::ZERO)
+                        && is_writable(self.inner.as_fd())? =>
+                {
+                    Ok(None)
+                }
+                done => done.map(Some),
+            };
+            let done =
+                self.source
+                    .operate(raw, Interest::Writable, left, once, |_| false)?;
+            if let Some(done) = done {
+                return Ok(done);
+            }
+            let part = left.map_or(pause, |left| left.min(pause));
+            sleep(part)?;
+            if left == Some(part) {
+                return Err(timed_out());
+            }
+            left = left.map(|left| left - part);
+        }
     }
 
     /// Reads into a buffer of `len` bytes. If a read takes `all` available data, a shorter result

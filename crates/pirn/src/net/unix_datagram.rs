@@ -48,6 +48,10 @@ limits!(
 let (socket, _peer) = UnixDatagram::pair()?;"#
 );
 
+/// The pause between two attempts to send to a receiver with a full queue. Linux reports space in the
+/// queue of the peer that a socket is connected to, not in others. Arbitrary.
+const AGAIN: Duration = Duration::from_millis(1);
+
 impl UnixDatagram {
     /// Creates a socket at `path`.
     ///
@@ -302,7 +306,7 @@ impl UnixDatagram {
     pub fn send_to<P: AsRef<Path>>(&self, buffer: &[u8], path: P) -> io::Result<usize> {
         let path = path.as_ref();
         self.socket
-            .write_by(|inner| inner.send_to(buffer, path), |_| false)
+            .write_after_pauses(AGAIN, |inner| inner.send_to(buffer, path))
     }
 
     /// Sends a datagram to an address that another datagram came from. Returns the number of bytes
@@ -330,7 +334,7 @@ impl UnixDatagram {
     #[track_caller]
     pub fn send_to_addr(&self, buffer: &[u8], to: &SocketAddr) -> io::Result<usize> {
         self.socket
-            .write_by(|inner| inner.send_to_addr(buffer, to), |_| false)
+            .write_after_pauses(AGAIN, |inner| inner.send_to_addr(buffer, to))
     }
 
     /// Shuts down one direction or both. Fibers and threads that wait for it resume: a receive

@@ -88,7 +88,7 @@ pub use interest::Interest;
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
 pub use number::{Known, Number, NumberWait};
 pub(crate) use sites::ever;
-pub(crate) use source::Source;
+pub(crate) use source::{Source, timed_out};
 pub(crate) use table::{has_waiters, notify_all};
 #[cfg(all(unix, not(pirn_modelled)))]
 pub(crate) use watching::Watching;

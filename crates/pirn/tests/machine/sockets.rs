@@ -11,6 +11,7 @@ use pirn::net::{
     ListenOptions, TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener,
     UnixStream, lookup_host,
 };
+use pirn::time::now;
 use pirn::{Interrupt, scope};
 use socket2::SockRef;
 
@@ -402,6 +403,63 @@ fn unix_sockets() {
         assert_eq!(error.kind(), ErrorKind::NotFound);
     });
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// A datagram to a receiver with a queue that others have filled is sent when there is room. Linux
+/// does not report that to the sender. The limit of the sender applies.
+// Proves: N5-X-std.
+#[test]
+fn a_datagram_waits_for_room_at_the_receiver() {
+    let directory = Directory::new();
+    let path = directory.at("receiver");
+    for executor in EXECUTOR_KINDS {
+        let _ = std::fs::remove_file(&path);
+        let receiver = UnixDatagram::bind(&path).unwrap();
+        let filler = UnixDatagram::unbound().unwrap();
+        filler.set_nonblocking(true).unwrap();
+        let filled = std::iter::from_fn(|| filler.send_to(b"x", &path).ok()).count();
+        let sender = UnixDatagram::unbound().unwrap();
+        sender.set_nonblocking(true).unwrap();
+        let full = sender.send_to(b"y", &path).unwrap_err();
+        assert_eq!(full.kind(), ErrorKind::WouldBlock);
+        sender.set_nonblocking(false).unwrap();
+        sender
+            .set_write_timeout(Some(Duration::from_millis(20)))
+            .unwrap();
+        let late = sender.send_to(b"y", &path).unwrap_err();
+        assert_eq!(late.kind(), ErrorKind::TimedOut);
+        sender.set_write_timeout(None).unwrap();
+        let mut jobs = Jobs::new();
+        jobs.add(|| assert_eq!(sender.send_to(b"yes", &path).unwrap(), 3));
+        jobs.add(|| {
+            pirn::sleep(Duration::from_millis(20)).unwrap();
+            let mut buffer = [0; 8];
+            let mut next = || receiver.recv(&mut buffer).unwrap();
+            assert!((0..filled).all(|_| next() == 1));
+            assert_eq!(next(), 3);
+        });
+        jobs.run(executor, 2);
+    }
+    // It does not spin meanwhile.
+    let runtime = runtime(1);
+    runtime.run(|| {
+        let filler = UnixDatagram::unbound().unwrap();
+        filler.set_nonblocking(true).unwrap();
+        let path = directory.at("receiver");
+        let _ = std::fs::remove_file(&path);
+        let receiver = UnixDatagram::bind(&path).unwrap();
+        let filled = std::iter::from_fn(|| filler.send_to(b"x", &path).ok()).count();
+        let parks = || runtime.metrics().total.fiber_parks;
+        let (begun, before) = (now(), parks());
+        scope(|s| {
+            s.spawn(|| UnixDatagram::unbound().unwrap().send_to(b"yes", &path));
+            pirn::sleep(Duration::from_millis(100)).unwrap();
+            (0..filled).for_each(|_| _ = receiver.recv(&mut [0; 8]).unwrap());
+        });
+        let most = 50 + 2 * begun.elapsed().as_millis() as u64;
+        let parks = parks() - before;
+        assert!(parks < most, "{parks} parks of at most {most}");
+    });
 }
 
 /// A datagram socket with its reading side shut down yields the remaining data and then the end, as
