@@ -340,6 +340,13 @@ fn wait_for_any(
 ) -> Outcome {
     cancel::check().map_err(errno_of)?;
     let until = limit.and_then(|limit| now().checked_add(limit));
+    // A signal ends an ask even if its time limit is zero.
+    let mut ask = |limit| loop {
+        match ask(limit) {
+            Err(libc::EINTR) if limit == Some(Duration::ZERO) => {}
+            answer => return answer,
+        }
+    };
     let first = ask(Some(Duration::ZERO))?;
     if first != 0 {
         return Ok(first);

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -115,6 +116,44 @@ fn a_look_amid_signals_does_not_block() {
             client.join().unwrap()
         });
         assert_eq!(blocked, 0, "an accept blocked its thread");
+        install(libc::SIGUSR1, &action(libc::SIG_DFL));
+    });
+}
+
+/// A look without a limit fails if a signal is pending. A call that parks never does.
+// Proves: T2.
+#[test]
+fn a_poll_amid_signals_ends_by_its_limit() {
+    const TIMES: u32 = 500;
+    on_one_worker(|| {
+        let mut quiet = action(nothing as *const () as libc::sighandler_t);
+        quiet.sa_flags = libc::SA_RESTART;
+        install(libc::SIGUSR1, &quiet);
+        // SAFETY: no arguments.
+        let worker = unsafe { libc::pthread_self() };
+        let idle = TcpListener::bind("127.0.0.1:0").unwrap();
+        let over = &AtomicBool::new(false);
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    // SAFETY: the worker outlives this scope, and a handler is installed.
+                    assert_eq!(unsafe { libc::pthread_kill(worker, libc::SIGUSR1) }, 0);
+                    (0..100).for_each(|_| std::hint::spin_loop());
+                }
+            });
+            let results = (0..TIMES).map(|_| {
+                let mut one = libc::pollfd {
+                    fd: idle.as_raw_fd(),
+                    events: libc::POLLIN,
+                    revents: 0,
+                };
+                // SAFETY: one entry.
+                unsafe { libc::poll(&raw mut one, 1, 1) }
+            });
+            let failed = results.filter(|result| *result != 0).count();
+            over.store(true, Ordering::Relaxed);
+            assert_eq!(failed, 0, "of {TIMES}");
+        });
         install(libc::SIGUSR1, &action(libc::SIG_DFL));
     });
 }
