@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 
 use super::HalfClose;
 use crate::scope::try_scope;
+use crate::wait::Interrupt;
 
 /// The buffer size of [`copy`]. Arbitrary: large enough that handing over calls on files hardly
 /// counts.
@@ -55,7 +56,9 @@ where
 ///
 /// # Errors
 /// The first error of either. The other direction is then interrupted; it ends with its current
-/// call if that is no interruption point. Neither stream is closed: drop them.
+/// call if that is no interruption point. Neither stream is closed: drop them. If the runtime shuts
+/// down, the error is that of [`Interrupt::Cancelled`], also in a
+/// [`shield`](crate::cancel::shield).
 ///
 /// # Cancellation
 /// An interruption point if reading or writing is. Parks a fiber or blocks a plain thread. One of
@@ -88,10 +91,11 @@ where
 {
     let mut back = 0;
     let there = try_scope(|s| {
-        drop(s.spawn(|| {
+        let other = s.try_spawn(|| {
             back = pass(&mut &*b, &mut &*a, SMALL, |a| a.flush())?;
             a.half_close()
-        }));
+        });
+        other.map_err(|_| Interrupt::Cancelled)?;
         let there = pass(&mut &*a, &mut &*b, SMALL, |b| b.flush())?;
         b.half_close()?;
         Ok::<u64, io::Error>(there)

@@ -14,7 +14,7 @@ use crate::base::choice::Operation;
 use crate::readiness::{Interest, Source};
 use crate::scope::try_scope;
 use crate::sys;
-use crate::wait::{Reason, Spec, begin};
+use crate::wait::{Interrupt, Reason, Spec, begin};
 
 /// A process that was started, like [`std::process::Child`].
 ///
@@ -210,7 +210,8 @@ impl Child {
     /// Like [`wait`](Child::wait). The data read so far are lost then. The child keeps running with
     /// its output unread, or is killed if [`kill_on_drop`](super::Command::kill_on_drop) was set,
     /// since this call drops the handle. Read the pipes in the caller and then wait, to keep the
-    /// data.
+    /// data. If both are pipes and the runtime shuts down, the error is that of
+    /// [`Interrupt::Cancelled`], also in a [`shield`](crate::cancel::shield).
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -234,7 +235,8 @@ impl Child {
             (Some(mut pipe), None) => pipe.read_to_end(&mut stdout)?,
             (None, Some(mut pipe)) => pipe.read_to_end(&mut stderr)?,
             (Some(mut output), Some(mut error)) => try_scope(|s| {
-                drop(s.spawn(|| error.read_to_end(&mut stderr)));
+                let reader = s.try_spawn(|| error.read_to_end(&mut stderr));
+                reader.map_err(|_| Interrupt::Cancelled)?;
                 output.read_to_end(&mut stdout)
             })?,
         };

@@ -7,6 +7,7 @@ use super::open::scope;
 use super::try_scope::try_scope;
 use crate::base::choice::Operation;
 use crate::base::drop_guard::drop_caught;
+use crate::cancel::check;
 use crate::shim::Lock;
 use crate::wait::{Interrupt, point};
 
@@ -14,7 +15,8 @@ use crate::wait::{Interrupt, point};
 /// error cancels the others, and is returned when they have ended.
 ///
 /// # Errors
-/// As [`try_scope`](crate::try_scope()).
+/// As [`try_scope`](crate::try_scope()). If the runtime shuts down before all jobs have been spawned,
+/// the error is `E::from(Interrupt::Cancelled)`, also in a [`shield`](crate::cancel::shield).
 ///
 /// # Panics
 /// As [`try_scope`](crate::try_scope()).
@@ -42,7 +44,12 @@ where
     let results = &Slots::new();
     try_scope(|s| {
         for (at, job) in jobs.into_iter().enumerate() {
-            s.spawn(move || job().map(|value| results.put(at, value)));
+            let fiber = s.try_spawn(move || job().map(|value| results.put(at, value)));
+            if fiber.is_err() {
+                // In a shield the caller has no interrupt, though its runtime shuts down.
+                let interrupt = check().err().unwrap_or(Interrupt::Cancelled);
+                return Err(E::from(interrupt));
+            }
         }
         // A failure has been recorded before it ends this. Else the caller has been interrupted.
         s.wait().map_err(E::from)

@@ -1,11 +1,17 @@
 //! Shutdown: in time, with every fiber ended that can be, and the rest named.
 
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::cancel::shield;
 use pirn::channel::RecvError;
+use pirn::io::copy_bidirectional;
+use pirn::net::UnixStream;
+use pirn::process::Command;
+use pirn::scope::all;
 use pirn::spawn::{Builder, JoinError, park_interruptible};
 use pirn::time::now;
 use pirn::{Interrupt, JoinHandle, channel};
@@ -271,6 +277,39 @@ fn spawns_during_shutdown_are_refused() {
     runtime.shutdown(LONG).unwrap();
     assert_eq!(waiting.join().unwrap(), (true, true));
     assert_eq!(drops.count(), 2);
+}
+
+/// Cleanup in a shield during a shutdown: a call that needs a second fiber fails, since none is
+/// started. It does not wait for the work of that fiber, and no result is missing without an error.
+// Proves: A9.
+#[test]
+fn calls_that_need_a_second_fiber_fail_during_shutdown() {
+    let runtime = runtime(2);
+    let waiting = runtime.spawn(|| {
+        assert_eq!(park_interruptible(), Err(Interrupt::Cancelled));
+        shield(|| {
+            // More than a pipe holds, to the one that the second fiber would read.
+            let mut shell = Command::new("sh");
+            let flood = "head -c 300000 /dev/zero >&2";
+            let output = shell.args(["-c", flood]).output();
+            // Neither peer is closed, so neither direction ends.
+            let (a, b) = (UnixStream::pair().unwrap(), UnixStream::pair().unwrap());
+            (&a.0).write_all(b"there").unwrap();
+            (&b.0).write_all(b"back").unwrap();
+            let copied = copy_bidirectional(&a.1, &b.1);
+            let jobs = (0..3).map(|i| move || Ok::<_, Interrupt>(i));
+            let [output, copied] = [output.err(), copied.err()].map(|error| {
+                let error = error.expect("no second fiber");
+                Interrupt::of(&error)
+            });
+            (output, copied, all(jobs))
+        })
+    });
+    eventually("it waits", || runtime.metrics().total.fiber_parks == 1);
+    runtime.shutdown(LONG).unwrap();
+    let cancelled = Interrupt::Cancelled;
+    let expected = (Some(cancelled), Some(cancelled), Err(cancelled));
+    assert_eq!(waiting.join().unwrap(), expected);
 }
 
 /// A scope never returns early: it waits for its children, though the runtime is shutting down and
