@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
 
 mod peers;
+mod pooled;
 mod site;
 
 use std::io;
@@ -13,7 +14,12 @@ use async_io::{Async, Timer};
 use futures::future::join_all;
 use futures::stream::unfold;
 use futures::{AsyncReadExt as _, AsyncWriteExt as _, SinkExt as _, StreamExt as _};
+use http_body_util::{BodyExt as _, Empty};
+use hyper::Uri;
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client;
 use pirn::channel::{bounded, broadcast};
+use pirn::future::hyper::{Executor, Timer as HyperTimer};
 use pirn::future::{fiber, wait};
 
 use site::Site;
@@ -141,6 +147,31 @@ fn sockets_and_timers_of_async_io() {
         Ok(())
     })
     .unwrap();
+}
+
+/// The pooled client of `hyper-util`, without tokio. Its connections end with it.
+// Proves: S16.
+#[test]
+fn a_pooled_client_of_hyper_util() {
+    let site = Site::open();
+    let page: Uri = site.page("bytes/70000").parse().unwrap();
+    pirn::run(|| {
+        let client = Client::builder(Executor)
+            .pool_timer(HyperTimer)
+            .build::<_, Empty<Bytes>>(pooled::Connector);
+        for _ in 0..3 {
+            let body = wait(async {
+                let answer = client.get(page.clone()).await.unwrap();
+                answer.into_body().collect().await.unwrap().to_bytes()
+            });
+            assert_eq!(body.unwrap(), site::bytes(70_000));
+        }
+        assert!(site.connections() > 0);
+        drop(client);
+        while site.connections() > 0 {
+            pirn::yield_now();
+        }
+    });
 }
 
 /// Without a tokio runtime.
