@@ -20,9 +20,6 @@ const CHANGELOG: &str = "CHANGELOG.md";
 /// Automatic traits of the compiler that say nothing to users.
 const INTERNAL: [&str; 2] = ["core::marker::Freeze", "core::marker::UnsafeUnpin"];
 
-/// The target directory of the step `matrix` in which all dependencies are built with all features.
-const TARGET_DIR: usize = 1;
-
 /// A line of a file, and the words that an entry about it must have.
 type Line = (String, Vec<String>);
 
@@ -83,11 +80,10 @@ fn texts() -> Result<Vec<(String, String)>, String> {
         .collect();
     let args = format!("doc --quiet --no-deps --lib --all-features{packages}");
     // The JSON of rustdoc is not stable: its version is that of the pinned toolchain.
-    let mut cargo =
-        matrix::cargo(&args, "-Zunstable-options --output-format json", TARGET_DIR);
+    let mut cargo = matrix::cargo(&args, "-Zunstable-options --output-format json");
     command::run(&mut cargo)?;
     let text = |name: &&str| {
-        let json = matrix::target(TARGET_DIR)
+        let json = repo::target(Some(matrix::FOLDER))
             .join(format!("doc/{}.json", name.replace('-', "_")));
         let api = Builder::from_rustdoc_json(&json)
             .omit_blanket_impls(true)

@@ -2,7 +2,7 @@
 //!
 //! Each step prints the number of tests or checks, its duration and its processor time, and fails
 //! if it ran none. A failing step does not stop the later ones: all run, and the last line is a
-//! summary.
+//! summary. The processor time of a step that runs ahead contains that of its neighbours.
 
 use std::process::Command;
 use std::time::Instant;
@@ -37,7 +37,8 @@ const STEPS: &[Step] = &[
     ("programs", programs::programs, ""),
     ("rustdoc", rustdoc, ""),
     ("examples", examples::examples, ""),
-    ("model", model::exhaustive, "quick"),
+    ("model", model::loom, "quick"),
+    ("spin", model::spin, ""),
     ("shuttle", model::shuttle, "quick"),
     ("mutants", model::mutants, ""),
     ("bench", bench::tests, "quick"),
@@ -56,19 +57,29 @@ const STEPS: &[Step] = &[
     ("deny", deny, ""),
 ];
 
-/// The steps with builds that can run in parallel, the longest first. The steps of a group share a
-/// target directory.
-const PREBUILDS: &[&[&str]] = &[
-    &["test", "free", "portable", "checked", "mutants"],
-    &["tsan"],
-    &["programs"],
-    &["shuttle"],
-    &["asan"],
-    &["model"],
-    &["fat"],
-    &["guard"],
-    &["cost"],
-    &["rows"],
+/// The steps that begin ahead, in parallel with each other: `CHECKS` run whole, of the others the
+/// binaries are built. The steps of a line share a target directory; the longest lines come first.
+const AHEAD: [&str; 15] = [
+    "clippy test free portable checked mutants rustdoc matrix",
+    "tsan",
+    "programs",
+    "asan",
+    "shuttle",
+    "rows",
+    "model",
+    "spin",
+    "fat",
+    "guard",
+    "cost",
+    "targets",
+    "api",
+    "tidy",
+    "fmt",
+];
+
+/// The steps without tests: the load of the machine does not matter to them.
+const CHECKS: [&str; 8] = [
+    "fmt", "clippy", "tidy", "rustdoc", "spin", "targets", "matrix", "api",
 ];
 
 /// Runs every step, or the named ones.
@@ -77,32 +88,21 @@ const PREBUILDS: &[&[&str]] = &[
 /// When a named step does not exist.
 pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
     let names: Vec<_> = STEPS.iter().map(|(name, ..)| *name).collect();
-    if let Some(name) = options
-        .words
-        .iter()
-        .find(|word| !names.contains(&word.as_str()))
-    {
+    let is_unknown = |word: &&String| !names.contains(&word.as_str());
+    if let Some(name) = options.words.iter().find(is_unknown) {
         return Err(format!("no step `{name}`; there are: {}", names.join(", ")));
     }
     let is_chosen =
         |name: &&str| options.words.is_empty() || options.words.iter().any(|w| w == name);
-    let chosen =
-        |group: &&[&'static str]| group.iter().copied().filter(is_chosen).collect();
-    prebuild::build(&PREBUILDS.iter().map(chosen).collect::<Vec<Vec<_>>>());
+    let ahead = AHEAD.map(|line| line.split(' ').filter(is_chosen).collect());
+    let mut ended = prebuild::build(&ahead, |name| {
+        let is_check = |step: &&Step| step.0 == name && CHECKS.contains(&name);
+        STEPS.iter().find(is_check).map(perform)
+    });
     let mut total = Tally::default();
     let mut lines = Vec::new();
-    for (name, step, flag) in STEPS.iter().filter(|(name, ..)| is_chosen(name)) {
-        println!("== {name}");
-        let (begun, before) = (Instant::now(), processor::of_children());
-        let ended = step(&Options::flag(flag));
-        let took = seconds(begun.elapsed());
-        let worked = processor::since(before);
-        let (tally, said) = match ended {
-            Ok(tally) => (tally, String::new()),
-            Err(said) => (Tally::check(false), format!(": {said}")),
-        };
-        let line = format!("   {name:<9} {took:>8} {worked:>9}   {tally}{said}");
-        println!("{line}");
+    for step in STEPS.iter().filter(|(name, ..)| is_chosen(name)) {
+        let (tally, line) = ended.remove(step.0).unwrap_or_else(|| perform(step));
         lines.push(line);
         total += tally;
     }
@@ -111,6 +111,21 @@ pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
         println!("{line}");
     }
     Ok(total)
+}
+
+/// Runs a step; returns its line in the summary, which it prints.
+fn perform((name, step, flag): &Step) -> (Tally, String) {
+    println!("== {name}");
+    let (begun, before) = (Instant::now(), processor::of_children());
+    let ended = step(&Options::flag(flag));
+    let (took, worked) = (seconds(begun.elapsed()), processor::since(before));
+    let (tally, said) = match ended {
+        Ok(tally) => (tally, String::new()),
+        Err(said) => (Tally::check(false), format!(": {said}")),
+    };
+    let line = format!("   {name:<9} {took:>8} {worked:>9}   {tally}{said}");
+    println!("{line}");
+    (tally, line)
 }
 
 fn cargo(args: &str) -> Result<Tally, String> {
@@ -129,10 +144,8 @@ fn rustdoc(_: &Options) -> Result<Tally, String> {
 /// Licences and bans of the dependencies, where cargo-deny is installed.
 fn deny(_: &Options) -> Result<Tally, String> {
     if !command::exists("cargo-deny") {
-        return Ok(outcomes::skip_check(
-            "deny",
-            "no cargo-deny on this machine",
-        ));
+        let missing = "no cargo-deny on this machine";
+        return Ok(outcomes::skip_check("deny", missing));
     }
     cargo("deny check bans licenses sources")
 }
@@ -152,6 +165,8 @@ mod tests {
         let gate = repo::read(".ci/run").unwrap();
         let jobs = repo::read(".github/workflows/ci.yml").unwrap();
         let named = after(&gate, "set -- ").chain(after(&jobs, "cargo xtask ci "));
+        let ahead = AHEAD.iter().flat_map(|line| line.split(' '));
+        let named = named.chain(ahead).chain(CHECKS);
         let named: Vec<_> = named.collect();
         assert!(named.len() > 20);
         for name in named {

@@ -13,7 +13,7 @@ use crate::command::{self, Streams};
 use crate::markdown::quoted;
 use crate::options::Options;
 use crate::tally::Tally;
-use crate::{hung, repo};
+use crate::{hung, jobs, repo};
 
 /// Timeout of an example with small arguments.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -26,7 +26,7 @@ struct Check {
     last_line: String,
 }
 
-/// Builds and runs every example of the libraries.
+/// Builds and runs every example of the libraries, which come with the tests.
 ///
 /// # Errors
 /// When one does not build, or has no such sentence.
@@ -40,11 +40,10 @@ pub(crate) fn examples(_: &Options) -> Result<Tally, String> {
                 checks.push(parse(name.trim_end_matches(".rs"), &file.text)?);
             }
         }
-        // One after the other: together, each would have the features that the other turns on.
-        command::run(&mut command::cargo(&format!(
-            "build -q -p {home} --examples"
-        )))?;
     }
+    jobs::build("test")?.binaries()?;
+    // Without the features that the tests of `pirn` turn on.
+    command::run(&mut command::cargo("build -q -p pirn-sim --examples"))?;
     let mut tally = Tally::default();
     for check in checks {
         let last = last_line(&check)?;

@@ -3,17 +3,18 @@
 //!
 //! Tests cannot show that a feature is enough for the code behind it: they turn most features on.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use crate::options::Options;
 use crate::packages::published;
-use crate::parallel::parallel;
 use crate::tally::Tally;
 use crate::{command, repo};
 
 /// The package with features.
 const LIBRARY: &str = "pirn";
+
+/// The target directory of this step, inside the ordinary one.
+pub(crate) const FOLDER: &str = "matrix";
 
 /// Lints the library for every set of features, or for those with a word in their names, and builds
 /// the documentation of the published crates.
@@ -43,41 +44,24 @@ pub(crate) fn matrix(options: &Options) -> Result<Tally, String> {
     // With the features that items need, as the host of documentation shows them.
     checks.push(("docs", args, "--cfg docsrs"));
     checks.retain(|(name, ..)| options.picks(name));
-    // Each check is one compiler for most of its time.
-    let halves: Vec<_> = checks.chunks(checks.len().div_ceil(2).max(1)).collect();
-    let halves: Vec<_> = halves.into_iter().enumerate().collect();
-    let tallies = parallel(&halves, 2, |(at, checks)| {
-        let mut tally = Tally::default();
-        for (name, args, flags) in *checks {
-            tally += Tally::printed(passes(args, flags, *at), name);
-        }
-        tally
-    });
     let mut tally = Tally::default();
-    tallies.into_iter().for_each(|half| tally += half);
+    for (name, args, flags) in checks {
+        tally += Tally::printed(command::run(&mut cargo(&args, flags)).is_ok(), name);
+    }
     tally.nonzero("sets of features")
 }
 
-/// Returns true if cargo succeeds, in one of two target directories.
-fn passes(args: &str, doc_flags: &str, at: usize) -> bool {
-    command::run(&mut cargo(args, doc_flags, at)).is_ok()
-}
-
 /// Returns the command for cargo with these arguments, and these flags for rustdoc beside
-/// `-Dwarnings`, in one of two target directories.
-pub(crate) fn cargo(args: &str, doc_flags: &str, at: usize) -> Command {
+/// `-Dwarnings`. With such flags it has a target directory of its own: they turn on unstable features,
+/// and then some dependencies are built differently.
+pub(crate) fn cargo(args: &str, doc_flags: &str) -> Command {
     let mut cargo = command::cargo(args);
-    cargo.env("CARGO_TARGET_DIR", target(at));
+    let folder = Some(FOLDER).filter(|_| !doc_flags.is_empty());
+    cargo.env("CARGO_TARGET_DIR", repo::target(folder));
     cargo.env("RUSTDOCFLAGS", format!("-Dwarnings {doc_flags}"));
     if !doc_flags.is_empty() {
         // The flag turns on what is not stable.
         cargo.env("RUSTC_BOOTSTRAP", "1");
     }
     cargo
-}
-
-/// Returns one of the two target directories: that of the repository, where the dependencies have been
-/// checked, or one for the matrix alone.
-pub(crate) fn target(at: usize) -> PathBuf {
-    repo::target(Some("matrix").filter(|_| at > 0))
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::harness::{Build, Run, cases};
 use crate::options::Options;
 use crate::tally::Tally;
-use crate::{command, repo, suite};
+use crate::{command, jobs, repo, suite};
 
 /// The crates that are published, and the most KiB that each has in its packed form: a fifth more
 /// than it had when this was written.
@@ -203,11 +203,10 @@ fn unit_tests(workspace: &Path, options: &Options) -> Result<Tally, String> {
 fn installs(package: &Value, home: &Path) -> Result<(bool, String), String> {
     let (name, version) = (text(package, "/name"), text(package, "/version"));
     let installed = home.join("installed");
-    let mut cargo = command::cargo("install --quiet --locked --offline --force --debug");
-    cargo.args(["--path", &format!("crates/{name}"), "--root"]);
-    cargo.arg(&installed);
-    cargo.env("CARGO_TARGET_DIR", repo::target(None));
-    command::run(&mut cargo)?;
+    let install = "install --quiet --locked --offline --force --debug";
+    let build = jobs::build("test")?;
+    let mut cargo = build.cargo(&format!("{install} --path crates/{name} --root"))?;
+    command::run(cargo.arg(&installed))?;
     let mut program = command::program(installed.join("bin").join(name));
     let said = command::output(program.arg("--version"))?;
     let first = said.lines().next().unwrap_or_default();

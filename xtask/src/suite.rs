@@ -13,7 +13,7 @@
 use std::thread;
 use std::time::Instant;
 
-use crate::harness::{Build, Case, DEBUG, Run, cases, run};
+use crate::harness::{Build, Case, Run, cases, run};
 use crate::on_time::in_time;
 use crate::options::Options;
 use crate::parallel::processors;
@@ -39,11 +39,9 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
     println!("    long tests, crossbeam's, other builds: `cargo xtask test --all`");
     // Lines would add a fifth to the time to build. Panics name their lines without them.
     let build = Build::new("--workspace --exclude pirn-crossbeam-suite").debug("none");
-    let cases = built("tests", &build)?;
+    build.binaries()?;
     let is_chosen = |case: &Case| !case.is_alone() && !case.is_storm();
-    beside_docs(Some((DEBUG, "none")), || {
-        picked("tests", &build, cases, options, is_chosen)
-    })
+    beside_docs(&build, || picked("tests", &build, options, is_chosen))
 }
 
 /// Runs all tests that bound no times, and the doc tests.
@@ -51,16 +49,16 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When something does not build, or nothing ran.
 pub(crate) fn whole(options: &Options) -> Result<Tally, String> {
-    beside_docs(None, || tests(options))
+    beside_docs(&jobs::build("test")?, || tests(options))
 }
 
 /// Runs the doc tests beside the others: most of their time is one compiler's.
 fn beside_docs(
-    env: Option<(&str, &str)>,
+    build: &Build,
     others: impl FnOnce() -> Result<Tally, String>,
 ) -> Result<Tally, String> {
     thread::scope(|s| {
-        let docs = s.spawn(|| doc_tests(env));
+        let docs = s.spawn(|| doc_tests(build));
         let mut tally = others()?;
         tally += docs.join().expect("running doc tests does not panic")?;
         tally.nonzero("tests")
@@ -74,7 +72,7 @@ fn beside_docs(
 pub(crate) fn tests(options: &Options) -> Result<Tally, String> {
     let picks = |case: &Case| !options.words.is_empty() || !case.is_alone();
     let build = chosen_build(options)?;
-    picked("tests", &build, built("tests", &build)?, options, picks)
+    picked("tests", &build, options, picks)
 }
 
 /// Runs the tests that bound times, or those with one of the words in their names, one at a time.
@@ -82,9 +80,7 @@ pub(crate) fn tests(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When something does not build, or nothing ran.
 pub(crate) fn timing(options: &Options) -> Result<Tally, String> {
-    let build = chosen_build(options)?;
-    let cases = built("timing", &build)?;
-    picked("timing", &build, cases, options, Case::is_alone)
+    picked("timing", &chosen_build(options)?, options, Case::is_alone)
 }
 
 fn chosen_build(options: &Options) -> Result<Build, String> {
@@ -100,27 +96,20 @@ fn chosen_build(options: &Options) -> Result<Build, String> {
 pub(crate) fn job(step: &str, options: &Options) -> Result<Tally, String> {
     let own = |case: &Case| jobs::names(step).split('|').any(|n| case.id().contains(n));
     let picks = |case: &Case| !options.words.is_empty() || own(case);
-    let build = jobs::build(step)?;
-    picked(step, &build, built(step, &build)?, options, picks)
+    picked(step, &jobs::build(step)?, options, picks)
 }
 
-/// Builds; returns the tests.
-fn built(what: &str, build: &Build) -> Result<Vec<Case>, String> {
-    let (begun, before) = (Instant::now(), processor::of_children());
-    let cases = cases(build)?;
-    let (took, worked) = (seconds(begun.elapsed()), processor::since(before));
-    println!("    {what}: built in {took}, by processors in {worked}");
-    Ok(cases)
-}
-
-/// Runs those of the tests of a build that the options and `picks` choose.
+/// Builds; runs those of the tests that the options and `picks` choose.
 fn picked(
     what: &str,
     build: &Build,
-    mut chosen: Vec<Case>,
     options: &Options,
     picks: impl Fn(&Case) -> bool,
 ) -> Result<Tally, String> {
+    let (begun, before) = (Instant::now(), processor::of_children());
+    let mut chosen = cases(build)?;
+    let (took, worked) = (seconds(begun.elapsed()), processor::since(before));
+    println!("    {what}: built in {took}, by processors in {worked}");
     let mut tally = Tally::default();
     chosen.retain(|case| {
         let is_picked = options.picks(&case.id()) && picks(case);
@@ -203,12 +192,12 @@ fn why_left_out(case: &Case, build: &Build, is_named: bool) -> Option<String> {
     }
 }
 
-/// Runs the doc tests through cargo: rustdoc builds and runs them.
-fn doc_tests(env: Option<(&str, &str)>) -> Result<Tally, String> {
+/// Runs the doc tests through cargo: rustdoc builds and runs them, with the libraries of `build`.
+fn doc_tests(build: &Build) -> Result<Tally, String> {
     // The crossbeam suite's macros have the documentation of another crate, and its `doctest =
     // false` applies only without `--doc`.
     let args = "test --doc --workspace --exclude pirn-crossbeam-suite";
-    let (ok, text) = command::outcome(command::cargo(args).envs(env))?;
+    let (ok, text) = command::outcome(&mut build.cargo(args)?)?;
     let mut tally = summed(&text);
     if !ok {
         print!("{text}");

@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub(crate) struct Build {
 }
 
 /// Cargo's setting of the debug information.
-pub(crate) const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
+const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
 
 /// A test binary.
 #[derive(Debug, Clone)]
@@ -95,9 +95,22 @@ impl Build {
     /// # Errors
     /// When cargo fails; its messages have been printed.
     pub(crate) fn binaries(&self) -> Result<Vec<Arc<Binary>>, String> {
-        let mut cargo = command::cargo("test --no-run");
+        let mut cargo = self.cargo("test --no-run")?;
         cargo.args(["--message-format=json-render-diagnostics", "--quiet"]);
         cargo.args(self.args.split_whitespace());
+        let messages = command::output(cargo.stdin(Stdio::null()))?;
+        let binaries = messages.lines().filter_map(|m| self.binary(m));
+        let mut found: Vec<_> = binaries.map(Arc::new).collect();
+        found.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(found)
+    }
+
+    /// Returns the command of a cargo that shares what this build has built.
+    ///
+    /// # Errors
+    /// When the compiler's wrapper cannot be created.
+    pub(crate) fn cargo(&self, args: &str) -> Result<Command, String> {
+        let mut cargo = command::cargo(args);
         cargo.env("CARGO_TARGET_DIR", repo::target(self.folder.as_deref()));
         if let Some(flags) = &self.rustflags {
             cargo.env("RUSTFLAGS", flags);
@@ -107,11 +120,7 @@ impl Build {
             cargo.env(compiler::FLAGS, flags);
         }
         cargo.envs(self.env.iter().map(|(name, value)| (name, value)));
-        let messages = command::output(cargo.stdin(Stdio::null()))?;
-        let binaries = messages.lines().filter_map(|m| self.binary(m));
-        let mut found: Vec<_> = binaries.map(Arc::new).collect();
-        found.sort_by(|a, b| a.id.cmp(&b.id));
-        Ok(found)
+        Ok(cargo)
     }
 
     /// Reads a message of cargo, if it is about a test binary.

@@ -9,6 +9,6 @@ mod build;
 mod cases;
 mod run;
 
-pub(crate) use build::{Build, DEBUG};
+pub(crate) use build::Build;
 pub(crate) use cases::{Case, cases};
 pub(crate) use run::{Run, run};
