@@ -19,7 +19,7 @@ const SMALL: usize = 16 << 10;
 ///
 /// # Errors
 /// The first error of either, except those of kind `Interrupted`, which are retried. Data copied by
-/// then stay copied. An [`Interrupt`](crate::Interrupt) is of another kind.
+/// then stay copied. An [`Interrupt`] is of another kind.
 ///
 /// # Cancellation
 /// An interruption point if reading or writing is.
