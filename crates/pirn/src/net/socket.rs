@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use socket2::SockRef;
 
+use crate::fiber::current;
 use crate::readiness::{Interest, Source, timed_out};
 use crate::shim::atomic::{AtomicU64, Ordering};
-use crate::sys::is_writable;
 use crate::time::sleep;
-use crate::wait::{Reason, Spec, deadline_in};
+use crate::wait::{Reason, Spec, deadline_in, now};
 
 /// A non-blocking socket.
 pub(super) struct Socket<S> {
@@ -138,42 +138,46 @@ impl<S: AsRawFd> Socket<S> {
             .operate(raw, Interest::Writable, limit, attempt, filled)
     }
 
-    /// Like [`write_by`](Self::write_by), for an operation that may fail with `WouldBlock` though the
-    /// socket is writable: then it sleeps for `pause` in place of a wait.
+    /// Like [`write_by`](Self::write_by), for an operation with a wait that the system reports no end of:
+    /// it is attempted again after pauses of up to `most`, which is not zero.
     #[track_caller]
     pub(super) fn write_after_pauses<R>(
         &self,
-        pause: Duration,
+        most: Duration,
         mut attempt: impl FnMut(&S) -> io::Result<R>,
-    ) -> io::Result<R>
-    where
-        S: AsFd,
-    {
+    ) -> io::Result<R> {
+        if current::local().time_is_virtual() {
+            // Pauses would let it pass. A failed attempt makes an event, so the wait ends.
+            return self.write_by(attempt, |_| false);
+        }
         let raw = self.inner.as_raw_fd();
-        let mut left = self.write_limit.of_operation();
+        let limit = self.write_limit.of_operation();
+        let (mut pause, mut deadline) = (most / 64, None);
         loop {
-            let once = || match attempt(&self.inner) {
-                Err(error)
-                    if error.kind() == io::ErrorKind::WouldBlock
-                        && left != Some(Duration::ZERO)
-                        && is_writable(self.inner.as_fd())? =>
-                {
-                    Ok(None)
+            let attempt = || attempt(&self.inner);
+            let now_or_never = Some(Duration::ZERO);
+            let done = self.source.operate(
+                raw,
+                Interest::Writable,
+                now_or_never,
+                attempt,
+                |_| false,
+            );
+            match done {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if limit == now_or_never {
+                        return Err(error);
+                    }
                 }
-                done => done.map(Some),
-            };
-            let done =
-                self.source
-                    .operate(raw, Interest::Writable, left, once, |_| false)?;
-            if let Some(done) = done {
-                return Ok(done);
+                done => return done,
             }
-            let part = left.map_or(pause, |left| left.min(pause));
-            sleep(part)?;
-            if left == Some(part) {
+            deadline = deadline.or_else(|| limit.and_then(deadline_in));
+            let left = deadline.map_or(most, |end| end.saturating_duration_since(now()));
+            if left.is_zero() {
                 return Err(timed_out());
             }
-            left = left.map(|left| left - part);
+            sleep(left.min(pause))?;
+            pause = most.min(2 * pause);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -405,6 +406,22 @@ fn unix_sockets() {
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
+/// Sends datagrams to `path` until its queue is full. Returns the senders and the number. One sender's
+/// buffer may be full before that.
+fn fill(path: &Path) -> (Vec<UnixDatagram>, usize) {
+    let (mut fillers, mut filled) = (Vec::new(), 0);
+    loop {
+        let filler = UnixDatagram::unbound().unwrap();
+        filler.set_nonblocking(true).unwrap();
+        let sent = std::iter::from_fn(|| filler.send_to(b"x", path).ok()).count();
+        fillers.push(filler);
+        if sent == 0 {
+            return (fillers, filled);
+        }
+        filled += sent;
+    }
+}
+
 /// A datagram to a receiver with a queue that others have filled is sent when there is room. Linux
 /// does not report that to the sender. The limit of the sender applies.
 // Proves: N5-X-std.
@@ -415,9 +432,7 @@ fn a_datagram_waits_for_room_at_the_receiver() {
     for executor in EXECUTOR_KINDS {
         let _ = std::fs::remove_file(&path);
         let receiver = UnixDatagram::bind(&path).unwrap();
-        let filler = UnixDatagram::unbound().unwrap();
-        filler.set_nonblocking(true).unwrap();
-        let filled = std::iter::from_fn(|| filler.send_to(b"x", &path).ok()).count();
+        let (_fillers, filled) = fill(&path);
         let sender = UnixDatagram::unbound().unwrap();
         sender.set_nonblocking(true).unwrap();
         let full = sender.send_to(b"y", &path).unwrap_err();
@@ -443,12 +458,10 @@ fn a_datagram_waits_for_room_at_the_receiver() {
     // It does not spin meanwhile.
     let runtime = runtime(1);
     runtime.run(|| {
-        let filler = UnixDatagram::unbound().unwrap();
-        filler.set_nonblocking(true).unwrap();
         let path = directory.at("receiver");
         let _ = std::fs::remove_file(&path);
         let receiver = UnixDatagram::bind(&path).unwrap();
-        let filled = std::iter::from_fn(|| filler.send_to(b"x", &path).ok()).count();
+        let (_fillers, filled) = fill(&path);
         let parks = || runtime.metrics().total.fiber_parks;
         let (begun, before) = (now(), parks());
         scope(|s| {
