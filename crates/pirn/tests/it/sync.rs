@@ -374,6 +374,7 @@ fn a_handle_with_another_waiter_does_not_count_again() {
     });
     group.done();
     let other = group.clone();
+    assert!(pirn::timeout(SHORT, || other.wait()).is_err());
     drop(group);
     assert_eq!(other.wait(), Ok(()));
 }
