@@ -11,6 +11,7 @@ use crate::fiber::current;
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::pool::shared::Pool;
 use crate::wait;
+use crate::wait::polling;
 
 /// A set of workers that run fibers.
 ///
@@ -21,7 +22,7 @@ use crate::wait;
 /// has ended, including those that its fibers still spawn. If the drop is part of a panic that
 /// began in the runtime's lifetime, it cancels the fibers first, as a scope does: the events that
 /// they wait for may never happen. If one of its own fibers drops it, it cancels all of them and
-/// does not wait.
+/// does not wait. Nor does a drop inside the poll of a future, which cancels none.
 ///
 /// A runtime [without workers](super::Builder::workers) is driven by its drop, on the thread that
 /// has driven it, or on any thread if none has. On another thread the drop waits until the bound
@@ -112,6 +113,9 @@ impl Runtime {
     /// One of the runtime's own fibers cannot wait for its own end: its call returns an error at
     /// once, without a list of fibers. The runtime ends by itself then.
     ///
+    /// # Panics
+    /// Inside the poll of a future, without an effect on the fibers.
+    ///
     /// # Cancellation
     /// Not an interruption point.
     ///
@@ -135,6 +139,7 @@ impl Runtime {
     /// ```
     #[doc(alias = "shutdown_timeout")]
     pub fn shutdown(mut self, timeout: Duration) -> Result<(), Unfinished> {
+        polling::refuse_in_poll();
         self.ended = true;
         let pool = self.handle.pool();
         if pool.is_current() || pool.is_starting() {
@@ -170,6 +175,8 @@ impl Drop for Runtime {
         }
         if pool.is_current() || pool.is_starting() {
             pool.abandon();
+        } else if polling::forbids_waiting(current::local()) && !pool.is_by_hand() {
+            pool.drain_alone();
         } else {
             // UNWIND: without this a failed assertion would become a hang.
             if current::is_unwinding(current::local()) && !self.made_unwinding {

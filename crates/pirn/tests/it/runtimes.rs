@@ -537,3 +537,36 @@ fn a_panic_ends_a_runtime_made_beside_another_panic() {
         assert!(second.is_err());
     });
 }
+
+/// A runtime that is dropped inside a poll does not wait, and its workers end. A shutdown there
+/// panics before it cancels anything.
+// Proves: A9.
+#[test]
+fn a_runtime_may_end_inside_a_poll() {
+    let (stopped, stops) = channel::unbounded();
+    let build = || {
+        let stopped = stopped.clone();
+        let builder = Runtime::builder().workers(1);
+        let builder = builder.on_thread_stop(move || stopped.send(()).unwrap());
+        builder.build().unwrap()
+    };
+    let seven = pirn::run(|| {
+        pirn::future::wait(async {
+            let own = build();
+            own.spawn(|| 7).await.unwrap()
+        })
+    });
+    assert_eq!(seven, Ok(7));
+    stops.recv().unwrap();
+    let fiber = pirn::run(|| {
+        pirn::future::wait(async {
+            let own = build();
+            let fiber = own.spawn(|| pirn::sleep(Duration::from_millis(20)));
+            let shutdown = AssertUnwindSafe(|| own.shutdown(Duration::ZERO).is_ok());
+            assert!(catch_unwind(shutdown).is_err());
+            fiber
+        })
+    });
+    drop(fiber.unwrap().join());
+    stops.recv().unwrap();
+}
