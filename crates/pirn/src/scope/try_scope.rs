@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::thread::panicking;
 use std::time::Duration;
 
 use super::handle::ScopedJoinHandle;
 use super::open::{conduct, prepare};
 use super::scoped::Scope;
 use crate::base::choice::Operation;
+use crate::base::drop_guard::drop_caught;
 use crate::cancel::Token;
 use crate::dispatcher::Dispatcher;
 use crate::join::Fiber;
@@ -52,6 +54,15 @@ struct Tally<E> {
     first: Option<E>,
     /// The number of fibers that have not succeeded, so far or at all.
     wanting: usize,
+}
+
+impl<E> Drop for Tally<E> {
+    fn drop(&mut self) {
+        if panicking() {
+            // UNWIND: the panic of a fiber or of the body goes on.
+            drop_caught(self.first.take());
+        }
+    }
 }
 
 /// An owned permission to join a fiber of a [`TryScope`].

@@ -1,17 +1,18 @@
 //! Scopes and dispatchers in polls, and the calls at the end of a scope.
 
 use std::future::poll_fn;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use pirn::Runtime;
 use pirn::channel::{Receiver, bounded};
 use pirn::dispatcher::Dispatcher;
 use pirn::future::block_on;
 use pirn::spawn::park_interruptible;
+use pirn::{Interrupt, Runtime};
 
 use crate::util::LONG;
 
@@ -104,4 +105,42 @@ fn children_of_a_call_on_exit_are_cancelled_with_the_caller() {
         let ended = caller.join_timeout(LONG);
         assert!(ended.expect("the child ends").unwrap());
     });
+}
+
+/// Its drop panics.
+#[derive(Debug)]
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+impl From<Interrupt> for Bomb {
+    fn from(_: Interrupt) -> Bomb {
+        Bomb
+    }
+}
+
+/// A child fails, another one panics: the panic ends the scope, and one of the error's destructor does
+/// not end the process.
+// Proves: K1.
+#[test]
+fn an_error_that_panics_does_not_end_the_process() {
+    let scope = AssertUnwindSafe(|| {
+        pirn::try_scope(|s| {
+            let (tx, rx) = bounded::<()>(0);
+            drop(s.spawn(move || -> Result<(), Bomb> {
+                tx.send(()).unwrap();
+                let _ = park_interruptible();
+                panic!("of the child");
+            }));
+            rx.recv().unwrap();
+            drop(s.spawn(|| Err::<(), _>(Bomb)));
+            Ok::<_, Bomb>(())
+        })
+    });
+    let panic = catch_unwind(|| scope().map_err(ManuallyDrop::new)).unwrap_err();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"of the child"));
 }
