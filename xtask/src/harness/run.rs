@@ -19,7 +19,7 @@ use crate::{hung, outcomes};
 pub(crate) struct Run {
     /// A test that takes longer has failed, and is killed.
     pub(crate) timeout: Duration,
-    /// Number of tests in parallel; 0 means one for each core, and two more: most tests wait for a
+    /// Number of tests in parallel; 0 means one for each core, and one more: most tests wait for a
     /// part of their time.
     pub(crate) jobs: usize,
     /// Prints each test, not only failed and slow ones, with its processor time.
@@ -94,7 +94,7 @@ impl Ending {
 /// When a process cannot be started or watched.
 pub(crate) fn run(cases: &[Case], how: Run) -> Result<(Tally, Vec<Ending>), String> {
     let jobs = match how.jobs {
-        0 => processors() + 2,
+        0 => processors() + 1,
         jobs => jobs,
     };
     let numbered = cases.iter().enumerate();
