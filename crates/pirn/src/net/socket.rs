@@ -138,8 +138,8 @@ impl<S: AsRawFd> Socket<S> {
             .operate(raw, Interest::Writable, limit, attempt, filled)
     }
 
-    /// Like [`write_by`](Self::write_by), for an operation with a wait that the system reports no end of:
-    /// it is attempted again after pauses of up to `most`, which is not zero.
+    /// Like [`write_by`](Self::write_by), where the system does not report that an operation can
+    /// succeed: it is attempted again after pauses of up to `most`, which is not zero.
     #[track_caller]
     pub(super) fn write_after_pauses<R>(
         &self,
@@ -152,10 +152,10 @@ impl<S: AsRawFd> Socket<S> {
         }
         let raw = self.inner.as_raw_fd();
         let limit = self.write_limit.of_operation();
+        let (full, now_or_never) = (io::ErrorKind::WouldBlock, Some(Duration::ZERO));
         let (mut pause, mut deadline) = (most / 64, None);
         loop {
             let attempt = || attempt(&self.inner);
-            let now_or_never = Some(Duration::ZERO);
             let done = self.source.operate(
                 raw,
                 Interest::Writable,
@@ -164,11 +164,7 @@ impl<S: AsRawFd> Socket<S> {
                 |_| false,
             );
             match done {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if limit == now_or_never {
-                        return Err(error);
-                    }
-                }
+                Err(error) if error.kind() == full && limit != now_or_never => {}
                 done => return done,
             }
             deadline = deadline.or_else(|| limit.and_then(deadline_in));

@@ -48,8 +48,8 @@ limits!(
 let (socket, _peer) = UnixDatagram::pair()?;"#
 );
 
-/// The longest pause between two attempts to send to an address with a full queue. Linux reports space
-/// in the queue of the peer that a socket is connected to, not in others. Arbitrary.
+/// The longest pause between two attempts to send to an address with a full queue. Linux reports
+/// space in the queue of the peer that a socket is connected to, not in others. Arbitrary.
 const AGAIN: Duration = Duration::from_millis(1);
 
 impl UnixDatagram {
@@ -286,8 +286,8 @@ impl UnixDatagram {
     /// The operating system's error: there is no such socket, for instance.
     ///
     /// # Cancellation
-    /// An interruption point. Parks a fiber, blocks a plain thread. While the receiver's queue is full, it
-    /// tries again after pauses of up to 1 ms.
+    /// An interruption point. Parks a fiber, blocks a plain thread. While the receiver's queue is
+    /// full, it tries again after pauses of up to 1 ms.
     ///
     /// # Examples
     /// ```
@@ -317,8 +317,8 @@ impl UnixDatagram {
     /// Returns the operating system's error.
     ///
     /// # Cancellation
-    /// An interruption point. Parks a fiber, blocks a plain thread. While the receiver's queue is full, it
-    /// tries again after pauses of up to 1 ms.
+    /// An interruption point. Parks a fiber, blocks a plain thread. While the receiver's queue is
+    /// full, it tries again after pauses of up to 1 ms.
     ///
     /// # Examples
     /// ```

@@ -15,8 +15,9 @@ use crate::wait::{Interrupt, point};
 /// error cancels the others, and is returned when they have ended.
 ///
 /// # Errors
-/// As [`try_scope`](crate::try_scope()). If the runtime shuts down before all jobs have been spawned,
-/// the error is `E::from(Interrupt::Cancelled)`, also in a [`shield`](crate::cancel::shield).
+/// As [`try_scope`](crate::try_scope()). If the runtime shuts down before all jobs have been
+/// spawned, the error is `E::from(Interrupt::Cancelled)`, also in a
+/// [`shield`](crate::cancel::shield).
 ///
 /// # Panics
 /// As [`try_scope`](crate::try_scope()).

@@ -9,8 +9,8 @@
 //! * WG2. The party that brings `announced + members` to zero ends the round under the lock, and
 //!   then wakes the waiters of that round. A waiter joins only with a count above zero and
 //!   remembers its round, so the group can be used again while they are being woken.
-//! * WG3. A handle does not count while a caller waits through it. It counts again when the last such
-//!   caller has been interrupted, unless a wait through it has returned `Ok`.
+//! * WG3. A handle does not count while a caller waits through it. It counts again when the last
+//!   such caller has been interrupted, unless a wait through it has returned `Ok`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -62,7 +62,8 @@ pub struct WaitGroup {
     group: Arc<Lock<Group>>,
     /// Whether this handle counts. Written under the lock of `group`, as the following fields.
     member: AtomicBool,
-    /// Whether this handle counted when the first of `waiting` came, and none has waited to the end.
+    /// Whether this handle counted when the first of `waiting` came, and none has waited to the
+    /// end.
     counted: AtomicBool,
     /// The number of callers that wait through this handle.
     waiting: AtomicUsize,
@@ -195,8 +196,8 @@ impl WaitGroup {
     /// From this call on this handle does not count.
     ///
     /// # Errors
-    /// The interrupt of the caller. The handle counts again then, unless another caller waits through
-    /// it or has done so successfully.
+    /// The interrupt of the caller. The handle counts again then, unless another caller waits
+    /// through it or has done so successfully.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
