@@ -52,8 +52,8 @@ pub(crate) fn matrix(options: &Options) -> Result<Tally, String> {
 }
 
 /// Returns the command for cargo with these arguments, and these flags for rustdoc beside
-/// `-Dwarnings`. With such flags it has a target directory of its own: they turn on unstable features,
-/// and then some dependencies are built differently.
+/// `-Dwarnings`. With such flags it has a target directory of its own: they turn on unstable
+/// features, and then some dependencies are built differently.
 pub(crate) fn cargo(args: &str, doc_flags: &str) -> Command {
     let mut cargo = command::cargo(args);
     let folder = Some(FOLDER).filter(|_| !doc_flags.is_empty());

@@ -13,9 +13,9 @@ use crate::parallel::{parallel, processors};
 use crate::tally::seconds;
 use crate::{bench, jobs, processor};
 
-/// Builds what these steps run, in this order, and ignores failures. If `run` returns the ending of a
-/// step, that step needs no more; the endings are returned. The steps of a group share a directory. No
-/// time measurement may run meanwhile.
+/// Builds what these steps run, in this order, and ignores failures. If `run` returns the ending of
+/// a step, that step needs no more; the endings are returned. The steps of a group share a
+/// directory. No time measurement may run meanwhile.
 pub(crate) fn build<'a, R: Send>(
     groups: &[Vec<&'a str>],
     run: impl Fn(&'a str) -> Option<R> + Sync,

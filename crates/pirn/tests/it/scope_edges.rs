@@ -123,8 +123,8 @@ impl From<Interrupt> for Bomb {
     }
 }
 
-/// A child fails, another one panics: the panic ends the scope, and one of the error's destructor does
-/// not end the process.
+/// A child fails, another one panics: the panic ends the scope, and one of the error's destructor
+/// does not end the process.
 // Proves: K1.
 #[test]
 fn an_error_that_panics_does_not_end_the_process() {

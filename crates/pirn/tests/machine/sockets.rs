@@ -406,8 +406,8 @@ fn unix_sockets() {
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
-/// Sends datagrams to `path` until its queue is full. Returns the senders and the number. One sender's
-/// buffer may be full before that.
+/// Sends datagrams to `path` until its queue is full. Returns the senders and the number. One
+/// sender's buffer may be full before that.
 fn fill(path: &Path) -> (Vec<UnixDatagram>, usize) {
     let (mut fillers, mut filled) = (Vec::new(), 0);
     loop {
