@@ -558,15 +558,15 @@ fn a_runtime_may_end_inside_a_poll() {
     });
     assert_eq!(seven, Ok(7));
     stops.recv().unwrap();
-    let fiber = pirn::run(|| {
-        pirn::future::wait(async {
-            let own = build();
-            let fiber = own.spawn(|| pirn::sleep(Duration::from_millis(20)));
+    pirn::run(|| {
+        let own = build();
+        let fiber = own.spawn(|| pirn::sleep(Duration::from_millis(20)));
+        let refused = pirn::future::wait(async {
             let shutdown = AssertUnwindSafe(|| own.shutdown(Duration::ZERO).is_ok());
-            assert!(catch_unwind(shutdown).is_err());
-            fiber
-        })
+            catch_unwind(shutdown).is_err()
+        });
+        assert_eq!(refused, Ok(true));
+        drop(fiber.join());
     });
-    drop(fiber.unwrap().join());
     stops.recv().unwrap();
 }
