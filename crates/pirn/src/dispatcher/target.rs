@@ -347,8 +347,10 @@ impl Dispatcher {
             _ => None,
         };
         let turn = self.limit.as_ref().map(Turn::new);
-        let admission = Admission { slot, turn };
+        // Dropped in this order if it does not run: what `f` owns is dropped within the limit.
+        let unrun = (f, Admission { slot, turn });
         move || {
+            let (f, admission) = unrun;
             admission.begin();
             f()
         }

@@ -1,6 +1,7 @@
 //! The bounds of dispatchers: how many fibers wait, how many are under way, and how long each is
 //! counted.
 
+use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -262,4 +263,60 @@ fn a_turn_is_given_up_last() {
         assert_eq!(DROPPED.load(Ordering::SeqCst) - before, 60);
     }
     assert_eq!(INSIDE.load(Ordering::SeqCst), 0);
+}
+
+/// The destructor of a fiber-local has its fiber's turn: what it runs on the limited dispatcher is
+/// called at once.
+// Proves: L4.
+#[test]
+fn a_destructor_has_its_fibers_turn() {
+    struct Runs(Dispatcher);
+    impl Drop for Runs {
+        fn drop(&mut self) {
+            assert_eq!(self.0.run(|| 1), 1);
+        }
+    }
+    pirn::fiber_local! {
+        static LAST: Cell<Option<Runs>> = const { Cell::new(None) };
+        static FIRST: Cell<Option<Runs>> = const { Cell::new(None) }
+    }
+    let one = Dispatcher::io().limited(1);
+    let own = one.clone();
+    let fiber = one.spawn(move || {
+        FIRST.set(Some(Runs(own.clone())));
+        LAST.set(Some(Runs(own)));
+    });
+    let end = fiber.join_timeout(LONG);
+    end.expect("a destructor waits for its own turn").unwrap();
+    assert_eq!(one.run(|| 2), 2, "the turn has been given up");
+}
+
+/// What the closure of a cancelled fiber owns is dropped within the limit, too.
+// Proves: L4.
+#[test]
+fn an_unrun_closure_is_dropped_within_the_limit() {
+    static INSIDE: AtomicUsize = AtomicUsize::new(0);
+    fn alone_inside() {
+        assert_eq!(INSIDE.fetch_add(1, Ordering::SeqCst), 0, "two are inside");
+        pirn::sleep(Duration::from_millis(20)).unwrap();
+        INSIDE.fetch_sub(1, Ordering::SeqCst);
+    }
+    struct Guarded;
+    impl Drop for Guarded {
+        fn drop(&mut self) {
+            // The interrupt of its fiber must not end the wait.
+            pirn::cancel::shield(alone_inside);
+        }
+    }
+    let one = Dispatcher::new(2).unwrap().limited(1);
+    let (tx, rx) = channel::bounded::<()>(0);
+    let first = one.spawn(move || _ = rx.recv());
+    let guarded = Guarded;
+    let second = one.spawn(move || _ = &guarded);
+    let third = one.spawn(alone_inside);
+    second.cancel();
+    drop(tx);
+    first.join().unwrap();
+    assert!(matches!(second.join(), Err(JoinError::NotRun)));
+    third.join().unwrap();
 }

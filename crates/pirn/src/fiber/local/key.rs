@@ -272,8 +272,8 @@ fn with_locals<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
         .locals()
         .unwrap_or_else(|| NonNull::from(Box::leak(Box::new(Locals(Vec::new())))));
     header.set_locals(Some(locals));
-    // SAFETY: leaked by `with_locals`, `give_to` or `destroy`, and freed by `destroy_own` only; `f`
-    // cannot re-enter.
+    // SAFETY: leaked by `with_locals` or `give_to`, and freed by `destroy` only; `f` cannot
+    // re-enter.
     f(unsafe { locals.as_mut() })
 }
 
