@@ -129,6 +129,7 @@ impl Builder {
     ///
     /// # Blocking
     /// As [`build`](Self::build). It first waits if another thread is creating the default runtime.
+    /// If another thread installs one at the same time, it ends the threads of its own.
     ///
     /// # Examples
     /// ```
@@ -139,11 +140,18 @@ impl Builder {
     /// ```
     #[doc(alias = "build_global")]
     pub fn install(self) -> Result<(), InstallError> {
-        let mut default = DEFAULT.lock();
-        if default.is_some() {
+        if DEFAULT.lock().is_some() {
             return Err(InstallError::Exists);
         }
-        *default = Some(self.build().map_err(InstallError::Io)?);
+        // Without the lock: the builder's functions are the user's, and may use the default runtime.
+        let own = self.build().map_err(InstallError::Io)?;
+        let mut default = DEFAULT.lock();
+        if default.is_some() {
+            drop(default);
+            drop(own);
+            return Err(InstallError::Exists);
+        }
+        *default = Some(own);
         Ok(())
     }
 }

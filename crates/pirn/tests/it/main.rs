@@ -91,6 +91,8 @@ mod channel_storm;
 mod counters;
 /// A deadline ends the waits of the code that it was set for, and no others.
 mod deadline;
+/// The default runtime is created once, or installed before its first use.
+mod default_runtime;
 /// One seed, one trace; virtual time passes without real time.
 mod deterministic;
 /// Closures run where they are sent, within the bounds, and none is lost.

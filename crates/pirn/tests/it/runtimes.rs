@@ -5,14 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pirn::dispatcher::Dispatcher;
-use pirn::runtime::{Builder, Handle, InstallError, Scheduler, Spread, shutdown_default};
+use pirn::runtime::{Builder, Handle, Scheduler, Spread};
 use pirn::{JoinHandle, Runtime, channel};
 
 use crate::executor_kind::{alone, runtime};
-use crate::util::{
-    Drops, LONG, SCHEDULERS, apart, mappings, on_every_shape, scaled, shaped,
-};
+use crate::util::{Drops, SCHEDULERS, mappings, on_every_shape, scaled, shaped};
 
 /// Two runtimes exchange 100,000 messages; when one has ended the other keeps running.
 // Proves: A5, F10.
@@ -139,61 +136,6 @@ fn many_more_workers_than_cores() {
             assert_eq!(ran.load(Ordering::Relaxed), n / 100 * 100);
             assert_eq!(runtime.metrics().total.rescues, 0);
         }
-    }
-}
-
-/// The default runtime is created on first use; after that `install` fails.
-// Proves: A5, L1.
-#[test]
-fn the_default_runtime_is_made_on_first_use() {
-    let ended = apart(
-        "runtimes::the_default_runtime_is_made_on_first_use",
-        &[],
-        || {
-            assert!(Handle::try_current().is_none());
-            assert_eq!(pirn::run(|| 1), 1);
-            let installed = Builder::new().install();
-            assert!(matches!(installed, Err(InstallError::Exists)));
-            shutdown_default(LONG).unwrap();
-            assert_eq!(pirn::spawn(|| 2).join().unwrap(), 2, "a new one is made");
-            shutdown_default(LONG).unwrap();
-            shutdown_default(LONG).unwrap();
-            // Another dispatcher creates none.
-            assert_eq!(Dispatcher::single().unwrap().run(|| 3), 3);
-            Builder::new().install().expect("there is none yet");
-            shutdown_default(LONG).unwrap();
-            assert_eq!(Dispatcher::default().run(|| 4), 4);
-            let installed = Builder::new().install();
-            assert!(matches!(installed, Err(InstallError::Exists)));
-        },
-    );
-    if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
-    }
-}
-
-/// A5. An installed runtime is the default one, until it is shut down.
-#[test]
-fn an_installed_runtime_is_the_default() {
-    let ended = apart("runtimes::an_installed_runtime_is_the_default", &[], || {
-        Runtime::builder()
-            .name("mine")
-            .workers(1)
-            .install()
-            .unwrap();
-        let name = pirn::run(|| std::thread::current().name().map(str::to_owned));
-        assert_eq!(name.as_deref(), Some("mine-0"));
-        shutdown_default(LONG).unwrap();
-        Runtime::builder()
-            .name("next")
-            .workers(1)
-            .install()
-            .unwrap();
-        let name = pirn::run(|| std::thread::current().name().map(str::to_owned));
-        assert_eq!(name.as_deref(), Some("next-0"));
-    });
-    if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 
