@@ -52,8 +52,9 @@ pub struct TryScope<'scope, 'env: 'scope, E> {
 struct Tally<E> {
     /// The first error, if it came before the scope was cancelled.
     first: Option<E>,
-    /// The number of fibers that have not succeeded, so far or at all.
-    wanting: usize,
+    /// The number of fibers that have not succeeded, so far or at all. Below zero while one that
+    /// has succeeded is not counted yet.
+    wanting: isize,
 }
 
 impl<E> Drop for Tally<E> {
@@ -238,7 +239,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         F: FnOnce() -> Result<T, E> + Send + 'scope,
         T: Send + 'scope,
     {
-        TryJoinHandle(self.scope.spawn(self.tallied(f)))
+        self.counted(self.scope.spawn(self.tallied(f)))
     }
 
     /// Spawns a fiber as [`spawn`](Self::spawn) does, unless the scope has been cancelled or its
@@ -274,7 +275,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         T: Send + 'scope,
     {
         let handle = self.scope.spawn_if_admitted(f, |f| self.tallied(f));
-        handle.map(TryJoinHandle)
+        handle.map(|handle| self.counted(handle))
     }
 
     /// Spawns a fiber in this scope that runs on `dispatcher`, as [`Scope::spawn_on`] does. If it
@@ -306,11 +307,21 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         F: FnOnce() -> Result<T, E> + Send + 'scope,
         T: Send + 'scope,
     {
-        TryJoinHandle(self.scope.spawn_on(dispatcher, self.tallied(f)))
+        self.counted(self.scope.spawn_on(dispatcher, self.tallied(f)))
     }
 
-    /// Returns the closure that the fiber runs: `f`, with its success or failure recorded. It
-    /// counts as a failure until it succeeds.
+    /// Counts a fiber that has been spawned: as a failure, until it succeeds. It may have
+    /// succeeded already.
+    fn counted<T>(
+        &'scope self,
+        handle: ScopedJoinHandle<'scope, Option<T>>,
+    ) -> TryJoinHandle<'scope, T> {
+        // Not before the spawn: that may panic.
+        self.tally.lock().wanting += 1;
+        TryJoinHandle(handle)
+    }
+
+    /// Returns the closure that the fiber runs: `f`, with its success or failure recorded.
     fn tallied<F, T>(
         &'scope self,
         f: F,
@@ -318,7 +329,6 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     where
         F: FnOnce() -> Result<T, E> + Send + 'scope,
     {
-        self.tally.lock().wanting += 1;
         move || match f() {
             Ok(value) => {
                 self.tally.lock().wanting -= 1;

@@ -144,3 +144,30 @@ fn an_error_that_panics_does_not_end_the_process() {
     let panic = catch_unwind(|| scope().map_err(ManuallyDrop::new)).unwrap_err();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"of the child"));
 }
+
+/// A spawn that panics, by the copy of a fiber-local, is no failed fiber of its scope.
+#[test]
+fn a_spawn_that_panics_is_no_failure() {
+    struct Fragile;
+    impl Clone for Fragile {
+        fn clone(&self) -> Fragile {
+            panic!("no copies")
+        }
+    }
+    pirn::fiber_local! {
+        static FRAGILE: Fragile = Fragile, inherit;
+    }
+    pirn::run(|| {
+        FRAGILE.with(|_| ());
+        let result = pirn::try_scope(|s| {
+            let raised = catch_unwind(AssertUnwindSafe(|| drop(s.spawn(|| Ok(())))));
+            assert!(raised.is_err());
+            let raised = catch_unwind(AssertUnwindSafe(|| {
+                drop(s.spawn_on(&Dispatcher::io(), || Ok(())));
+            }));
+            assert!(raised.is_err());
+            Ok::<_, Interrupt>(7)
+        });
+        assert_eq!(result, Ok(7));
+    });
+}
