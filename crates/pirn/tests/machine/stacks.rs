@@ -363,9 +363,10 @@ fn alone_a_hundred_thousand_parked_fibers() {
             runtime.metrics().total.started == FIBERS as u64
         });
         let each = (resident() - before) / FIBERS;
-        // The frames of a build without optimization reach into a third page, and a canary
-        // touches a page of its own.
-        let frames = if cfg!(debug_assertions) { 13 } else { 10 };
+        // The frames of a build without optimization reach into a third page, and into a fourth
+        // where the fiber also looks for the next one; optimised code is judged by a test of its
+        // own. A canary touches a page of its own.
+        let frames = if cfg!(debug_assertions) { 17 } else { 6 };
         let canary = if cfg!(feature = "diagnostics") { 5 } else { 0 };
         let most = frames + canary;
         assert!(each < most << 10, "{each} bytes for each parked fiber");
