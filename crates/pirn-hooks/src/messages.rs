@@ -10,7 +10,7 @@ use crate::descriptor::Call;
 use crate::kernel::{Outcome, answer, answer_int, call, is_blocking};
 use crate::operation::Operation;
 use crate::region::is_parking;
-use crate::sockets::never_waits;
+use crate::sockets::{connects, never_waits};
 use crate::stats::Function;
 use crate::vector::{parts, rest, total};
 
@@ -52,6 +52,10 @@ pub(crate) unsafe extern "C" fn sendmsg(
         return answer(call!(SYS_sendmsg, fd, message, flags));
     };
     Function::Sendmsg.count_call();
+    if connects(fd, flags) {
+        let _block = Function::Sendmsg.blocks();
+        return answer(call!(SYS_sendmsg, fd, message, flags));
+    }
     // SAFETY: the caller's promise.
     answer(unsafe { transmit_message(fd, *described, flags) })
 }
@@ -137,6 +141,10 @@ pub(crate) unsafe extern "C" fn sendmmsg(
         return answer_int(call!(SYS_sendmmsg, fd, messages, count, flags));
     }
     Function::Sendmmsg.count_call();
+    if connects(fd, flags) {
+        let _block = Function::Sendmmsg.blocks();
+        return answer_int(call!(SYS_sendmmsg, fd, messages, count, flags));
+    }
     // The kernel sends no more than this.
     let count = count.min(MOST as c_uint) as usize;
     // SAFETY: the caller's promise.

@@ -201,8 +201,18 @@ pub(crate) fn transmit(
         return kernel(0, flags);
     }
     function.count_call();
+    if connects(fd, flags) {
+        let _block = function.blocks();
+        return kernel(0, flags);
+    }
     Operation::writes(function, fd)
         .run_to_end(length, |moved| kernel(moved, flags | libc::MSG_DONTWAIT))
+}
+
+/// Returns true for a send that may have to wait until its socket is connected. With `MSG_DONTWAIT`
+/// it would fail with `EINPROGRESS`.
+pub(crate) fn connects(fd: c_int, flags: c_int) -> bool {
+    flags & libc::MSG_FASTOPEN != 0 && is_blocking(fd)
 }
 
 /// # Safety

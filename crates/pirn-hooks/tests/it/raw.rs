@@ -400,15 +400,34 @@ pub(crate) fn event() -> OwnedFd {
     owned(unsafe { libc::eventfd(0, 0) })
 }
 
-pub(crate) fn connect(fd: &impl AsRawFd, to: SocketAddr) -> io::Result<usize> {
+/// Returns the address of a port of this machine.
+fn local(to: SocketAddr) -> libc::sockaddr_in {
     // SAFETY: plain data of C.
     let mut address: libc::sockaddr_in = unsafe { std::mem::zeroed() };
     address.sin_family = libc::AF_INET as u16;
     address.sin_port = to.port().to_be();
     address.sin_addr.s_addr = u32::from(std::net::Ipv4Addr::LOCALHOST).to_be();
+    address
+}
+
+pub(crate) fn connect(fd: &impl AsRawFd, to: SocketAddr) -> io::Result<usize> {
+    let address = local(to);
     let (at, size) = ((&raw const address).cast(), size_of_val(&address) as u32);
     // SAFETY: an address to read.
     checked(unsafe { libc::connect(fd.as_raw_fd(), at, size) } as isize)
+}
+
+/// Connects the socket with its first bytes.
+pub(crate) fn send_fast(
+    fd: &impl AsRawFd,
+    bytes: &[u8],
+    to: SocketAddr,
+) -> io::Result<usize> {
+    let address = local(to);
+    let (at, size) = ((&raw const address).cast(), size_of_val(&address) as u32);
+    let (from, length, fast) = (bytes.as_ptr().cast(), bytes.len(), libc::MSG_FASTOPEN);
+    // SAFETY: bytes and an address to read.
+    checked(unsafe { libc::sendto(fd.as_raw_fd(), from, length, fast, at, size) })
 }
 
 /// Sets the sizes of both buffers of a socket.

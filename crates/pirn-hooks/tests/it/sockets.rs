@@ -8,7 +8,7 @@ use std::time::Duration;
 use pirn::{spawn, yield_now};
 use pirn_hooks::within;
 
-use crate::fixture::{on_one_worker, parks, read_all};
+use crate::fixture::{blocks, on_one_worker, parks, read_all};
 use crate::raw;
 
 /// Echoes what comes until the end.
@@ -155,6 +155,33 @@ fn a_refused_connection_is_reported() {
         let limit = Duration::from_secs(10);
         let refused = TcpStream::connect_timeout(&address, limit).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+    });
+}
+
+/// The first send of a socket may connect it. Where the system has no cookie of the peer, that takes
+/// as long as an ordinary connect.
+// Proves: T2.
+#[test]
+fn the_first_send_may_connect() {
+    on_one_worker(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let before = blocks("sendto");
+        for _ in 0..3 {
+            let socket = raw::tcp_socket();
+            let sent = raw::send_fast(&socket, b"fast", address);
+            if sent
+                .as_ref()
+                .is_err_and(|e| e.kind() == ErrorKind::Unsupported)
+            {
+                return;
+            }
+            assert_eq!(sent.unwrap(), 4);
+            let mut got = [0; 4];
+            listener.accept().unwrap().0.read_exact(&mut got).unwrap();
+            assert_eq!(&got, b"fast");
+        }
+        assert_eq!(blocks("sendto") - before, 3);
     });
 }
 
