@@ -58,7 +58,7 @@ fn with_pool(name: &str, test: impl FnOnce(&PgPool) -> Outcome + Send) {
     let tested = runtime.run(|| {
         let pool = enter(|| pool.connect_lazy_with(options(&cluster)));
         test(&pool)?;
-        is_whole(&pool)?;
+        check_whole(&pool)?;
         wait(compat(pool.close()))?;
         let mut alone = sql(PgConnection::connect_with(&options(&cluster)))?;
         eventually("its connections have gone", || {
@@ -78,8 +78,8 @@ fn eventually(what: &str, mut condition: impl FnMut() -> Outcome<bool>) -> Outco
     Ok(())
 }
 
-/// Returns the number of connections of the server, and of those that are active or in a
-/// transaction, except the querying one.
+/// Returns the number of client connections, and of those but the querying one that are active or
+/// in a transaction.
 fn activity(connection: &mut PgConnection) -> Outcome<(i64, i64)> {
     let counts = query_as(
         "SELECT count(*), count(*) FILTER (WHERE state <> 'idle' AND pid <> pg_backend_pid())
@@ -88,8 +88,8 @@ fn activity(connection: &mut PgConnection) -> Outcome<(i64, i64)> {
     sql(counts.bind(USER).fetch_one(connection))
 }
 
-/// The pool has all its connections, each works, and the server knows of no other.
-fn is_whole(pool: &PgPool) -> Outcome {
+/// Checks that the pool has all its connections, each works, and the server knows of no other.
+fn check_whole(pool: &PgPool) -> Outcome {
     eventually("all come back", || {
         assert!(pool.size() <= POOL);
         Ok(pool.num_idle() == pool.size() as usize)
@@ -108,7 +108,7 @@ fn is_whole(pool: &PgPool) -> Outcome {
         Ok(activity(&mut connections[0])? == (i64::from(POOL), 0))
     })?;
     assert!(enter(|| pool.try_acquire()).is_none());
-    // They are returned by tasks that they spawn.
+    // Dropping a connection spawns a task that returns it.
     enter(|| drop(connections));
     eventually("all are idle", || Ok(pool.num_idle() == POOL as usize))?;
     let answer: i32 = sql(query_scalar("SELECT 6 * 7").fetch_one(pool))?;
@@ -116,7 +116,7 @@ fn is_whole(pool: &PgPool) -> Outcome {
     Ok(())
 }
 
-/// Requests that must be interrupted are.
+/// Checks that `limit` interrupts `work`.
 fn cut<T>(limit: Duration, work: impl FnOnce() -> T) {
     assert!(pirn::timeout(limit, work).is_err(), "not cut at {limit:?}");
 }
@@ -127,7 +127,7 @@ fn request(pool: &PgPool, number: i64) -> Outcome {
     match number % 30 {
         // At any point: while it waits for a connection, opens one, sends, or receives.
         0 => cut(limit, || wait(compat(query(SLOW).execute(pool)))),
-        // While the server executes it.
+        // With a connection: mostly while the server executes it.
         10 => {
             let mut connection = sql(pool.acquire())?;
             cut(limit, || {
@@ -139,14 +139,14 @@ fn request(pool: &PgPool, number: i64) -> Outcome {
         20 => cut(Duration::from_millis(20), || {
             wait(compat(async {
                 let mut transaction = pool.begin().await?;
-                keep(number).execute(&mut *transaction).await?;
+                insertion(number).execute(&mut *transaction).await?;
                 query(SLOW).execute(&mut *transaction).await?;
                 transaction.commit().await
             }))
         }),
         1 => sql(async {
             let mut transaction = pool.begin().await?;
-            keep(number).execute(&mut *transaction).await?;
+            insertion(number).execute(&mut *transaction).await?;
             transaction.commit().await
         })?,
         _ => {
@@ -157,8 +157,8 @@ fn request(pool: &PgPool, number: i64) -> Outcome {
     Ok(())
 }
 
-/// Inserts a row for the commit.
-fn keep(number: i64) -> Query<'static, Postgres, PgArguments> {
+/// Returns the insertion of `number`; the row remains if its transaction commits.
+fn insertion(number: i64) -> Query<'static, Postgres, PgArguments> {
     query("INSERT INTO kept VALUES ($1)").bind(number)
 }
 

@@ -13,8 +13,8 @@ mod request {
     /// Requests to callgrind start here: its letters, `C` and `T`.
     const TOOL: u64 = 0x4354_0000;
 
-    pub(super) fn tell(what: u64) {
-        let words = [what, 0, 0, 0, 0, 0];
+    pub(super) fn send(request: u64) {
+        let words = [request, 0, 0, 0, 0, 0];
         // SAFETY: the rotations add up to whole turns and the exchange is with itself, so
         // that only `rdx` changes, which is named; valgrind reads `words`, which are alive.
         unsafe {
@@ -36,12 +36,12 @@ mod request {
 mod request {
     pub(super) const ZERO: u64 = 0;
     pub(super) const STOP: u64 = 0;
-    pub(super) fn tell(_what: u64) {}
+    pub(super) fn send(_request: u64) {}
 }
 
 /// Calls `work`; callgrind counts only this.
 pub(super) fn counted(work: impl FnOnce()) {
-    request::tell(request::ZERO);
+    request::send(request::ZERO);
     work();
-    request::tell(request::STOP);
+    request::send(request::STOP);
 }

@@ -29,7 +29,7 @@ impl Setup {
     /// Builds pgz and makes the inputs.
     ///
     /// # Errors
-    /// A build or a file failed; in words.
+    /// The message of the build or file operation that failed.
     pub fn prepare() -> Result<Setup, String> {
         let target = target_directory();
         let directory = target.join("pgz");
@@ -59,8 +59,8 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Measures one run of one program, as `rate` in MB/s of plain text, and `size` of the output
-    /// in percent of it.
+    /// Runs one program once: `rate` is MB of plain text per second, `size` the output in percent
+    /// of the plain text.
     pub fn measure(&self, peer: &str, case: &Case) -> Answer {
         let level = match case.job.kind {
             Kind::Pgz { level, .. } => level,
@@ -104,12 +104,12 @@ impl Setup {
     }
 }
 
-/// Returns the command for `peer`, from standard input or the file added to its arguments, to
-/// standard output. Level 0 inflates. `None` if the peer is no gzip program.
+/// Returns the command by which `peer` reads standard input, or a file appended to its arguments,
+/// and writes standard output. Level 0 inflates. `None` if the peer is no gzip program.
 fn command(peer: &str, pgz: &Path, level: u8, workers: usize) -> Option<Command> {
     let how = match peer {
-        OURS => return Some(tool(Command::new(pgz), level, workers)),
-        "pigz" => return Some(tool(Command::new("pigz"), level, workers)),
+        OURS => return Some(with_options(Command::new(pgz), level, workers)),
+        "pigz" => return Some(with_options(Command::new("pigz"), level, workers)),
         "pgz-fibers" => "fibers",
         "pgz-threads" => "threads",
         "serial" => "serial",
@@ -127,8 +127,8 @@ fn command(peer: &str, pgz: &Path, level: u8, workers: usize) -> Option<Command>
     Some(command)
 }
 
-/// Adds the arguments that all gzip programs share.
-fn tool(mut command: Command, level: u8, workers: usize) -> Command {
+/// Adds the arguments of pgz and pigz.
+fn with_options(mut command: Command, level: u8, workers: usize) -> Command {
     let what = if level == 0 {
         "-d".to_owned()
     } else {

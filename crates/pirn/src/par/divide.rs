@@ -109,7 +109,7 @@ impl Cuts {
 }
 
 /// Runs `leaf` on the blocks of `items`, and combines the results by `both` along a tree
-/// that depends on the number of items alone.
+/// that depends only on the number of items and their grain.
 pub(super) fn halved<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     items: S,

@@ -1,10 +1,10 @@
 //! Combining all items into one value.
 //!
-//! Owns: [`map_reduce`], [`reduce`] and [`sum`]. The order of combination depends on the
-//! number of items alone. So results are the same on any number of workers, to the last
-//! bit of a float: within a block from left to right, blocks along the tree of
-//! `divide::halved`. When the rest of a block is cut at a heartbeat, any free worker maps
-//! it, and it is still combined from left to right.
+//! Owns: [`map_reduce`], [`reduce`] and [`sum`]. The order of combination depends only on
+//! the number of items and their grain. So results are the same on any number of
+//! workers, to the last bit of a float: within a block from left to right, blocks along
+//! the tree of `divide::halved`. When the rest of a block is cut at a heartbeat, any free
+//! worker maps it, and it is still combined from left to right.
 
 use std::iter::Sum;
 
@@ -17,12 +17,13 @@ use super::{Scope, Split, scope};
 ///
 /// `op` must be associative, and `id()` its neutral element: `op(id(), x)` is `x`. Both
 /// hold nearly for floats, which is enough. The result is the same each time, on any
-/// number of workers, because the order of combination depends on the number of items
-/// alone. `id` is called once for each block of items, so it should be cheap.
+/// number of workers, because the order of combination depends only on the number of
+/// items and their [grain](Split::grain). `id` is called once for each block of items, so
+/// it should be cheap.
 ///
 /// # Complexity
-/// Like [`for_each`](super::for_each). Within a block of 4,096 items, or of a 32nd part
-/// of fewer, one worker applies `op`.
+/// Like [`for_each`](super::for_each). One worker applies `op` within a block: a 32nd of
+/// the items, at most 4,096, but at least the grain.
 ///
 /// # Panics
 /// With the panic of a closure, when all other work has ended.
@@ -67,7 +68,7 @@ pub fn map_reduce<S: Split, R: Send>(
 /// map.
 ///
 /// # Panics
-/// Like [`map_reduce`]; so are complexity and blocking.
+/// Like [`map_reduce`]. Complexity and blocking are as well.
 ///
 /// # Cancellation
 /// Not an interruption point, but the closures may contain some.
@@ -90,14 +91,14 @@ pub fn reduce<S: Split>(
 
 /// Returns the sum of the items, like `Iterator::sum`.
 ///
-/// A sum of floats is the same each time, on any number of workers. It differs from the
-/// sum from left to right by smaller rounding errors.
+/// A sum of floats is the same each time, on any number of workers. It may differ from
+/// the sum from left to right; its rounding errors are usually smaller.
 ///
 /// # Panics
 /// If addition does, like that of integers that overflow in a debug build.
 ///
 /// # Complexity
-/// Like [`map_reduce`]; so is blocking.
+/// Like [`map_reduce`]. Blocking is as well.
 ///
 /// # Cancellation
 /// Not an interruption point.
@@ -114,8 +115,8 @@ pub fn reduce<S: Split>(
 pub fn sum<S: Split, R: Send + Sum<S::Item> + Sum<R>>(items: S) -> R {
     let items = items.parts();
     let cuts = Cuts::of(&items);
-    // A block is at most 4,096 additions, unless a grain asks for more: a few
-    // microseconds, too short for other workers to take part.
+    // A block is not cut at a heartbeat: at most 4,096 additions, unless a grain asks for
+    // more, take a few microseconds.
     scope(|scope| {
         let both = |left, right| [left, right].into_iter().sum();
         halved(scope, items, &cuts, &|_, block| block.items().sum(), &both)

@@ -100,7 +100,7 @@ fn one_of_several_installs_succeeds() {
             let installed: usize = std::thread::scope(|s| {
                 let threads = [0, 1, 2, 3].map(|n| {
                     s.spawn(move || {
-                        let builder = Builder::new().workers(1).name(&format!("n{n}"));
+                        let builder = Builder::new().workers(1).name(format!("n{n}"));
                         match builder.install() {
                             Ok(()) => Some(n),
                             Err(InstallError::Exists) => None,

@@ -193,7 +193,7 @@ fn taken_elsewhere<T: Send + 'static>(
 /// A fiber does change threads, and finds all of its state unchanged.
 // Proves: F-X-free.
 #[test]
-fn a_fiber_goes_on_on_another_thread() {
+fn a_fiber_resumes_on_another_thread() {
     let (before, after) = taken_elsewhere(|wait| {
         // Not `Send`, and the fiber's own.
         let own = std::rc::Rc::new(Cell::new(7));

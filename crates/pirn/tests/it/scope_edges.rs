@@ -25,8 +25,8 @@ impl Drop for Gate {
     }
 }
 
-/// While a fiber of the thread unwinds, a poll may begin a scope. The scope waits for its children
-/// though that fiber has ended meanwhile, and waits in polls are refused again.
+/// While a fiber of the thread unwinds, a poll may begin a scope. The scope still waits
+/// for its children when that fiber has ended and waits in polls are refused again.
 // Proves: K1.
 #[test]
 fn a_scope_that_begins_in_a_poll_waits_for_its_children() {
@@ -66,22 +66,22 @@ fn a_scope_that_begins_in_a_poll_waits_for_its_children() {
     });
 }
 
-/// A call of `run` that is refused in a poll does not count as one of the fibers that run.
+/// A `run` that is refused in a poll takes no place under the limit of its dispatcher.
 // Proves: L3.
 #[test]
 fn a_run_that_is_refused_in_a_poll_leaves_the_limit_alone() {
-    let line = Dispatcher::new(1).unwrap().limited(1);
-    let own = line.clone();
+    let limited = Dispatcher::new(1).unwrap().limited(1);
+    let own = limited.clone();
     let refused = pirn::run(|| {
         let polls = move || block_on(async move { own.run(|| ()) });
         pirn::spawn(polls).join()
     });
     assert!(refused.is_err());
-    let next = line.spawn(|| 7).join_timeout(LONG);
+    let next = limited.spawn(|| 7).join_timeout(LONG);
     assert_eq!(next.expect("it runs").unwrap(), 7);
 }
 
-/// The cancellation of the caller reaches children that a call at the end of its scope has spawned.
+/// Cancelling the caller cancels children that its scope's `on_exit` call has spawned.
 // Proves: K1.
 #[test]
 fn children_of_a_call_on_exit_are_cancelled_with_the_caller() {
@@ -123,8 +123,8 @@ impl From<Interrupt> for Bomb {
     }
 }
 
-/// A child fails, another one panics: the panic ends the scope, and one of the error's destructor
-/// does not end the process.
+/// A child fails and another one panics: the scope raises that panic, and a panic of the error's
+/// destructor does not abort.
 // Proves: K1.
 #[test]
 fn an_error_that_panics_does_not_end_the_process() {
@@ -145,7 +145,7 @@ fn an_error_that_panics_does_not_end_the_process() {
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"of the child"));
 }
 
-/// A spawn that panics, by the copy of a fiber-local, is no failed fiber of its scope.
+/// A `spawn` that panics while it clones an inherited fiber-local does not fail its scope.
 #[test]
 fn a_spawn_that_panics_is_no_failure() {
     struct Fragile;

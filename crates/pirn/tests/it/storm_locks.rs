@@ -119,8 +119,8 @@ fn condition_variables() {
             game.doomed(move || while put_one() {});
             game.doomed(move || while take_one() {});
         }
-        // One of the two uncancelled players takes as often as it wants to; the other one puts for
-        // as long as that takes.
+        // One uncancelled player takes `ROUNDS` times; the other one puts until `enough` is
+        // cancelled.
         let enough = Token::new();
         {
             let (enough, put_one) = (enough.clone(), &put_one);
@@ -138,7 +138,8 @@ fn condition_variables() {
     });
 }
 
-/// Requests of every size, with temporary permits: at the end all are available.
+/// Requests for 1 to 4 permits, some with a timeout: never more than 4 are out, and at the end all
+/// are available.
 // Proves: F9.
 #[test]
 fn semaphores() {
@@ -188,8 +189,8 @@ fn semaphores() {
     });
 }
 
-/// A request for more permits than will exist gives up, and lets the requests behind it pass:
-/// nothing else would.
+/// Requests that can never be granted are cancelled, by a semaphore and a lock. Nothing else lets
+/// the requests behind them pass.
 // Proves: F9.
 #[test]
 fn a_waiter_that_gives_up_lets_others_pass() {
@@ -240,11 +241,8 @@ fn events_and_keys() {
         let key = (&raw const word) as usize;
         // A lock of one word: 0 free, 1 held, 2 held and there may be waiters.
         let lock_word = || {
-            let free = |held| {
-                word.compare_exchange(0, held, Ordering::SeqCst, Ordering::SeqCst)
-                    .is_ok()
-            };
-            if free(1) {
+            let was = word.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst);
+            if was.is_ok() {
                 return true;
             }
             while word.swap(2, Ordering::SeqCst) != 0 {
@@ -286,7 +284,7 @@ fn events_and_keys() {
             let (lock_word, hold) = (&lock_word, &hold);
             game.other(move || {
                 for _ in 0..ROUNDS {
-                    turn.wait().expect("nobody interrupts this");
+                    turn.wait().expect("this player is not cancelled");
                     have_turn();
                     assert!(lock_word());
                     hold();
@@ -314,16 +312,17 @@ fn barriers_and_cells() {
         let (leaders, fills) = (Count::default(), Count::default());
         let cells: Vec<OnceLock<usize>> = (0..ROUNDS).map(|_| OnceLock::new()).collect();
         let mut game = Game::new(seed);
-        // A player that waits at a barrier has to start, so it is cancelled individually.
+        // A barrier needs all its parties, and a doomed player may never start: each party cancels
+        // itself.
         for _ in 0..PARTIES {
             let (barrier, leaders) = (&barrier, &leaders);
             let (fills, cells) = (&fills, &cells);
             game.other(move || {
-                let itself = Token::new();
-                itself.enter(|| {
+                let token = Token::new();
+                token.enter(|| {
                     for (round, cell) in cells.iter().enumerate() {
                         if round == 10 {
-                            itself.cancel();
+                            token.cancel();
                         }
                         if barrier.wait().is_leader() {
                             leaders.one();
@@ -384,7 +383,7 @@ fn wait_groups_and_pools() {
             game.other(move || {
                 for _ in 0..ROUNDS {
                     works.add(1);
-                    let thing = pool.get().expect("nobody interrupts this");
+                    let thing = pool.get().expect("this player is not cancelled");
                     assert!(lent.one() < 2, "three have been lent");
                     lent.back();
                     drop(thing);
@@ -392,7 +391,7 @@ fn wait_groups_and_pools() {
                 }
             });
         }
-        game.other(move || group.wait().expect("nobody interrupts this"));
+        game.other(move || group.wait().expect("this player is not cancelled"));
         game.play(runtime);
         assert_eq!(lent.get(), 0);
         assert_eq!(pool.idle() as u64, made.get());

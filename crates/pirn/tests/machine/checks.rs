@@ -1,5 +1,5 @@
-//! With the feature `diagnostics`: a damaged stack is detected at the next switch, and its fiber
-//! named.
+//! With the feature `diagnostics`: a damaged stack, and a fiber that runs off its stack, are
+//! detected at the next switch, and the fiber is named.
 
 #[cfg(target_arch = "x86_64")]
 use std::ops::Range;
@@ -25,7 +25,7 @@ fn one_worker(free: bool) -> Runtime {
 }
 
 /// A fiber that has overwritten the low end of its stack is named at its next switch: when it
-/// yields, waits, or ends, where fibers settle and where they may migrate.
+/// yields, waits, or ends, with and without migration.
 // Proves: P11 (checked), P12 (checked).
 #[test]
 fn a_damaged_stack_is_found() {
@@ -59,7 +59,7 @@ fn a_damaged_stack_is_found() {
     }
 }
 
-/// If one fiber damages the stack of another, suspended one, that is named before it resumes.
+/// If another fiber has damaged the stack of a suspended one, that one is named before it resumes.
 // Proves: P12 (checked).
 #[test]
 fn a_suspended_fiber_with_a_damaged_stack_does_not_resume() {
@@ -96,7 +96,7 @@ fn a_suspended_fiber_with_a_damaged_stack_does_not_resume() {
 /// Calls `f` on the memory below `top`, in place of the caller's stack.
 ///
 /// # Safety
-/// `f` may use all memory that it needs there, and does not return by a panic.
+/// The memory below `top` is unused and suffices for `f`, which does not unwind.
 #[cfg(target_arch = "x86_64")]
 unsafe fn call_below(top: usize, f: extern "C" fn()) {
     // SAFETY: the stack pointer is restored; `f` keeps to the conventions of C.
@@ -152,6 +152,7 @@ fn a_fiber_off_its_stack_is_found() {
         let ended = apart(name, &[("PIRN_TEST_WAY", &text)], || {
             let way = std::env::var("PIRN_TEST_WAY").unwrap();
             let way: usize = way.parse().unwrap();
+            // Each way to leave, in each of four memories.
             let (leave, memory) = (leaves[way % 2], way / 2 % 4);
             // Mapped before the stack of the fiber, so above it on most systems.
             let mut high = vec![0_u128; 256 * SIZE / 16];

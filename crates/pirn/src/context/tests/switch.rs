@@ -50,18 +50,10 @@ fn many_fibers_take_turns_on_adjacent_stacks() {
             })
         })
         .collect();
-    while rides
-        .iter_mut()
-        .filter(|ride| !ride.done())
-        .any(Ride::resume)
-    {
-        // `any` stops at the first that has not ended; the others are resumed here.
-        rides
-            .iter_mut()
-            .filter(|ride| !ride.done())
-            .for_each(|ride| {
-                ride.resume();
-            });
+    while rides.iter().any(|ride| !ride.done()) {
+        for ride in rides.iter_mut().filter(|ride| !ride.done()) {
+            ride.resume();
+        }
     }
     assert_eq!(sum.load(Ordering::Relaxed), 100 * FIBERS * (FIBERS - 1) / 2);
     rides.into_iter().for_each(|ride| pool.give(ride.finish()));
@@ -121,12 +113,12 @@ fn recursion_goes_deep() {
 
 // Proves: Q2 (portable).
 #[test]
-fn a_fiber_goes_on_on_another_thread() {
+fn a_fiber_resumes_on_another_thread() {
     const HOPS: usize = 1_000;
     let pool = Arc::new(pool(2));
     let hops = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&hops);
-    let ride = Ride::new(pool.take().unwrap(), move |sides| {
+    let mut ride = Ride::new(pool.take().unwrap(), move |sides| {
         let mut local = black_box(0);
         for _ in 0..HOPS {
             sides.pause();
@@ -134,18 +126,15 @@ fn a_fiber_goes_on_on_another_thread() {
         }
         counted.store(local, Ordering::Relaxed);
     });
-    let mut ride = ride;
     for hop in 0..=HOPS {
-        let mut moved = ride;
         if hop % 10 != 0 {
-            moved.resume();
-            ride = moved;
+            ride.resume();
             continue;
         }
         let (send, receive) = std::sync::mpsc::channel();
         thread::spawn("hop".to_owned(), move || {
-            moved.resume();
-            send.send(moved).unwrap();
+            ride.resume();
+            send.send(ride).unwrap();
         })
         .unwrap()
         .join()
@@ -167,8 +156,8 @@ fn a_backtrace_of_a_fiber_ends_at_its_first_frame() {
     assert!(!ride.resume());
     pool.give(ride.finish());
     let text = receive.recv().unwrap();
-    // The closure, by its file or its path: which depends on the information for debuggers in the
-    // build.
+    // The file or the path of the closure: which one is printed depends on the debug information of
+    // the build.
     let closure = ["context/tests/switch.rs", "context::tests::switch"];
     assert!(closure.iter().any(|place| text.contains(place)), "{text}");
     if cfg!(not(feature = "corosensei")) {
@@ -193,7 +182,7 @@ fn a_context_can_be_prepared_again() {
 
 /// With the portable switch the position is never known.
 #[test]
-fn a_context_stands_nowhere_before_and_after_its_life() {
+fn an_empty_or_ended_context_has_no_frame() {
     assert_eq!(Context::empty().frame(), None);
     let pool = pool(1);
     let mut ride = Ride::new(pool.take().unwrap(), |_| {});

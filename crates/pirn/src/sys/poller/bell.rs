@@ -12,7 +12,7 @@ impl Driver {
     /// # Errors
     /// The error of the system, for example too many descriptors.
     pub(crate) fn bell(&self) -> io::Result<RawFd> {
-        self.made().map(super::door::Poller::bell)
+        self.made().map(super::platform::Poller::bell)
     }
 
     /// Sets whether the owner needs a bell, which counts as a source.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use super::door::{Events, Poller, RawSource};
+use super::platform::{Events, Poller, RawSource};
 use crate::base::mutant::mutant;
 use crate::shim::StaticLock;
 

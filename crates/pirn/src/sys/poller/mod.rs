@@ -11,20 +11,16 @@
 
 #[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_polling))))]
 #[path = "epoll.rs"]
-mod door;
+mod platform;
 
-#[cfg(all(
-    unix,
-    not(all(target_os = "linux", not(pirn_polling))),
-    not(pirn_modelled)
-))]
+#[cfg(all(unix, any(not(target_os = "linux"), pirn_polling), not(pirn_modelled)))]
 #[path = "portable.rs"]
 #[expect(unsafe_code, reason = "sources that stay open until they are removed")]
-mod door;
+mod platform;
 
 #[cfg(any(pirn_modelled, not(unix)))]
 #[path = "modelled.rs"]
-mod door;
+mod platform;
 
 #[cfg(all(
     feature = "io_uring",
@@ -35,8 +31,8 @@ mod bell;
 mod driver;
 mod event;
 
-#[cfg(all(test, pirn_parts))]
-pub(crate) use door::Wire;
-pub(crate) use door::{Events, REPORTS_CLOSED, RawSource};
 pub(crate) use driver::Driver;
 pub(crate) use event::Event;
+#[cfg(all(test, pirn_parts))]
+pub(crate) use platform::Wire;
+pub(crate) use platform::{Events, REPORTS_CLOSED, RawSource};
