@@ -1,8 +1,8 @@
 //! The queue of a limited dispatcher: a bounded number of its fibers are active at a time, and the
 //! others wait in order of arrival.
 //!
-//! A fiber takes its turn when it is given to the pool and has it until it ends. Fibers that wait
-//! here are already counted in the pool (`enqueue::admit`), so the pool does not end before them.
+//! A fiber takes its turn when it is given to the pool and has it until it ends. The [`Turn`] lies in
+//! its locals, which exist whether the fiber runs its closure or not. Fibers that wait here are already counted in the pool (`enqueue::admit`), so the pool does not end before them.
 //!
 //! Limits may be chained: a fiber that has its turn here then waits at the next one, and gives up
 //! both turns at its end.
@@ -11,7 +11,6 @@
 //! * AL1. `active` counts fibers that have been let through and still have their [`Turn`]. While
 //!   fewer than `most` are active, none waits.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::base::list::Fifo;
@@ -34,12 +33,17 @@ struct Places {
     waiting: Fifo<FiberHead>,
 }
 
-/// The right of one fiber to be active. It lies in the fiber's closure, then in the fiber.
-pub(super) struct Turn(Arc<ActiveLimit>);
+/// The right of one fiber to be active.
+struct Turn(Arc<ActiveLimit>);
 
-/// The turn of the running fiber. Dropped last: none of the fiber's code runs after that.
-static TURN: FiberLocal<RefCell<Option<Turn>>> =
-    FiberLocal::lasting(|| RefCell::new(None));
+/// The turn of a fiber. Dropped last: none of the fiber's code runs after that.
+static TURN: FiberLocal<Option<Turn>> = FiberLocal::lasting(|| None);
+
+/// Accepts an admitted fiber that is not published yet.
+pub(super) fn submit(limit: &Arc<ActiveLimit>, fiber: FiberPtr) {
+    TURN.give(fiber, Some(Turn(Arc::clone(limit))));
+    limit.submit(fiber);
+}
 
 impl ActiveLimit {
     pub(super) fn new(
@@ -59,8 +63,8 @@ impl ActiveLimit {
         }
     }
 
-    /// Accepts an admitted fiber with a closure that holds a [`Turn`] of this limit.
-    pub(super) fn submit(&self, fiber: FiberPtr) {
+    /// Gives the fiber its turn here, now or later.
+    fn submit(&self, fiber: FiberPtr) {
         {
             let mut places = self.places.lock();
             if places.active >= self.most {
@@ -72,18 +76,9 @@ impl ActiveLimit {
         self.let_through(fiber);
     }
 
-    /// Counts a fiber that will not run, so that its [`Turn`] can be dropped.
-    pub(super) fn submit_none(&self) {
-        self.places.lock().active += 1;
-        if let Some(further) = &self.further {
-            further.submit_none();
-        }
-    }
-
     /// Returns true if the running fiber has its turn here.
     pub(super) fn is_current(&self) -> bool {
-        let own =
-            TURN.with(|turn| turn.borrow().as_ref().map(|Turn(limit)| Arc::clone(limit)));
+        let own = TURN.with(|turn| turn.as_ref().map(|Turn(limit)| Arc::clone(limit)));
         let mut next = own.as_deref();
         while let Some(limit) = next {
             if std::ptr::eq(limit, self) {
@@ -105,29 +100,13 @@ impl ActiveLimit {
     fn leave(&self) {
         let next = {
             let mut places = self.places.lock();
-            // More than `most` may be active, if one was counted that does not run: no fiber gets
-            // its turn.
-            let next = match places.active > self.most {
-                true => None,
-                false => places.waiting.pop_front(),
-            };
+            let next = places.waiting.pop_front();
             places.active -= usize::from(next.is_none());
             next
         };
         if let Some(fiber) = next {
             self.let_through(fiber);
         }
-    }
-}
-
-impl Turn {
-    pub(super) fn new(limit: &Arc<ActiveLimit>) -> Turn {
-        Turn(Arc::clone(limit))
-    }
-
-    /// Stores the turn in the running fiber, to its end.
-    pub(super) fn keep(self) {
-        TURN.with(|turn| turn.replace(Some(self)));
     }
 }
 

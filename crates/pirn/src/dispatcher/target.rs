@@ -13,9 +13,9 @@ use std::io;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::active_limit::{ActiveLimit, Turn};
+use super::active_limit::{self, ActiveLimit};
 use super::pools::{self, Owned};
-use super::queue_bound::{QueueBound, Slot};
+use super::queue_bound::QueueBound;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::Fresh;
 use crate::runtime::{Handle, Scheduler, visit};
@@ -68,12 +68,6 @@ enum Place {
     Owned(Arc<Owned>),
     /// The caller's worker.
     Unconfined,
-}
-
-/// A fiber's permits under its dispatcher's bounds, held until it starts.
-struct Admission {
-    slot: Option<Slot>,
-    turn: Option<Turn>,
 }
 
 impl Dispatcher {
@@ -330,13 +324,13 @@ impl Dispatcher {
             return Handle::current().run(f);
         };
         pool.refuse_in_start_hook();
-        // Before `wrap`, of which a turn of the limit would be given up that was never taken.
+        // Before `wrap`, which may wait for room in the queue.
         refuse_in_poll();
         visit(pool, self.wrap(f), &|fiber| self.publish(fiber))
     }
 
-    /// Returns the closure of the fiber that runs `f` within the dispatcher's bounds. Waits while
-    /// the queue is full. See DI1.
+    /// Returns the closure of the fiber that runs `f`, with its place in the bounded queue. Waits
+    /// while the queue is full. See DI1.
     #[track_caller]
     pub(crate) fn wrap<F, T>(&self, f: F) -> impl FnOnce() -> T + Send + use<F, T>
     where
@@ -346,12 +340,11 @@ impl Dispatcher {
             (Some(pool), Some(bound)) => Some(bound.enter(!pool.is_current())),
             _ => None,
         };
-        let turn = self.limit.as_ref().map(Turn::new);
-        // Dropped in this order if it does not run: what `f` owns is dropped within the limit.
-        let unrun = (f, Admission { slot, turn });
+        // Dropped in this order if it does not run: a destructor in `f` may need the slot.
+        let started = (slot, f);
         move || {
-            let (f, admission) = unrun;
-            admission.begin();
+            let (slot, f) = started;
+            drop(slot);
             f()
         }
     }
@@ -364,14 +357,11 @@ impl Dispatcher {
             return publish_unconfined(fiber);
         };
         if !enqueue::admit(pool, local) {
-            if let Some(limit) = &self.limit {
-                limit.submit_none();
-            }
             entry::refuse(fiber);
             return;
         }
         match &self.limit {
-            Some(limit) => limit.submit(fiber),
+            Some(limit) => active_limit::submit(limit, fiber),
             None => enqueue::queue(pool, local, fiber),
         }
     }
@@ -457,16 +447,6 @@ impl fmt::Debug for Dispatcher {
             .field("name", &name)
             .field("workers", &self.pool().map(|pool| pool.workers()))
             .finish_non_exhaustive()
-    }
-}
-
-impl Admission {
-    /// Runs on the fiber, before the user's code.
-    fn begin(self) {
-        drop(self.slot);
-        if let Some(turn) = self.turn {
-            turn.keep();
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use pirn::channel;
 use pirn::diag::State;
 use pirn::dispatcher::Dispatcher;
-use pirn::spawn::JoinError;
+use pirn::spawn::{JoinError, JoinHandle};
 
 use crate::executor_kind::{prefix, runtime};
 use crate::util::{LONG, eventually};
@@ -291,32 +291,123 @@ fn a_destructor_has_its_fibers_turn() {
     assert_eq!(one.run(|| 2), 2, "the turn has been given up");
 }
 
-/// What the closure of a cancelled fiber owns is dropped within the limit, too.
+/// What a fiber that does not run owns is dropped within the limit, too: its closure, and its
+/// fiber-locals.
 // Proves: L4.
 #[test]
-fn an_unrun_closure_is_dropped_within_the_limit() {
+fn what_an_unrun_fiber_owns_is_dropped_within_the_limit() {
     static INSIDE: AtomicUsize = AtomicUsize::new(0);
+    static DROPPED: AtomicUsize = AtomicUsize::new(0);
     fn alone_inside() {
         assert_eq!(INSIDE.fetch_add(1, Ordering::SeqCst), 0, "two are inside");
         pirn::sleep(Duration::from_millis(20)).unwrap();
         INSIDE.fetch_sub(1, Ordering::SeqCst);
     }
-    struct Guarded;
-    impl Drop for Guarded {
-        fn drop(&mut self) {
-            // The interrupt of its fiber must not end the wait.
-            pirn::cancel::shield(alone_inside);
+    struct Guarded(bool);
+    impl Clone for Guarded {
+        fn clone(&self) -> Guarded {
+            Guarded(true)
         }
     }
+    impl Drop for Guarded {
+        fn drop(&mut self) {
+            if self.0 {
+                // The interrupt of its fiber must not end the wait.
+                pirn::cancel::shield(alone_inside);
+                DROPPED.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    }
+    pirn::fiber_local! {
+        static INHERITED: Guarded = Guarded(false), inherit;
+    }
     let one = Dispatcher::new(2).unwrap().limited(1);
-    let (tx, rx) = channel::bounded::<()>(0);
-    let first = one.spawn(move || _ = rx.recv());
-    let guarded = Guarded;
-    let second = one.spawn(move || _ = &guarded);
-    let third = one.spawn(alone_inside);
-    second.cancel();
-    drop(tx);
+    pirn::run(|| {
+        INHERITED.with(|_| ());
+        pirn::scope(|s| {
+            let (tx, rx) = channel::bounded::<()>(0);
+            let first = s.spawn_on(&one, move || _ = rx.recv());
+            let guarded = Guarded(true);
+            let second = s.spawn_on(&one, move || _ = &guarded);
+            let third = s.spawn_on(&one, alone_inside);
+            second.cancel();
+            drop(tx);
+            first.join().unwrap();
+            assert!(matches!(second.join(), Err(JoinError::NotRun)));
+            third.join().unwrap();
+        });
+    });
+    // One closure, and the values that three fibers have inherited.
+    assert_eq!(DROPPED.load(Ordering::SeqCst), 4);
+}
+
+/// A destructor in a closure that does not run may use the dispatcher: its fiber has its turn, and
+/// has left the queue.
+// Proves: L4, L8.
+#[test]
+fn an_unrun_closure_may_use_its_own_dispatcher() {
+    struct Uses(Dispatcher, fn(&Dispatcher));
+    impl Drop for Uses {
+        fn drop(&mut self) {
+            (self.1)(&self.0);
+        }
+    }
+    let runs: fn(&Dispatcher) = |one| one.run(|| ());
+    let spawns: fn(&Dispatcher) = |one| one.spawn(|| ()).detach();
+    let one = Dispatcher::io().limited(1);
+    for (one, used) in [(one.clone(), runs), (one.queue_limit(1), spawns)] {
+        let (tx, rx) = channel::bounded::<()>(0);
+        let (begins, begun) = channel::bounded(1);
+        let first = one.spawn(move || {
+            begins.send(()).unwrap();
+            _ = rx.recv();
+        });
+        begun.recv().unwrap();
+        let uses = Uses(one.clone(), used);
+        let second = one.spawn(move || drop(uses));
+        second.cancel();
+        drop(tx);
+        first.join().unwrap();
+        let end = second.join_timeout(LONG).expect("it waits for itself");
+        assert!(matches!(end, Err(JoinError::NotRun)));
+    }
+}
+
+/// A fiber that is refused takes no turn: what its closure owns may wait for one that has to have
+/// its turn first.
+// Proves: L4.
+#[test]
+fn a_refused_fiber_holds_back_no_other() {
+    struct Joins(Option<JoinHandle<()>>);
+    impl Drop for Joins {
+        fn drop(&mut self) {
+            let waited_for = self.0.take().expect("it is dropped once");
+            drop(waited_for.join());
+        }
+    }
+    let runtime = runtime(1);
+    let (one, handle) = (runtime.dispatcher().limited(1), runtime.handle());
+    let (begins, begun) = channel::bounded(1);
+    let go = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&go);
+    let first = one.spawn(move || {
+        begins.send(()).unwrap();
+        while !told.load(Ordering::SeqCst) {
+            pirn::yield_now();
+        }
+    });
+    begun.recv().unwrap();
+    let second = one.spawn(|| ());
+    let ends = thread::spawn(move || runtime.shutdown(LONG).is_ok());
+    eventually("it is closed", || handle.token().is_cancelled());
+    let joins = Joins(Some(second));
+    let refused = thread::spawn(move || drop(one.spawn(move || drop(joins))));
+    // Until the refused closure is being dropped.
+    thread::sleep(Duration::from_millis(50));
+    go.store(true, Ordering::SeqCst);
     first.join().unwrap();
-    assert!(matches!(second.join(), Err(JoinError::NotRun)));
-    third.join().unwrap();
+    eventually("the refused closure has been dropped", || {
+        refused.is_finished()
+    });
+    assert!(ends.join().unwrap());
 }

@@ -35,7 +35,7 @@ fn destroy_own(header: &Header) {
     while let Some(value) = take_newest(header) {
         drop_caught(value);
     }
-    // SAFETY: created by `Box::leak` (see `key::with_locals`), and in the header.
+    // SAFETY: created by `Box::leak` (see `key::with_locals_of`), and in the header.
     let is_empty = |locals: NonNull<Locals>| unsafe { locals.as_ref() }.0.is_empty();
     if header.locals().is_some_and(is_empty) {
         drop(take_list(header));
@@ -46,7 +46,7 @@ fn destroy_own(header: &Header) {
 /// the destructor finds the others there.
 fn take_newest(header: &Header) -> Option<Box<dyn Any>> {
     let mut locals = header.locals()?;
-    // SAFETY: created by `Box::leak` (see `key::with_locals`), and in the header; no user code runs
+    // SAFETY: created by `Box::leak` (see `key::with_locals_of`), and in the header; no user code runs
     // while it is borrowed.
     let entries = unsafe { &mut locals.as_mut().0 };
     let newest = entries.iter().rposition(|entry| !entry.lasting)?;

@@ -104,16 +104,29 @@ impl<T: 'static> FiberLocal<T> {
         let key = std::ptr::from_ref(self).addr();
         let value = match find(key) {
             Some(value) => value,
-            None => insert(Entry {
-                key,
-                value: Box::new((self.init)()),
-                inherit: self.inherit,
-                lasting: self.lasting,
-            }),
+            None => insert(self.entry((self.init)())),
         };
         // SAFETY: boxed, and dropped only when its fiber ends, after every frame of it.
         let value = unsafe { value.as_ref() };
         f(value.downcast_ref().unwrap_or_else(|| refuse(value)))
+    }
+}
+
+impl<T: 'static> FiberLocal<T> {
+    /// Sets the value of `fiber`, which is not published yet and has none.
+    pub(crate) fn give(&'static self, fiber: FiberPtr, value: T) {
+        let entry = self.entry(value);
+        // H2: the caller owns it.
+        with_locals_of(fiber.header(), |locals| locals.0.push(entry));
+    }
+
+    fn entry(&'static self, value: T) -> Entry {
+        Entry {
+            key: std::ptr::from_ref(self).addr(),
+            value: Box::new(value),
+            inherit: self.inherit,
+            lasting: self.lasting,
+        }
     }
 }
 
@@ -267,12 +280,16 @@ impl<T> fmt::Debug for FiberLocal<T> {
 fn with_locals<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
     let fiber = current::identity(current::local());
     // H2: the running fiber owns its header.
-    let header = fiber.header();
+    with_locals_of(fiber.header(), f)
+}
+
+/// As [`with_locals`], with those of the header's fiber, which is the caller's (H2).
+fn with_locals_of<R>(header: &Header, f: impl FnOnce(&mut Locals) -> R) -> R {
     let mut locals = header
         .locals()
         .unwrap_or_else(|| NonNull::from(Box::leak(Box::new(Locals(Vec::new())))));
     header.set_locals(Some(locals));
-    // SAFETY: leaked by `with_locals` or `give_to`, and freed by `destroy` only; `f` cannot
+    // SAFETY: leaked here or by `give_to`, and freed by `destroy` only; `f` cannot
     // re-enter.
     f(unsafe { locals.as_mut() })
 }
