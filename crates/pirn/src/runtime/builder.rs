@@ -474,8 +474,9 @@ impl Builder {
     }
 
     /// Sets a hook that is called on each worker's thread before it runs its first fiber. The
-    /// thread is then still a plain one; its name ends with the number of the worker, from 0. The
-    /// hook may spawn fibers on this runtime, but not wait for them, because they may need this
+    /// thread is then still a plain one; its name ends with the number of the worker, from 0. This
+    /// runtime is the [current](super::Handle::current) one of the hook, unless it enters another.
+    /// The hook may spawn fibers on it, but not wait for them, because they may need this
     /// very thread. [`run`](super::Handle::run), scopes and [`wait_idle`](super::Handle::wait_idle)
     /// of this runtime panic in it, and so does joining any fiber that has not ended. A panic in
     /// the hook is caught.

@@ -87,7 +87,8 @@ where
 
 impl Handle {
     /// Returns the runtime of the calling fiber; else the one that the thread has entered; else the
-    /// default one, which is created if necessary.
+    /// one in the [start hook](Builder::on_thread_start) of which the thread is; else the default
+    /// one, which is created if necessary.
     ///
     /// # Panics
     /// If the default runtime does not exist and cannot be created.

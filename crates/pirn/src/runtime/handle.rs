@@ -49,8 +49,8 @@ impl Handle {
         &self.pool
     }
 
-    /// Returns the runtime of the calling fiber; else the one that the thread has entered; else
-    /// `None`, also if there is a default one.
+    /// Returns the runtime of the calling fiber; else the one that the thread has entered; else the
+    /// one in the start hook of which the thread is; else `None`, also if there is a default one.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -66,7 +66,11 @@ impl Handle {
     pub fn try_current() -> Option<Handle> {
         match enqueue::pool_of(current::local()) {
             Some(pool) => Some(Handle::of(Arc::clone(pool))),
-            None => ENTERED.with(|entered| entered.borrow().last().cloned()),
+            None => {
+                let entered = ENTERED.with(|entered| entered.borrow().last().cloned());
+                entered
+                    .or_else(|| enqueue::starting_pool(current::local()).map(Handle::of))
+            }
         }
     }
 

@@ -175,7 +175,7 @@ impl Drop for Runtime {
         }
         if pool.is_current() || pool.is_starting() {
             pool.abandon();
-        } else if polling::forbids_waiting(current::local()) && !pool.is_by_hand() {
+        } else if polling::forbids_waiting(current::local()) {
             pool.drain_alone();
         } else {
             // UNWIND: without this a failed assertion would become a hang.

@@ -48,7 +48,7 @@ fn an_installed_runtime_is_the_default() {
                 .workers(1)
                 .install()
                 .unwrap();
-            let name = pirn::run(|| std::thread::current().name().map(str::to_owned));
+            let name = pirn::run(thread_name);
             assert_eq!(name.as_deref(), Some("mine-0"));
             shutdown_default(LONG).unwrap();
             Runtime::builder()
@@ -56,7 +56,7 @@ fn an_installed_runtime_is_the_default() {
                 .workers(1)
                 .install()
                 .unwrap();
-            let name = pirn::run(|| std::thread::current().name().map(str::to_owned));
+            let name = pirn::run(thread_name);
             assert_eq!(name.as_deref(), Some("next-0"));
         },
     );
@@ -91,6 +91,33 @@ fn a_failed_install_leaves_the_default_runtime_usable() {
     }
 }
 
+/// In its start hook the runtime that is being installed is the current one: the hook creates no
+/// other default one.
+#[test]
+fn a_start_hook_uses_the_runtime_that_is_installed() {
+    let name = "default_runtime::a_start_hook_uses_the_runtime_that_is_installed";
+    let ended = apart(name, &[], || {
+        let (tx, rx) = pirn::channel::unbounded();
+        let hook = move || {
+            let tx = tx.clone();
+            assert!(Handle::try_current().is_some());
+            pirn::spawn(move || tx.send(thread_name()).unwrap()).detach();
+        };
+        let builder = Builder::new().name("mine").workers(1).prewarm(4_096);
+        let installed = builder.on_thread_start(hook).install();
+        installed.expect("no other runtime is made");
+        assert_eq!(pirn::run(thread_name).as_deref(), Some("mine-0"));
+        assert_eq!(rx.recv().unwrap().as_deref(), Some("mine-0"));
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
+    }
+}
+
+fn thread_name() -> Option<String> {
+    std::thread::current().name().map(str::to_owned)
+}
+
 /// Of several threads that install a runtime, one succeeds, and its runtime is the default one.
 #[test]
 fn one_of_several_installs_succeeds() {
@@ -114,8 +141,7 @@ fn one_of_several_installs_succeeds() {
                 assert_eq!(names.next(), None, "more than one is installed");
                 first
             });
-            let name = pirn::run(|| std::thread::current().name().map(str::to_owned));
-            assert_eq!(name, Some(format!("n{installed}-0")));
+            assert_eq!(pirn::run(thread_name), Some(format!("n{installed}-0")));
             shutdown_default(LONG).unwrap();
         }
     });

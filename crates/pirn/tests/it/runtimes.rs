@@ -512,3 +512,48 @@ fn a_runtime_may_end_inside_a_poll() {
     });
     stops.recv().unwrap();
 }
+
+/// A runtime without workers may end inside a poll, with or without fibers.
+#[test]
+fn a_runtime_by_hand_may_end_inside_a_poll() {
+    let ended = Arc::new(AtomicBool::new(false));
+    for has_fiber in [false, true] {
+        let flag = Arc::clone(&ended);
+        let seven = runtime(1).run(|| {
+            pirn::future::wait(async {
+                let own = Runtime::builder().workers(0).build().unwrap();
+                if has_fiber {
+                    own.spawn(move || flag.store(true, Ordering::SeqCst))
+                        .detach();
+                }
+                drop(own);
+                7
+            })
+        });
+        assert_eq!(seven, Ok(7));
+    }
+    crate::util::eventually("its fiber has run", || ended.load(Ordering::SeqCst));
+}
+
+/// The stop hook of a worker may drop the runtime, which waits for all threads but this one.
+#[test]
+fn a_stop_hook_may_drop_its_runtime() {
+    static KEPT: std::sync::Mutex<Option<Runtime>> = std::sync::Mutex::new(None);
+    static DROPPED: AtomicBool = AtomicBool::new(false);
+    let hook = || {
+        let kept = KEPT.lock().unwrap().take();
+        if let Some(own) = kept {
+            let dropped = catch_unwind(AssertUnwindSafe(|| drop(own)));
+            DROPPED.store(dropped.is_ok(), Ordering::SeqCst);
+        }
+    };
+    let builder = Runtime::builder().workers(2).prewarm(0);
+    let runtime = builder.on_thread_stop(hook).build().unwrap();
+    let handle = runtime.handle();
+    // Both workers have a thread.
+    let all: Vec<_> = (0..100).map(|_| handle.spawn(pirn::yield_now)).collect();
+    all.into_iter().for_each(|fiber| fiber.join().unwrap());
+    *KEPT.lock().unwrap() = Some(runtime);
+    handle.set_workers(std::num::NonZero::<usize>::MIN);
+    crate::util::eventually("it has been dropped", || DROPPED.load(Ordering::SeqCst));
+}

@@ -97,6 +97,10 @@ impl Pool {
     /// cannot wait for it.
     pub(crate) fn drain_alone(self: &Arc<Self>) {
         self.end_alone(Phase::Draining);
+        let is_undriven = || self.threads.driver.lock().is_none();
+        if self.is_by_hand() && self.live() > 0 && is_undriven() {
+            self.drive_elsewhere();
+        }
     }
 
     fn end_alone(self: &Arc<Self>, phase: Phase) {

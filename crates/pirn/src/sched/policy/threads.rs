@@ -247,7 +247,7 @@ impl Pool {
     }
 
     /// Waits for the threads, which are about to end, except those of the workers in `except`,
-    /// which are left alone.
+    /// which are left alone, and except the caller, whose stop hook may drop the runtime.
     pub(in crate::sched) fn join_threads(&self, except: &[usize]) {
         let (working, leaving) = {
             let mut roster = self.threads.lock();
@@ -261,7 +261,8 @@ impl Pool {
                 Some(worker) => !except.contains(worker),
             })
             .map(|(_, thread)| thread);
-        for thread in working.chain(leaving) {
+        let own = shim::thread::current().id();
+        for thread in working.chain(leaving).filter(|t| t.thread().id() != own) {
             // A worker's panic would be a bug; the panic hook has printed it.
             let _ = thread.join();
         }

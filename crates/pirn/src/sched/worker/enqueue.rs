@@ -117,6 +117,19 @@ pub(crate) fn pool_of(local: &Local) -> Option<&Arc<Pool>> {
     Worker::of(local).map(|worker| &worker.pool)
 }
 
+/// Returns the pool in the start hook of which this thread is.
+pub(crate) fn starting_pool(local: &Local) -> Option<Arc<Pool>> {
+    let pool: *const Pool = local.starting().cast();
+    if pool.is_null() {
+        return None;
+    }
+    // SAFETY: of an `Arc` that the caller of the hook keeps until the hook has ended.
+    Some(unsafe {
+        Arc::increment_strong_count(pool);
+        Arc::from_raw(pool)
+    })
+}
+
 /// Returns the process that made the pool of this thread.
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
 pub(crate) fn process_of(local: &Local) -> Option<Process> {
