@@ -247,7 +247,7 @@ impl Pool {
     }
 
     /// Waits for the threads, which are about to end, except those of the workers in `except`,
-    /// which are left alone, and except the caller, whose stop hook may drop the runtime.
+    /// which are left alone, and except the caller's: a stop hook may drop the runtime.
     pub(in crate::sched) fn join_threads(&self, except: &[usize]) {
         let (working, leaving) = {
             let mut roster = self.threads.lock();

@@ -7,6 +7,7 @@
 //! the queue here is worth its wake-up. The monitor handles a shorter queue that is still there
 //! after a while.
 
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Instant;
@@ -124,10 +125,8 @@ pub(crate) fn starting_pool(local: &Local) -> Option<Arc<Pool>> {
         return None;
     }
     // SAFETY: of an `Arc` that the caller of the hook keeps until the hook has ended.
-    Some(unsafe {
-        Arc::increment_strong_count(pool);
-        Arc::from_raw(pool)
-    })
+    let kept = ManuallyDrop::new(unsafe { Arc::from_raw(pool) });
+    Some(Arc::clone(&kept))
 }
 
 /// Returns the process that made the pool of this thread.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::Event;
 use crate::shim;
-use crate::sys::calls;
+use crate::sys::{Process, calls};
 
 pub(crate) type RawSource = RawFd;
 
@@ -26,6 +26,8 @@ const BELL: u64 = u64::MAX;
 pub(crate) struct Poller {
     epoll: OwnedFd,
     bell: OwnedFd,
+    /// The process that made it. A child of `fork` has the same descriptors.
+    process: Process,
 }
 
 /// Room for a batch of events, allocated at its first use.
@@ -74,7 +76,11 @@ impl Poller {
     pub(crate) fn new() -> io::Result<Poller> {
         let epoll = calls::epoll_create()?;
         let bell = calls::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK)?;
-        let poller = Poller { epoll, bell };
+        let poller = Poller {
+            epoll,
+            bell,
+            process: Process::this(),
+        };
         poller.control(
             libc::EPOLL_CTL_ADD,
             poller.bell.as_raw_fd(),
@@ -123,7 +129,11 @@ impl Poller {
         }
     }
 
+    /// Removes a source; in a child of `fork` it stays, since it is the parent's.
     pub(crate) fn remove(&self, source: RawSource) {
+        if !self.process.is_this() {
+            return;
+        }
         // Failure: the owner of the descriptor has closed it unnoticed, which has removed it.
         let _ = self.control(libc::EPOLL_CTL_DEL, source, 0, 0);
     }
