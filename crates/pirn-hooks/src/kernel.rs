@@ -107,6 +107,17 @@ pub(crate) fn is_broken(fd: c_int, writes: bool) -> bool {
     poll_now(&mut polled).is_ok() && polled[0].revents & broken != 0
 }
 
+/// Returns whether the reading side is closed. A call that may wait returns 0 on a datagram socket
+/// then, and one that may not, `EAGAIN`.
+pub(crate) fn is_read_closed(fd: c_int) -> bool {
+    let mut polled = [pollfd {
+        fd,
+        events: libc::POLLRDHUP,
+        revents: 0,
+    }];
+    poll_now(&mut polled).is_ok() && polled[0].revents & libc::POLLRDHUP != 0
+}
+
 /// Polls without waiting. A signal that is pending at that moment makes the system return `EINTR`
 /// although nothing was waited for; then polls again.
 pub(crate) fn poll_now(polled: &mut [pollfd]) -> Outcome {
@@ -164,6 +175,10 @@ pub(crate) fn is_listening(fd: c_int) -> bool {
 /// Returns whether it is a socket that transfers a stream of bytes.
 pub(crate) fn is_stream_socket(fd: c_int) -> bool {
     option(fd, libc::SOL_SOCKET, libc::SO_TYPE) == Ok(libc::SOCK_STREAM)
+}
+
+pub(crate) fn is_unix_socket(fd: c_int) -> bool {
+    option(fd, libc::SOL_SOCKET, libc::SO_DOMAIN) == Ok(libc::AF_UNIX)
 }
 
 /// Returns whether reads and writes are those of a file, which never waits for another process.

@@ -82,7 +82,10 @@
 //! * `connect` sets `O_NONBLOCK` for the time of one system call. Another call on the same socket
 //!   may return `EAGAIN` then.
 //! * `fcntl(F_SETLKW)` never returns `EDEADLK`.
-//! * `SO_RCVLOWAT` does not apply: a receive returns what is there.
+//! * `SO_RCVLOWAT` does not apply: a receive returns what is there. The time limits of a Unix stream
+//!   and of `recvmmsg` are for the whole call; Linux begins them anew for each buffer or message.
+//! * A read of a terminal with `VMIN` 0 waits for a byte, and one of a named pipe that no writer has
+//!   opened waits for a writer.
 //! * The functions are no cancellation points of `pthread_cancel`.
 //! * In a child of `fork`, calls do what libc does.
 //!

@@ -10,7 +10,7 @@ use crate::region::may_park;
 use crate::stats::Function;
 
 /// The first pause, which is doubled each time, and the longest one.
-const PAUSES: (Duration, Duration) =
+pub(crate) const PAUSES: (Duration, Duration) =
     (Duration::from_millis(1), Duration::from_millis(32));
 
 /// # Safety
@@ -86,7 +86,7 @@ fn acquire((function, fd): (Function, c_int), attempt: impl Fn() -> Outcome) -> 
     loop {
         call.check(fd)?;
         match attempt() {
-            Err(libc::EWOULDBLOCK | libc::EACCES) => {}
+            Err(libc::EAGAIN) => {}
             done => return done,
         }
         function.count_park();

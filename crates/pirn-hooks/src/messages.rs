@@ -8,7 +8,7 @@ use libc::{iovec, mmsghdr, msghdr, ssize_t, timespec};
 
 use crate::descriptor::Call;
 use crate::kernel::{Outcome, answer, answer_int, call, is_blocking};
-use crate::operation::Operation;
+use crate::operation::{Failed, Operation};
 use crate::region::is_parking;
 use crate::sockets::{connects, never_waits};
 use crate::stats::Function;
@@ -35,7 +35,11 @@ pub(crate) unsafe extern "C" fn recvmsg(
         return answer(kernel(flags));
     }
     let operation = Operation::reads(Function::Recvmsg, fd);
-    answer(operation.run(|| kernel(flags | libc::MSG_DONTWAIT)))
+    let failed = Failed::default();
+    answer(operation.run(|| {
+        let attempt = kernel(flags | libc::MSG_DONTWAIT);
+        failed.or_end(fd, attempt, || kernel(flags))
+    }))
 }
 
 /// # Safety
@@ -121,7 +125,11 @@ pub(crate) unsafe extern "C" fn recvmmsg(
         return answer_int(kernel(0, flags));
     }
     let operation = Operation::reads(Function::Recvmmsg, fd);
-    let attempt = |moved| kernel(moved, flags | libc::MSG_DONTWAIT);
+    let failed = Failed::default();
+    let attempt = |moved| {
+        let attempt = kernel(moved, flags | libc::MSG_DONTWAIT);
+        failed.or_end(fd, attempt, || kernel(moved, flags))
+    };
     answer_int(match flags & libc::MSG_WAITFORONE {
         0 => operation.run_to_end(count as usize, attempt),
         _ => operation.run(|| attempt(0)),

@@ -1,5 +1,6 @@
 //! How a call on one descriptor waits: attempts that never block, and parks between them.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_short};
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use pirn::time::now;
 
 use crate::descriptor::{Call, Ended, Record, errno_of, record};
 use crate::kernel::{
-    self, Outcome, is_blocking, is_broken, is_file, is_ready, time_limit,
+    self, Outcome, is_blocking, is_broken, is_file, is_read_closed, is_ready, time_limit,
 };
 use crate::stats::Function;
 
@@ -222,6 +223,28 @@ impl Operation {
         match is_ready(self.fd, self.events()) {
             true => call(),
             false => Err(libc::EAGAIN),
+        }
+    }
+}
+
+/// Whether a receive has failed with `EAGAIN`.
+#[derive(Default)]
+pub(crate) struct Failed(Cell<bool>);
+
+impl Failed {
+    /// Returns the result of an attempt, or of `plain`, which may wait, if the attempts of a call
+    /// fail with `EAGAIN` for ever: on a datagram socket with a closed reading side. There `plain`
+    /// returns at once. Asks the system from the second failure on.
+    pub(crate) fn or_end(
+        &self,
+        fd: c_int,
+        attempt: Outcome,
+        plain: impl FnOnce() -> Outcome,
+    ) -> Outcome {
+        let has_failed = attempt == Err(libc::EAGAIN);
+        match has_failed && self.0.replace(true) && is_read_closed(fd) {
+            true => plain(),
+            false => attempt,
         }
     }
 }

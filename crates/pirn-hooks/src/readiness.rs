@@ -16,6 +16,7 @@ use pirn::time::now;
 
 use crate::descriptor::{Call, Ended, ending, errno_of, record};
 use crate::kernel::{self, Outcome, answer_int, call, duration_of, is_blocking};
+use crate::locks::PAUSES;
 use crate::operation::ShortWaits;
 use crate::region::is_parking;
 use crate::stats::Function;
@@ -374,8 +375,29 @@ fn wait_for_any(
     {
         return done;
     }
-    let _block = function.blocks();
-    ask(until.map(|until| until.saturating_duration_since(now())))
+    ask_again_and_again(function, until, &mut ask)
+}
+
+/// Asks until the answer is not 0, and sleeps in between: for what cannot be watched. Linux has room
+/// for 500 epoll instances that watch one object and are watched themselves, and a process for so
+/// many descriptors.
+fn ask_again_and_again(
+    function: Function,
+    until: Option<Instant>,
+    ask: &mut impl FnMut(Option<Duration>) -> Outcome,
+) -> Outcome {
+    let (mut pause, longest) = PAUSES;
+    loop {
+        let ready = ask(Some(Duration::ZERO))?;
+        let left = until.map(|until| until.saturating_duration_since(now()));
+        if ready != 0 || left == Some(Duration::ZERO) {
+            return Ok(ready);
+        }
+        function.count_park();
+        let next = left.map_or(pause, |left| left.min(pause));
+        pirn::sleep(next).map_err(errno_of)?;
+        pause = longest.min(2 * pause);
+    }
 }
 
 /// Returns the side of a descriptor that has exactly these events.

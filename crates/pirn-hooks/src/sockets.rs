@@ -18,9 +18,9 @@ use pirn::time::now;
 use crate::descriptor::{Call, Ended, errno_of};
 use crate::kernel::{
     self, Outcome, answer, answer_int, call, is_blocking, is_listening, is_ready,
-    is_stream_socket,
+    is_stream_socket, is_unix_socket,
 };
-use crate::operation::Operation;
+use crate::operation::{Failed, Operation};
 use crate::region::{is_parking, may_park};
 use crate::stats::Function;
 
@@ -129,7 +129,11 @@ fn receive(
         true => Operation::drains(function, fd, length),
         false => Operation::reads(function, fd),
     };
-    let attempt = |moved| kernel(moved, flags | libc::MSG_DONTWAIT);
+    let failed = Failed::default();
+    let attempt = |moved| {
+        let attempt = kernel(moved, flags | libc::MSG_DONTWAIT);
+        failed.or_end(fd, attempt, || kernel(moved, flags))
+    };
     if flags & libc::MSG_WAITALL == 0 {
         return operation.run(|| attempt(0));
     }
@@ -288,7 +292,7 @@ fn establish(fd: c_int, kernel: impl Fn() -> Outcome) -> Outcome {
                 return finish((fd, call), until, kernel);
             }
             // The queue of a Unix socket is full, and the system does not report when it is not.
-            Err(libc::EAGAIN) => pause(until)?,
+            Err(libc::EAGAIN) if is_unix_socket(fd) => pause(until)?,
             done => return done,
         }
     }

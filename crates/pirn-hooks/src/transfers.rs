@@ -10,7 +10,7 @@ use std::ffi::{c_int, c_void};
 use libc::{iovec, size_t, ssize_t};
 
 use crate::kernel::{Outcome, answer, call, is_file, is_pipe};
-use crate::operation::Operation;
+use crate::operation::{Failed, Operation};
 use crate::region::is_parking;
 use crate::sockets;
 use crate::stats::Function;
@@ -92,7 +92,8 @@ fn read_into(
     plain: impl Fn() -> Outcome,
 ) -> Outcome {
     let fd = operation.fd;
-    let received = operation.run(|| receive(fd, whole));
+    let failed = Failed::default();
+    let received = operation.run(|| failed.or_end(fd, receive(fd, whole), &plain));
     if received != Err(libc::ENOTSOCK) {
         return received;
     }
@@ -146,7 +147,12 @@ pub(crate) unsafe extern "C" fn write(
         iov_base: buffer.cast_mut(),
         iov_len: length,
     }];
-    answer(write_out_of(Operation::writes(Function::Write, fd), &part))
+    let plain = || call!(SYS_write, fd, buffer, length);
+    answer(write_out_of(
+        Operation::writes(Function::Write, fd),
+        &part,
+        plain,
+    ))
 }
 
 /// # Safety
@@ -157,17 +163,19 @@ pub(crate) unsafe extern "C" fn writev(
     list: *const iovec,
     count: c_int,
 ) -> ssize_t {
+    let plain = || call!(SYS_writev, fd, list, count);
     let valid = valid(list, count).filter(|_| !is_standard(fd) && is_parking());
     let Some(count) = valid else {
-        return answer(call!(SYS_writev, fd, list, count));
+        return answer(plain());
     };
     Function::Writev.count_call();
     // SAFETY: the caller's promise.
     let whole = unsafe { parts(list, count) };
     if total(whole) == 0 {
-        return answer(call!(SYS_writev, fd, list, count));
+        return answer(plain());
     }
-    answer(write_out_of(Operation::writes(Function::Writev, fd), whole))
+    let operation = Operation::writes(Function::Writev, fd);
+    answer(write_out_of(operation, whole, plain))
 }
 
 /// Returns whether it is standard output or error. `std` holds a lock by thread over the call,
@@ -176,7 +184,11 @@ fn is_standard(fd: c_int) -> bool {
     matches!(fd, libc::STDOUT_FILENO | libc::STDERR_FILENO)
 }
 
-fn write_out_of(operation: Operation, whole: &[iovec]) -> Outcome {
+fn write_out_of(
+    operation: Operation,
+    whole: &[iovec],
+    plain: impl Fn() -> Outcome,
+) -> Outcome {
     let fd = operation.fd;
     let total = total(whole);
     let sent = operation.run_to_end(total, |moved| {
@@ -190,7 +202,7 @@ fn write_out_of(operation: Operation, whole: &[iovec]) -> Outcome {
     // Other objects, such as terminals, cannot be asked how much they take.
     if !is_pipe(fd) {
         let _block = operation.function.blocks();
-        return call!(SYS_writev, fd, whole.as_ptr(), whole.len());
+        return plain();
     }
     operation.run_to_end(total, |moved| {
         let rest = rest(whole, moved);

@@ -117,3 +117,25 @@ fn a_child_does_not_run_other_fibers() {
         std::fs::remove_file(path).unwrap();
     });
 }
+
+/// A child of `fork` that drops a socket of `net` leaves the parent's registration alone.
+#[test]
+fn a_child_may_drop_a_socket() {
+    one_worker().run(|| {
+        let (mut one, mut other) = pirn::net::UnixStream::pair().unwrap();
+        // Registers it.
+        let early = pirn::timeout(Duration::from_millis(1), || one.read(&mut [0]));
+        assert!(early.is_err());
+        let mut here = Some(one);
+        raw::in_child(|| drop(here.take()));
+        let mut one = here.expect("only the child has taken it");
+        let late = pirn::spawn(move || {
+            pirn::sleep(Duration::from_millis(20)).unwrap();
+            other.write_all(b"x").unwrap();
+            other
+        });
+        let read = pirn::timeout(Duration::from_secs(10), || one.read(&mut [0]));
+        assert_eq!(read.expect("the event is lost").unwrap(), 1);
+        drop(late.join().unwrap());
+    });
+}

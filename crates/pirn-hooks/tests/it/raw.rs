@@ -442,6 +442,21 @@ pub(crate) fn set_buffers(fd: &impl AsRawFd, size: c_int) {
     }
 }
 
+/// Runs `f` in a child of `fork`, which ends after that, and waits for the child.
+pub(crate) fn in_child(f: impl FnOnce()) {
+    // SAFETY: the child has one thread; it calls `f` and ends at once.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        f();
+        // SAFETY: ends the child without the parent's handlers.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    // SAFETY: the child is this process's, and its status is written here.
+    let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!((ended, status), (child, 0));
+}
+
 /// Closes the connection with a reset.
 pub(crate) fn reset(stream: TcpStream) {
     let linger = libc::linger {

@@ -234,3 +234,26 @@ fn a_call_that_blocks_for_long_is_reported_once_for_its_spawn_line() {
     let short = (0..20).map(|_| reports("5").len());
     assert_eq!(short.min(), Some(0));
 }
+
+/// Linux has room for 500 epoll instances that watch one object and are watched themselves. The
+/// calls beyond that ask again and again.
+// Proves: T4.
+#[test]
+fn more_than_five_hundred_poll_one_descriptor() {
+    on_one_worker(|| {
+        let (stop, mut stops) = io::pipe().unwrap();
+        let (other, _kept) = io::pipe().unwrap();
+        let both = [
+            (stop.as_raw_fd(), libc::POLLIN),
+            (other.as_raw_fd(), libc::POLLIN),
+        ];
+        let poll = move || within(|| raw::poll(&both, -1)).unwrap().0;
+        let all: Vec<_> = (0..520).map(|_| spawn(poll)).collect();
+        sleep(Duration::from_millis(50)).unwrap();
+        stops.write_all(b"x").unwrap();
+        all.into_iter()
+            .for_each(|one| assert_eq!(one.join().unwrap(), 1));
+        let early = raw::poll(&both[1..], 1).unwrap();
+        assert_eq!(early.0, 0);
+    });
+}

@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::time::Duration;
 
@@ -182,6 +183,41 @@ fn the_first_send_may_connect() {
             assert_eq!(&got, b"fast");
         }
         assert_eq!(blocks("sendto") - before, 3);
+    });
+}
+
+/// As for a thread: the receive returns nothing.
+// Proves: T2.
+#[test]
+fn a_shut_down_datagram_socket_ends_the_receive() {
+    let receives: [fn(&UnixDatagram) -> io::Result<usize>; 3] = [
+        |socket| socket.recv(&mut [0; 8]),
+        |socket| socket.recv_from(&mut [0; 8]).map(|(length, _)| length),
+        |socket| raw::read(socket, &mut [0; 8]),
+    ];
+    for receive in receives {
+        on_one_worker(move || {
+            let (one, other) = UnixDatagram::pair().unwrap();
+            let same = one.try_clone().unwrap();
+            let ends = spawn(move || {
+                pirn::sleep(Duration::from_millis(5)).unwrap();
+                same.shutdown(std::net::Shutdown::Read).unwrap();
+            });
+            other.send(b"before").unwrap();
+            assert_eq!(receive(&one).unwrap(), 6);
+            assert_eq!(receive(&one).unwrap(), 0);
+            ends.join().unwrap();
+        });
+    }
+    on_one_worker(|| {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let same = socket.try_clone().unwrap();
+        let ends = spawn(move || {
+            pirn::sleep(Duration::from_millis(5)).unwrap();
+            raw::shut_down(same.as_raw_fd());
+        });
+        assert_eq!(socket.recv(&mut [0; 8]).unwrap(), 0);
+        ends.join().unwrap();
     });
 }
 
