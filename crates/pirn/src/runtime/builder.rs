@@ -475,10 +475,11 @@ impl Builder {
 
     /// Sets a hook that is called on each worker's thread before it runs its first fiber. The
     /// thread is then still a plain one; its name ends with the number of the worker, from 0. This
-    /// runtime is the [current](super::Handle::current) one of the hook, unless it enters another.
+    /// runtime is the [current](super::Handle::current) one, unless the thread has entered another.
     /// The hook may spawn fibers on it, but not wait for them, because they may need this
     /// very thread. [`run`](super::Handle::run), scopes and [`wait_idle`](super::Handle::wait_idle)
-    /// of this runtime panic in it, and so does joining any fiber that has not ended. A panic in
+    /// of this runtime panic in it, and so do joining any fiber that has not ended, and waits of a
+    /// [`TaskGroup`](crate::scope::TaskGroup). A panic in
     /// the hook is caught.
     ///
     /// # Examples

@@ -183,6 +183,9 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// Counts one more fiber, waiting at the limit; returns false if the caller was interrupted.
     #[track_caller]
     fn has_room(&self) -> bool {
+        if self.limit != usize::MAX {
+            current::refuse_in_start_hook(current::local());
+        }
         let spec = match self.limit {
             usize::MAX => Spec::of(Reason::Group),
             _ if begin(Operation::Join, 0).is_err() => return false,
@@ -198,7 +201,8 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// The interrupt of the caller, if no fiber has ended yet.
     ///
     /// # Panics
-    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait;
+    /// and in an [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
     ///
     /// # Cancellation
     /// An interruption point, but not if a result is available or no fiber is left. Parks a fiber,
@@ -220,6 +224,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// ```
     #[track_caller]
     pub fn join_next(&self) -> Result<Option<Result<T, JoinError>>, Interrupt> {
+        current::refuse_in_start_hook(current::local());
         let next = self.members.take_next(&Spec::interruptible(Reason::Group));
         consume_budget(Operation::Join, 0);
         match next {
@@ -237,7 +242,8 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// The interrupt of the caller. It returns `Ok` even then if no fiber is alive.
     ///
     /// # Panics
-    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait;
+    /// and in an [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
     ///
     /// # Cancellation
     /// An interruption point, but not if no fiber is alive. Parks a fiber, blocks a plain
@@ -259,6 +265,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     #[doc(alias = "join_all")]
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
+        current::refuse_in_start_hook(current::local());
         let spec = Spec::interruptible(Reason::Group);
         self.members.wait(&spec).ended().map(drop)
     }
@@ -289,6 +296,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// ```
     #[track_caller]
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
+        current::refuse_in_start_hook(current::local());
         let spec = Spec::interruptible(Reason::Group).until(deadline_in(limit));
         self.members.wait(&spec).ended()
     }

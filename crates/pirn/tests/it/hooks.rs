@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use pirn::runtime::{Handle, Scheduler};
+use pirn::scope::TaskGroup;
 use pirn::{Runtime, channel};
 
 use crate::util::{LONG, SCHEDULERS, eventually};
@@ -207,11 +208,22 @@ fn a_stop_hook_that_panics() {
 #[test]
 fn a_start_hook_cannot_wait_for_its_runtime() {
     type Wait = fn(&Handle);
-    let waits: [(&str, Wait); 4] = [
+    fn in_group(wait: fn(&TaskGroup<()>)) {
+        let group = TaskGroup::new();
+        group.spawn(|| ()).unwrap();
+        wait(&group);
+    }
+    let waits: [(&str, Wait); 8] = [
         ("run", |own| own.run(|| ())),
         ("scope", |own| own.scope(|s| drop(s.spawn(|| ())))),
         ("wait_idle", |own| own.wait_idle().unwrap()),
         ("join", |own| _ = own.spawn(|| ()).join()),
+        ("group", |_| in_group(|group| group.wait().unwrap())),
+        ("join_next", |_| in_group(|group| _ = group.join_next())),
+        ("wait_timeout", |_| {
+            in_group(|group| _ = group.wait_timeout(LONG));
+        }),
+        ("limited", |_| _ = TaskGroup::new().limit(1).spawn(|| ())),
     ];
     for scheduler in SCHEDULERS {
         for (name, wait) in waits {

@@ -29,6 +29,15 @@ impl Schedule for BlockInPlace {
 pub(crate) const IN_START_HOOK: &str =
     "an on_thread_start hook waits for fibers of the runtime that it is part of";
 
+/// Refuses a wait for fibers in a start hook, which may be those of its runtime.
+///
+/// # Panics
+/// In the start hook of any runtime.
+#[track_caller]
+pub(crate) fn refuse_in_start_hook(local: &Local) {
+    assert!(local.starting().is_null(), "{IN_START_HOOK}");
+}
+
 /// Returns the caller's present moment: by its runtime's clock on a fiber, else by the real one.
 #[inline]
 pub(crate) fn now(local: &Local) -> Instant {

@@ -9,5 +9,7 @@ mod record;
 
 pub(super) use here::unwound;
 pub(crate) use here::{as_thread, is_unwinding, local};
-pub(crate) use identity::{BlockInPlace, IN_START_HOOK, identity, known, now, number};
+pub(crate) use identity::{
+    BlockInPlace, IN_START_HOOK, identity, known, now, number, refuse_in_start_hook,
+};
 pub(crate) use record::{AfterSwitch, Local, Polling};
