@@ -23,7 +23,9 @@ pub(crate) unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
     }
     Function::Flock.count_call();
     let attempt = || kernel(operation | libc::LOCK_NB);
-    answer_int(acquire((Function::Flock, fd), attempt))
+    answer_int(acquire((Function::Flock, fd), attempt, || {
+        kernel(operation)
+    }))
 }
 
 /// In C the last argument depends on the command. On the platforms of this crate it is passed as a
@@ -48,7 +50,8 @@ pub(crate) unsafe extern "C" fn fcntl(
         return answer_int(kernel(command));
     }
     Function::Fcntl.count_call();
-    answer_int(acquire((Function::Fcntl, fd), || kernel(attempt)))
+    let function = (Function::Fcntl, fd);
+    answer_int(acquire(function, || kernel(attempt), || kernel(command)))
 }
 
 /// As [`fcntl`], for programs with files of 64 bits.
@@ -80,13 +83,23 @@ fn owner(fd: c_int) -> Outcome {
     })
 }
 
-fn acquire((function, fd): (Function, c_int), attempt: impl Fn() -> Outcome) -> Outcome {
+fn acquire(
+    (function, fd): (Function, c_int),
+    attempt: impl Fn() -> Outcome,
+    plain: impl Fn() -> Outcome,
+) -> Outcome {
     let (mut pause, longest) = PAUSES;
     let mut call = Call::default();
     loop {
         call.check(fd)?;
         match attempt() {
             Err(libc::EAGAIN) => {}
+            // Some file systems report a conflict so, and others that it is forbidden: only the call
+            // that may wait knows.
+            Err(libc::EACCES) => {
+                let _block = function.blocks();
+                return plain();
+            }
             done => return done,
         }
         function.count_park();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use libc::{epoll_event, fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
 use pirn::cancel;
-use pirn::dev::hooks::Interest;
+use pirn::dev::hooks::{self, Interest};
 use pirn::time::now;
 
 use crate::descriptor::{Call, Ended, ending, errno_of, record};
@@ -378,7 +378,8 @@ fn wait_for_any(
     ask_again_and_again(function, until, &mut ask)
 }
 
-/// Asks until the answer is not 0, and sleeps in between: for what cannot be watched. Linux has room
+/// Asks until the answer is not 0, and sleeps in between: for what cannot be watched. A child of
+/// `vfork` has no fibers, and blocks. Linux has room
 /// for 500 epoll instances that watch one object and are watched themselves, and a process for so
 /// many descriptors.
 fn ask_again_and_again(
@@ -386,10 +387,15 @@ fn ask_again_and_again(
     until: Option<Instant>,
     ask: &mut impl FnMut(Option<Duration>) -> Outcome,
 ) -> Outcome {
+    let limit_of = |until: Instant| until.saturating_duration_since(now());
+    if !hooks::is_surely_own_process() {
+        let _block = function.blocks();
+        return ask(until.map(limit_of));
+    }
     let (mut pause, longest) = PAUSES;
     loop {
         let ready = ask(Some(Duration::ZERO))?;
-        let left = until.map(|until| until.saturating_duration_since(now()));
+        let left = until.map(limit_of);
         if ready != 0 || left == Some(Duration::ZERO) {
             return Ok(ready);
         }

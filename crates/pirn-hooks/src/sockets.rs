@@ -206,6 +206,7 @@ pub(crate) fn transmit(
     }
     function.count_call();
     if connects(fd, flags) {
+        cancel::check().map_err(errno_of)?;
         let _block = function.blocks();
         return kernel(0, flags);
     }
