@@ -14,6 +14,7 @@
 use std::sync::Arc;
 
 use crate::base::list::Fifo;
+use crate::base::mutant::mutant;
 use crate::fiber::{FiberHead, FiberLocal, FiberPtr, current};
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
@@ -41,7 +42,9 @@ static TURN: FiberLocal<Option<Turn>> = FiberLocal::lasting(|| None);
 
 /// Accepts an admitted fiber that is not published yet.
 pub(super) fn submit(limit: &Arc<ActiveLimit>, fiber: FiberPtr) {
-    TURN.give(fiber, Some(Turn(Arc::clone(limit))));
+    if !mutant!("turn_not_kept") {
+        TURN.give(fiber, Some(Turn(Arc::clone(limit))));
+    }
     limit.submit(fiber);
 }
 

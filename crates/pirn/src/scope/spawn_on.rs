@@ -4,7 +4,6 @@
 
 use super::handle::ScopedJoinHandle;
 use super::scoped::Scope;
-use crate::base::mutant::mutant;
 use crate::dispatcher::Dispatcher;
 use crate::fiber::current;
 use crate::fiber::local::Inheritance;
@@ -49,11 +48,9 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        // First, because it may panic, and the closure that `wrap` builds must be submitted.
-        let copy = || Inheritance::copy(current::local());
-        let early = (!mutant!("locals_copied_late")).then(copy);
+        // First: it may panic, and `wrap` may wait.
+        let inherited = Inheritance::copy(current::local());
         let wrapped = dispatcher.wrap(f);
-        let inherited = early.unwrap_or_else(copy);
         let fresh = self.fresh(current::local(), inherited, Builder::new(), wrapped);
         if !dispatcher.keeps_time_of(self.pool()) {
             // H2: not published yet.
