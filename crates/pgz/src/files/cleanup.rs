@@ -14,20 +14,20 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use super::inherited;
 
-/// Removes the registered file when the program is interrupted, hung up or terminated,
-/// and then dies of the same signal. Signals that were ignored at the start stay so
+/// Removes the registered file when the program is interrupted, hung up or terminated, or
+/// exceeds its processor time, and then dies of the same signal. Signals that were ignored at the start stay so
 /// (`nohup`, background jobs). Exceeding the file size limit becomes a write error.
 ///
 /// # Errors
 ///
 /// Those of installing a handler or starting a thread.
 pub fn on_signals() -> io::Result<()> {
-    let wanted: Vec<i32> = [SIGHUP, SIGINT, SIGTERM]
+    let wanted: Vec<i32> = [SIGHUP, SIGINT, SIGTERM, SIGXCPU]
         .into_iter()
         .filter(|&signal| !inherited::ignores(signal))
         .collect();

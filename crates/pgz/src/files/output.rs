@@ -4,6 +4,7 @@
 //! alone. [`Output::commit`] gives it the input's mode, times and, where permitted, owner,
 //! and renames it. Dropping an output that was not committed removes the file.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
@@ -32,6 +33,16 @@ pub enum Replace {
     Allowed,
     /// It may not: the commit fails with `AlreadyExists`.
     Refused,
+}
+
+/// Returns true for the name of a temporary file of this program, of any process.
+pub fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str);
+    let middle = name.and_then(|name| name.strip_prefix(".pgz-")?.strip_suffix(".tmp"));
+    let numbers = middle.and_then(|middle| middle.split_once('-'));
+    let is_number =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.is_some_and(|(id, number)| is_number(id) && is_number(number))
 }
 
 impl Output {
@@ -76,7 +87,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// Those of `rename`, `fchmod` and, if durable, `fsync`; the file is then removed. Failures to
+    /// Those of `rename`, `fchmod`, `close` and, if durable, `fsync`; the file is then removed. Failures to
     /// set the time or the owner are ignored.
     pub fn commit(
         mut self,
@@ -104,6 +115,7 @@ impl Output {
         if self.durable {
             self.file.sync_all()?;
         }
+        close(self.file.try_clone()?)?;
         cleanup::settle(|| self.rename(replace))?;
         self.committed = true;
         if self.durable {
@@ -140,6 +152,16 @@ impl Output {
             done => Ok(done?),
         }
     }
+}
+
+/// Closes a descriptor. Network file systems write data back then, and report a full disk or an
+/// exceeded quota: at each `close` of an open file, so that of a duplicate will do.
+///
+/// # Errors
+///
+/// Those of `close`.
+pub fn close(file: File) -> io::Result<()> {
+    Ok(nix::unistd::close(file)?)
 }
 
 impl Write for Output {

@@ -11,7 +11,7 @@ use super::options::{Mode, Options, Voice};
 use super::stats::Stats;
 use super::streams::{end_if_unread, stdout};
 use super::{Listing, Report};
-use crate::files::{Input, InputKind, Replace, kind, names};
+use crate::files::{Input, InputKind, Replace, close, is_temporary, kind, names};
 use crate::pipeline::{Engine, Failure, Fibers, plain};
 
 /// The program's state from file to file.
@@ -65,6 +65,11 @@ impl Tool {
         }
         if self.options.synchronous && self.options.to_stdout {
             self.sync_stdout();
+        }
+        if self.options.to_stdout
+            && let Err(error) = stdout().and_then(close)
+        {
+            self.stdout_failed(&error);
         }
         if self.options.stats {
             self.stats
@@ -157,6 +162,8 @@ impl Tool {
         let mut entries = fs::read_dir(path)?
             .map(|entry| Ok(entry?.path()))
             .collect::<io::Result<Vec<PathBuf>>>()?;
+        // What another process is about to rename, or has left behind.
+        entries.retain(|path| !is_temporary(path));
         entries.sort_unstable();
         self.walked.push(identity);
         for entry in entries {

@@ -127,7 +127,8 @@ fn the_directory_vanishes() {
 
 #[test]
 fn signals_leave_no_partial_file() {
-    for signal in [libc_signal::INT, libc_signal::TERM, libc_signal::HUP] {
+    use libc_signal::{HUP, INT, TERM, XCPU};
+    for signal in [INT, TERM, HUP, XCPU] {
         let box_ = Sandbox::new();
         // Minutes of work, so that the signal comes in the middle of it; a hole on the disk.
         const LEN: u64 = 256 << 30;
@@ -191,6 +192,31 @@ fn wait_for_temporary(box_: &Sandbox) {
     }
 }
 
+/// A file system may report only at the end that it has no room. The input is kept then.
+#[test]
+fn an_error_of_close_keeps_the_input() {
+    let box_ = Sandbox::new();
+    box_.write("a", &text(1, MIB));
+    let pgz = env!("CARGO_BIN_EXE_pgz");
+    // Not those of the dynamic loader, which are the first three or four of a thread.
+    let inject = "inject=close:error=EDQUOT:when=7+";
+    let inject = ["-f", "-o", "trace", "-e", inject];
+    let traced = Command::new("strace")
+        .arg("-V")
+        .stdout(Stdio::null())
+        .status();
+    if !traced.is_ok_and(|status| status.success()) {
+        return unmeasured("no strace on this machine");
+    }
+    let run =
+        |args: &[&str]| box_.run("strace", &[&inject[..], &[pgz], args].concat(), b"");
+    let done = run(&["a"]).expect(1);
+    assert_eq!(done.stderr, "pgz: a.gz: Disk quota exceeded\n");
+    assert_eq!(box_.names(), ["a", "trace"]);
+    let done = run(&["-c", "a"]).expect(1);
+    assert_eq!(done.stderr, "pgz: stdout: Disk quota exceeded\n");
+}
+
 /// A tmpfs of a few MiB, gone when dropped.
 struct SmallDisk(std::path::PathBuf);
 
@@ -232,6 +258,7 @@ mod libc_signal {
     pub(super) const HUP: i32 = Signal::HUP.as_raw();
     pub(super) const INT: i32 = Signal::INT.as_raw();
     pub(super) const TERM: i32 = Signal::TERM.as_raw();
+    pub(super) const XCPU: i32 = Signal::XCPU.as_raw();
 
     pub(super) fn send(child: &Child, signal: i32) {
         let pid = Pid::from_raw(child.id().cast_signed()).unwrap();

@@ -211,6 +211,30 @@ fn members_one_after_another_and_zeros_behind_them() {
     }
 }
 
+/// Temporary files in a directory are another process's, or were left behind by one.
+#[test]
+fn temporary_files_are_no_input() {
+    let box_ = Sandbox::new();
+    let names = [".pgz-12-0.tmp", ".pgz-12-x.tmp", ".pgz-.tmp", "a"];
+    for name in names {
+        box_.write(&format!("d/{name}"), b"text");
+    }
+    box_.run("pgz", &["-r", "d"], b"").expect(0);
+    let mut left = box_.names();
+    left.sort_unstable();
+    let packed = [
+        "d",
+        "d/.pgz-.tmp.gz",
+        "d/.pgz-12-0.tmp",
+        "d/.pgz-12-x.tmp.gz",
+        "d/a.gz",
+    ];
+    assert_eq!(left, packed);
+    // Named, it is a file like any other.
+    box_.run("pgz", &["d/.pgz-12-0.tmp"], b"").expect(0);
+    assert!(box_.names().contains(&"d/.pgz-12-0.tmp.gz".to_owned()));
+}
+
 #[test]
 fn a_thousand_small_files() {
     let box_ = Sandbox::new();

@@ -119,9 +119,9 @@ impl fmt::Display for Failure {
                 )
             }
             Failure::Nonsense(why) => {
-                write!(f, "this is no runtime's answer: {why}")
+                write!(f, "this is no runtime's answer: {}", Text::clean(why))
             }
-            Failure::Recording(why) => write!(f, "cannot replay {why}"),
+            Failure::Recording(why) => write!(f, "cannot replay {}", Text::clean(why)),
             Failure::System(error) => error.fmt(f),
         }
     }

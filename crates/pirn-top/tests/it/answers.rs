@@ -55,6 +55,7 @@ fn what_is_no_answer_is_refused() {
         "[]\n",
         "{\"kind\":\"fiber\"}\n",
         "{\"kind\":\"tally\",\"state\":\"flying\",\"fibers\":1}\n",
+        "{\"kind\":\"tally\",\"state\":\"\\u001b]0;title\\u0007\",\"fibers\":1}\n",
         "{\"kind\":\"scale\",\"reason\":1,\"times\":1}\n",
     ] {
         let refused = reading(nonsense);
@@ -62,6 +63,8 @@ fn what_is_no_answer_is_refused() {
             matches!(refused, Err(Failure::Nonsense(_))),
             "{nonsense}: {refused:?}"
         );
+        let said = refused.expect_err("just seen").to_string();
+        assert!(!said.contains(char::is_control), "{said:?}");
     }
     let later = fixture::text().replace("\"version\":1", "\"version\":2");
     assert!(matches!(reading(&later), Err(Failure::Version(2))));
