@@ -159,8 +159,14 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
 /// # Safety
 /// As [`take`].
 unsafe fn drop_lying<V>(fiber: FiberPtr) {
-    // SAFETY: the caller's promise.
-    drop(unsafe { take::<V>(fiber) });
+    if const { lies_unboxed::<V>() } {
+        // SAFETY: the caller's promise.
+        drop(unsafe { take::<V>(fiber) });
+    } else {
+        // Where it lies: it may be larger than the caller's stack.
+        // SAFETY: the caller's promise.
+        drop(unsafe { Header::payload(fiber).cast::<Box<V>>().read() });
+    }
 }
 
 /// Runs the closure (or drops it if the fiber was cancelled before it ran, and has no flag

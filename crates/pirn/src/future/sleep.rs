@@ -41,7 +41,7 @@ enum Place {
     /// An entry in the timers of the polling fiber.
     Noted(Arc<PollTimers>, Key),
     /// Another executor polls, so a fiber sleeps.
-    Fiber(JoinHandle<()>),
+    Fiber(JoinHandle<bool>),
     /// The runtime of that fiber has ended too early.
     Over,
 }
@@ -165,15 +165,16 @@ impl Future for Sleep {
             this.leave();
             let asleep = spawn(move || {
                 // An interrupt means that the runtime ends.
-                let _ = time::sleep_until(at);
+                time::sleep_until(at).is_ok()
             });
             this.place = Place::Fiber(asleep);
         }
         let Place::Fiber(asleep) = &mut this.place else {
             return Poll::Pending;
         };
-        ready!(Pin::new(asleep).poll(context).map(drop));
-        if at <= time::now() {
+        let ended = ready!(Pin::new(asleep).poll(context));
+        // A runtime that the caller has entered may have another clock.
+        if ended.is_ok_and(|has_slept| has_slept) || at <= time::now() {
             this.place = Place::Nowhere;
             return Poll::Ready(());
         }

@@ -333,3 +333,33 @@ fn a_start_hook_that_drives_another_runtime() {
         assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
+
+/// Spawns that are refused while the last fiber ends do not keep the drop waiting.
+#[test]
+fn refusals_do_not_hold_up_the_end() {
+    for _ in 0..100 {
+        let (runtime, refuses) = (by_hand(), Arc::new(AtomicBool::new(false)));
+        let (handle, over) = (runtime.handle(), AtomicBool::new(false));
+        let begun = Arc::clone(&refuses);
+        // Set during the drop, so every spawn below is refused.
+        let last = move || {
+            begun.store(true, Ordering::SeqCst);
+            pirn::sleep(Duration::from_millis(2)).unwrap();
+        };
+        runtime.spawn(last).detach();
+        thread::scope(|threads| {
+            for _ in 0..3 {
+                threads.spawn(|| {
+                    while !refuses.load(Ordering::SeqCst) {
+                        thread::yield_now();
+                    }
+                    while !over.load(Ordering::SeqCst) {
+                        handle.spawn(|| ()).detach();
+                    }
+                });
+            }
+            drop(runtime);
+            over.store(true, Ordering::SeqCst);
+        });
+    }
+}

@@ -207,3 +207,11 @@ fn other_executors_sleep() {
     drop(sleep);
     eventually("its fiber has ended", || Arc::strong_count(&wakes) == 1);
 }
+
+/// On a plain thread that has entered a runtime with virtual time, a sleep ends with that of the
+/// fiber that sleeps for it, though the thread's clock is behind.
+#[test]
+fn a_sleep_ends_by_the_clock_of_the_runtime_that_was_entered() {
+    let runtime = Runtime::builder().deterministic(1).build().unwrap();
+    runtime.enter(|| block_on_thread(sleep(HOUR)));
+}

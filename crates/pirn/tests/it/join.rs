@@ -11,7 +11,7 @@ use pirn::sync::WaitGroup;
 use pirn::{Interrupt, JoinHandle};
 
 use crate::executor_kind::{ExecutorKind, Jobs, alone, runtime, until};
-use crate::util::{Drops, LONG, on_every_shape, processor_time, scaled};
+use crate::util::{Drops, LONG, apart, on_every_shape, processor_time, scaled};
 
 /// Many fibers wait for one handle; all see the end.
 // Proves: H-1.
@@ -438,4 +438,24 @@ fn a_runtime_has_a_default() {
     let expected = pirn::Runtime::new().unwrap();
     assert_eq!(runtime.workers(), expected.workers());
     assert_eq!(runtime.spawn(|| 7).join().unwrap(), 7);
+}
+
+/// A result that is larger than the stack of the fiber which drops its handle is dropped where it
+/// lies.
+#[test]
+fn a_large_result_is_dropped_where_it_lies() {
+    #[expect(dead_code, reason = "only its size and its destructor matter")]
+    struct Large([u8; 1 << 20], String);
+    let ended = apart("join::a_large_result_is_dropped_where_it_lies", &[], || {
+        pirn::run(|| {
+            let builder = pirn::spawn::Builder::new().stack_size(16 << 20);
+            let large = builder.spawn(|| Large([1; 1 << 20], String::from("text")));
+            let large = large.unwrap();
+            large.wait().unwrap();
+            drop(large);
+        });
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
+    }
 }

@@ -29,6 +29,7 @@
 //! LIVENESS: no cancellation is missed. The canceller finds each party that enters a table before
 //! the flag is set; a later one sees the flag under the same lock.
 
+use std::collections::HashSet;
 use std::mem;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
@@ -141,9 +142,13 @@ impl Node {
     /// Returns whether a fiber or thread waits for this node or one below it to be cancelled, or
     /// has registered a callback. Code that only runs under it does not count.
     pub(crate) fn is_awaited(self: &Arc<Self>) -> bool {
-        let mut rest = vec![Arc::clone(self)];
+        let (mut rest, mut seen) = (vec![Arc::clone(self)], HashSet::new());
         // No recursion: a tree may be deeper than a stack.
         while let Some(node) = rest.pop() {
+            // A node may be below several, and each way to it is one of two per level.
+            if !seen.insert(Arc::as_ptr(&node)) {
+                continue;
+            }
             let tables = node.tables.lock();
             if !node.is_cancelled()
                 && (!tables.waiters.is_empty() || !tables.calls.is_empty())

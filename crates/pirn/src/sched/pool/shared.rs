@@ -199,6 +199,10 @@ impl Pool {
         // LIVENESS: a thread that adds up between the two counts sees a fiber too many, and nothing
         // else would make it add up again.
         self.quiet.check(|| self.live());
+        if self.is_by_hand() {
+            // LIVENESS: the thread that drives it to its end may have added up then.
+            self.remotes[0].inbox.unpark();
+        }
         false
     }
 
