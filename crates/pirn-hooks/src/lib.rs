@@ -82,10 +82,11 @@
 //! * `connect` sets `O_NONBLOCK` for the time of one system call. Another call on the same socket
 //!   may return `EAGAIN` then.
 //! * `fcntl(F_SETLKW)` never returns `EDEADLK`.
-//! * `SO_RCVLOWAT` does not apply: a receive returns what is there. The time limits of a Unix stream
-//!   and of `recvmmsg` are for the whole call; Linux begins them anew for each buffer or message.
-//! * A read of a terminal with `VMIN` 0 waits for a byte, and one of a named pipe that no writer has
-//!   opened waits for a writer.
+//! * `SO_RCVLOWAT` does not apply: a receive returns what is there. The time limits of a Unix
+//!   stream and of `recvmmsg` are for the whole call; Linux begins them anew for each buffer or
+//!   message.
+//! * A read of a terminal with `VMIN` 0 waits for a byte, and one of a named pipe that no writer
+//!   has opened waits for a writer.
 //! * The functions are no cancellation points of `pthread_cancel`.
 //! * In a child of `fork`, calls do what libc does.
 //!
@@ -110,8 +111,8 @@
 //!   and [`pirn::channel`]. A wait behind which a fiber of the same thread is ready is reported.
 //! * `epoll_wait` and `epoll_pwait`, counted: a crate that calls it has a runtime of its own. Call
 //!   the crate in [`pirn::blocking`](pirn::blocking()).
-//! * `waitpid` for any child; `ppoll` and `pselect` with a mask; `recvmsg` with `MSG_WAITALL`; sends
-//!   with `MSG_FASTOPEN`.
+//! * `waitpid` for any child; `ppoll` and `pselect` with a mask; `recvmsg` with `MSG_WAITALL`;
+//!   sends with `MSG_FASTOPEN`.
 //! * `open` of a named pipe.
 //! * Calls that do not go through a symbol of libc: raw system calls, such as those of `rustix`,
 //!   and calls inside of libc, such as those of `fread`.

@@ -94,8 +94,8 @@ fn acquire(
         call.check(fd)?;
         match attempt() {
             Err(libc::EAGAIN) => {}
-            // Some file systems report a conflict so, and others that it is forbidden: only the call
-            // that may wait knows.
+            // A conflict on some file systems, else a lock that is forbidden: only the call that
+            // may wait knows which.
             Err(libc::EACCES) => {
                 let _block = function.blocks();
                 return plain();

@@ -378,10 +378,9 @@ fn wait_for_any(
     ask_again_and_again(function, until, &mut ask)
 }
 
-/// Asks until the answer is not 0, and sleeps in between: for what cannot be watched. A child of
-/// `vfork` has no fibers, and blocks. Linux has room
-/// for 500 epoll instances that watch one object and are watched themselves, and a process for so
-/// many descriptors.
+/// Asks until the answer is not 0, and sleeps in between: for what cannot be watched. Linux has
+/// room for 500 epoll instances that watch one object and are watched themselves, and a process
+/// has room for so many descriptors. A child of `vfork` has no fibers, and blocks.
 fn ask_again_and_again(
     function: Function,
     until: Option<Instant>,

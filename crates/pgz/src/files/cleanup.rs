@@ -20,8 +20,9 @@ use signal_hook::iterator::Signals;
 use super::inherited;
 
 /// Removes the registered file when the program is interrupted, hung up or terminated, or
-/// exceeds its processor time, and then dies of the same signal. Signals that were ignored at the start stay so
-/// (`nohup`, background jobs). Exceeding the file size limit becomes a write error.
+/// exceeds its processor time, and then dies of the same signal. Signals that were ignored
+/// at the start stay so (`nohup`, background jobs). Exceeding the file size limit becomes a
+/// write error.
 ///
 /// # Errors
 ///

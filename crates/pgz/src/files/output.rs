@@ -87,8 +87,8 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// Those of `rename`, `fchmod`, `close` and, if durable, `fsync`; the file is then removed. Failures to
-    /// set the time or the owner are ignored.
+    /// Those of `rename`, `fchmod`, `close` and, if durable, `fsync`; the file is then removed.
+    /// Failures to set the time or the owner are ignored.
     pub fn commit(
         mut self,
         facts: &Metadata,

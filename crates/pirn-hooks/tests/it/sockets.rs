@@ -159,8 +159,8 @@ fn a_refused_connection_is_reported() {
     });
 }
 
-/// The first send of a socket may connect it. Where the system has no cookie of the peer, that takes
-/// as long as an ordinary connect.
+/// The first send of a socket may connect it. Where the system has no cookie of the peer, that
+/// takes as long as an ordinary connect.
 // Proves: T2.
 #[test]
 fn the_first_send_may_connect() {

@@ -1,15 +1,17 @@
 //! The queue of a limited dispatcher: a bounded number of its fibers are active at a time, and the
 //! others wait in order of arrival.
 //!
-//! A fiber takes its turn when it is given to the pool and has it until it ends. The [`Turn`] lies in
-//! its locals, which exist whether the fiber runs its closure or not. Fibers that wait here are already counted in the pool (`enqueue::admit`), so the pool does not end before them.
+//! A fiber takes its turn when it is given to the pool and has it until it ends. The [`Turn`] lies
+//! in its locals from its submission on, whether the fiber will run its closure or not. Fibers that
+//! wait here are already counted in the pool (`enqueue::admit`), so the pool does not end before
+//! them.
 //!
 //! Limits may be chained: a fiber that has its turn here then waits at the next one, and gives up
 //! both turns at its end.
 //!
 //! Invariants:
-//! * AL1. `active` counts fibers that have been let through and still have their [`Turn`]. While
-//!   fewer than `most` are active, none waits.
+//! * AL1. `active` counts fibers that have been let through and have not given up their [`Turn`].
+//!   While fewer than `most` are active, none waits.
 
 use std::sync::Arc;
 
@@ -34,7 +36,7 @@ struct Places {
     waiting: Fifo<FiberHead>,
 }
 
-/// The right of one fiber to be active.
+/// The right of one fiber to be active, now or when it is let through.
 struct Turn(Arc<ActiveLimit>);
 
 /// The turn of a fiber. Dropped last: none of the fiber's code runs after that.

@@ -144,7 +144,7 @@ impl Builder {
         if DEFAULT.lock().is_some() {
             return Err(InstallError::Exists);
         }
-        // Without the lock: the builder's functions are the user's, and may use the default runtime.
+        // Without the lock: the builder's functions are the user's and may use the default runtime.
         let own = self.build().map_err(InstallError::Io)?;
         let mut default = DEFAULT.lock();
         if default.is_some() {

@@ -133,7 +133,8 @@ impl<T: Send + 'static> TaskGroup<T> {
     ///
     /// # Panics
     /// If there is no runtime and the default one cannot be created. Inside the
-    /// [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    /// [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait. In an
+    /// [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook, if there is a limit.
     ///
     /// # Cancellation
     /// An interruption point if the group has a limit, and may wait then; otherwise not.

@@ -145,7 +145,7 @@ impl Node {
         let (mut rest, mut seen) = (vec![Arc::clone(self)], HashSet::new());
         // No recursion: a tree may be deeper than a stack.
         while let Some(node) = rest.pop() {
-            // A node may be below several, and each way to it is one of two per level.
+            // A node may be below several others: with each level there may be twice as many ways.
             if !seen.insert(Arc::as_ptr(&node)) {
                 continue;
             }

@@ -46,8 +46,8 @@ fn destroy_own(header: &Header) {
 /// the destructor finds the others there.
 fn take_newest(header: &Header) -> Option<Box<dyn Any>> {
     let mut locals = header.locals()?;
-    // SAFETY: created by `Box::leak` (see `key::with_locals_of`), and in the header; no user code runs
-    // while it is borrowed.
+    // SAFETY: created by `Box::leak` (see `key::with_locals_of`), and in the header; no user code
+    // runs while it is borrowed.
     let entries = unsafe { &mut locals.as_mut().0 };
     let newest = entries.iter().rposition(|entry| !entry.lasting)?;
     Some(entries.remove(newest).value)
@@ -56,7 +56,7 @@ fn take_newest(header: &Header) -> Option<Box<dyn Any>> {
 /// Takes the list out of the header.
 fn take_list(header: &Header) -> Option<Box<Locals>> {
     let locals = header.take_locals()?;
-    // SAFETY: created by `Box::leak` (see `key::with_locals`); taken out of the header, so no
+    // SAFETY: created by `Box::leak` (see `key::with_locals_of`); taken out of the header, so no
     // other code owns it.
     Some(unsafe { Box::from_raw(locals.as_ptr()) })
 }

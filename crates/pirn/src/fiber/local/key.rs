@@ -110,9 +110,7 @@ impl<T: 'static> FiberLocal<T> {
         let value = unsafe { value.as_ref() };
         f(value.downcast_ref().unwrap_or_else(|| refuse(value)))
     }
-}
 
-impl<T: 'static> FiberLocal<T> {
     /// Sets the value of `fiber`, which is not published yet and has none.
     pub(crate) fn give(&'static self, fiber: FiberPtr, value: T) {
         let entry = self.entry(value);
@@ -289,8 +287,7 @@ fn with_locals_of<R>(header: &Header, f: impl FnOnce(&mut Locals) -> R) -> R {
         .locals()
         .unwrap_or_else(|| NonNull::from(Box::leak(Box::new(Locals(Vec::new())))));
     header.set_locals(Some(locals));
-    // SAFETY: leaked here or by `give_to`, and freed by `destroy` only; `f` cannot
-    // re-enter.
+    // SAFETY: leaked here or by `give_to`, and freed by `destroy` only; `f` cannot re-enter.
     f(unsafe { locals.as_mut() })
 }
 
