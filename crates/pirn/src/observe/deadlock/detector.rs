@@ -19,10 +19,10 @@
 //! | watching | 1 s | two looks in a row show that nothing has run, the pass was complete or the tenth in a row that was not, it has found no new circle, and no watched test has fibers |
 //! | stopped | none | a worker or a plain thread goes to sleep, or wakes (`thread_registry::attend`) |
 //!
-//! So it causes no wake-ups in an idle process. LIVENESS: it announces that it stops and then looks
-//! whether anything has run since its last look. Anything that begins later rings. A ring may be
-//! missed if both happen at the same time; the next sleep or wake makes up for it, and only a
-//! report is delayed.
+//! So it causes no wake-ups in an idle process. Before it stops, it lets the workers that it has
+//! asked go to sleep. LIVENESS: it announces that it stops and then looks whether anything has run
+//! since its last look. Anything that begins later rings. A ring may be missed if both happen at the
+//! same time; the next sleep or wake makes up for it, and only a report is delayed.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -52,6 +52,10 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Looks in a row with an incomplete pass, while nothing runs, after which the detector asks no
 /// more. Arbitrary: a worker that sits in a system call for longer is not waited for.
 const AGAIN: u32 = 10;
+
+/// Pauses, each twice as long as the one before it, from 1 ms on, in which workers that were asked
+/// go to sleep: 127 ms in all. Arbitrary.
+const SETTLING: u32 = 7;
 
 /// True once the thread has been created.
 static STARTED: StaticLock<bool> = StaticLock::new(false);
@@ -206,6 +210,7 @@ fn watch() {
             thread_registry::await_change(Some(shim::now() + PERIOD));
             continue;
         }
+        let_workers_sleep(&pools);
         drop(pools);
         last = None;
         thread_registry::stop();
@@ -213,6 +218,21 @@ fn watch() {
             thread_registry::await_change(None);
         } else {
             thread_registry::attend();
+        }
+    }
+}
+
+/// Waits until the workers that the pass has woken sleep again: after a stop their sleep would ring,
+/// and the next pass would wake them again, and so on. Not for long, since a worker may run a fiber.
+fn let_workers_sleep(pools: &[Arc<Pool>]) {
+    let workers = || pools.iter().flat_map(|pool| pool.remotes());
+    let are_awake = || workers().any(|it| it.has_thread() && !it.is_asleep());
+    for exponent in 0..SETTLING {
+        // First, for a worker that has announced its sleep and is about to ring.
+        let pause = Duration::from_millis(1 << exponent);
+        thread_registry::await_change(Some(shim::now() + pause));
+        if !are_awake() {
+            return;
         }
     }
 }
