@@ -10,7 +10,6 @@ use super::handle::Handle;
 use crate::fiber::current;
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::pool::shared::Pool;
-use crate::wait;
 use crate::wait::polling;
 
 /// A set of workers that run fibers.
@@ -121,7 +120,8 @@ impl Runtime {
     ///
     /// # Blocking
     /// Parks a fiber of another runtime, blocks a plain thread, until every fiber has ended or
-    /// `timeout` has passed. Then it blocks the thread, under a fiber too. If fibers are left, that
+    /// `timeout` has passed. That is real time if the caller's runtime has virtual time, which
+    /// stands still meanwhile. Then it blocks the thread, under a fiber too. If fibers are left, that
     /// takes at most 50 ms, in which workers can report them, or 550 ms while a worker's thread
     /// waits for a processor. Otherwise it takes until the workers' threads have ended, including
     /// `on_thread_stop` and the destructors of thread-locals. The call can exceed `timeout` by that
@@ -146,17 +146,14 @@ impl Runtime {
             pool.abandon();
             return Err(Unfinished { fibers: Vec::new() });
         }
-        let now = wait::now();
-        let deadline = now.checked_add(timeout).unwrap_or(now + FOREVER);
-        match pool.shut_down(deadline) {
-            Ok(()) => Ok(()),
-            Err(fibers) => Err(Unfinished { fibers }),
-        }
+        let local = current::local();
+        let ended = match local.fiber().is_none() || pool.shares_clock(local) {
+            true => pool.shut_down(timeout),
+            false => pool.shut_down_by_thread(timeout),
+        };
+        ended.map_err(|fibers| Unfinished { fibers })
     }
 }
-
-/// A time limit that is practically unlimited and that every clock can express. A year; arbitrary.
-const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 impl Deref for Runtime {
     type Target = Handle;

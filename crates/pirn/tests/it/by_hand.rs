@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pirn::Runtime;
+use pirn::cancel::{Interrupt, Token};
 use pirn::channel;
 use pirn::dispatcher::{Dispatcher, run_main};
 use pirn::spawn::JoinError;
@@ -140,6 +141,45 @@ fn waiting_drives() {
         runtime.metrics().total.completed,
         runtime.metrics().total.spawned
     );
+}
+
+/// `wait_idle` on the driving thread ends at the caller's deadline, and when the caller's token is
+/// cancelled: by a fiber that it drives, or by another thread.
+// Proves: F11.
+#[test]
+fn waiting_ends_at_the_limits_of_the_caller() {
+    let runtime = by_hand();
+    let (tx, rx) = channel::bounded::<()>(0);
+    runtime.spawn(move || rx.recv());
+    // Ends a wait that ignores its limits.
+    let (over, is_over) = std::sync::mpsc::channel::<()>();
+    let rescue = thread::spawn(move || {
+        let _ = is_over.recv_timeout(Duration::from_secs(5));
+        drop(tx);
+    });
+    let elapsed = pirn::timeout(Duration::from_millis(20), || runtime.wait_idle());
+    assert!(elapsed.is_err(), "the deadline: {elapsed:?}");
+
+    let token = Token::new();
+    let of_fiber = token.clone();
+    runtime.spawn(move || of_fiber.cancel());
+    let ended = token.enter(|| runtime.wait_idle());
+    assert_eq!(ended, Err(Interrupt::Cancelled), "by a fiber");
+
+    let token = Token::new();
+    let of_thread = token.clone();
+    let canceller = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(20));
+        of_thread.cancel();
+    });
+    let ended = token.enter(|| runtime.wait_idle());
+    assert_eq!(ended, Err(Interrupt::Cancelled), "by a thread");
+    canceller.join().unwrap();
+
+    drop(over);
+    rescue.join().unwrap();
+    let ended = pirn::timeout(Duration::from_secs(60), || runtime.wait_idle());
+    assert_eq!(ended, Ok(Ok(())), "nothing is left");
 }
 
 /// A drive for one result ends with it, though more is queued.

@@ -185,3 +185,41 @@ fn a_test_may_say_that_nothing_comes() {
     });
     assert!(real.elapsed() < LONG / 2);
 }
+
+/// Waits for another runtime take no virtual time, and the time limit of its end is one of real
+/// time.
+#[test]
+fn waits_for_another_runtime_take_no_time() {
+    test(|_| {
+        let busy = || {
+            let other = Runtime::builder().workers(1).build().unwrap();
+            drop(other.spawn(|| thread::sleep(SOON)));
+            other
+        };
+        let sleeper = spawn(|| sleep(HOUR));
+        let start = now();
+        let other = busy();
+        assert_eq!(timeout(SOON, || other.wait_idle()), Ok(Ok(())));
+        assert_eq!(now(), start, "wait_idle");
+        busy().shutdown(LONG).expect("it ends in time");
+        assert_eq!(now(), start, "shutdown");
+        drop(busy());
+        assert_eq!(now(), start, "drop");
+
+        let other = busy();
+        let (tx, started) = std::sync::mpsc::channel();
+        let parked = other.spawn(move || {
+            tx.send(()).unwrap();
+            pirn::park();
+        });
+        pirn::blocking(move || started.recv().unwrap());
+        let begin = Instant::now();
+        let left = other.shutdown(2 * SOON).unwrap_err();
+        assert_eq!(left.fibers().len(), 1, "{left:?}");
+        assert!(begin.elapsed() >= 2 * SOON);
+        assert_eq!(now(), start, "shutdown in vain");
+        parked.fiber().unpark();
+        assert!(!sleeper.is_finished());
+        sleeper.join().unwrap().unwrap();
+    });
+}

@@ -8,26 +8,32 @@
 //!    some reports them and continues for as long as they live: their stacks may be borrowed from,
 //!    and only this thread can resume them.
 
+use std::panic::Location;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::fiber::current;
 use crate::report::fiber_info::FiberInfo;
+use crate::sched::deterministic::draw::outside;
 use crate::sched::driven::workers::Drive;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue::pool_of;
 use crate::sched::worker::run::Worker;
-use crate::shim;
-use crate::wait::{How, Reason, Spec};
+use crate::shim::{self, Lock};
+use crate::wait::park::{park, ticket};
+use crate::wait::{How, Reason, Spec, now, yield_now};
+
+/// A time limit that is practically unlimited and that every clock can express. A year; arbitrary.
+const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 impl Pool {
     /// Lets everything end that has been admitted, then stops. Waits indefinitely if need be.
     pub(crate) fn drain(self: &Arc<Self>) {
         self.enter(Phase::Draining);
         self.drive_to_end(None);
-        self.quiet
-            .wait(|| self.live(), false, &Spec::of(Reason::Idle));
+        let spec = Spec::of(Reason::Idle);
+        outside(|| self.quiet.wait(|| self.live(), false, &spec));
         self.stop();
     }
 
@@ -60,14 +66,16 @@ impl Pool {
         drop(shim::thread::spawn(name, end));
     }
 
-    /// Cancels everything, waits until `deadline` and stops.
+    /// Cancels everything, waits for at most `timeout` and stops.
     ///
     /// # Errors
     /// Returns the fibers that have not ended, as far as workers report them in time.
     pub(crate) fn shut_down(
         self: &Arc<Self>,
-        deadline: Instant,
+        timeout: Duration,
     ) -> Result<(), Vec<FiberInfo>> {
+        let now = now();
+        let deadline = now.checked_add(timeout).unwrap_or(now + FOREVER);
         self.cancel();
         self.drive_to_end(Some(deadline));
         let spec = Spec::of(Reason::Idle).until(Some(deadline));
@@ -77,6 +85,34 @@ impl Pool {
             Some(left) if left.is_empty() && matches!(how, How::Woken(_)) => Ok(()),
             Some(left) => Err(left),
             None => Ok(()),
+        }
+    }
+
+    /// As [`shut_down`](Pool::shut_down), for a fiber with another clock than this pool's. A thread
+    /// waits in its place: a limit of virtual time would have passed before any fiber could end.
+    ///
+    /// # Errors
+    /// As those of [`shut_down`](Pool::shut_down).
+    pub(crate) fn shut_down_by_thread(
+        self: &Arc<Self>,
+        timeout: Duration,
+    ) -> Result<(), Vec<FiberInfo>> {
+        let ended = Arc::new(Lock::new(None));
+        let (pool, end, caller) = (Arc::clone(self), Arc::clone(&ended), ticket());
+        let name = format!("{}-shutdown", self.name());
+        let thread = shim::thread::spawn(name, move || {
+            *end.lock() = Some(pool.shut_down(timeout));
+            caller.wake();
+        });
+        if thread.is_err() {
+            return self.shut_down(timeout);
+        }
+        let _ = outside(|| park(caller, &Spec::of(Reason::Idle)));
+        loop {
+            if let Some(ended) = ended.lock().take() {
+                return ended;
+            }
+            yield_now();
         }
     }
 
@@ -116,16 +152,19 @@ impl Pool {
         drop(waiter);
     }
 
-    /// Waits until no fiber but the caller is left. `Err` if the wait was cancelled.
-    #[track_caller]
-    pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
-        self.refuse_in_start_hook();
+    /// Waits until no fiber but the caller is left; reports name `at`. A thread that drives the pool
+    /// ignores its own deadlines and tokens.
+    pub(crate) fn wait_idle(self: &Arc<Self>, at: &'static Location<'static>) -> How {
         if self.is_by_hand() && self.bind() {
             self.drive(Drive::Until(&|| self.live() == 0, None));
         }
         let own = self.is_current() && current::local().fiber().is_some();
-        self.quiet
-            .wait(|| self.live(), own, &Spec::interruptible(Reason::Idle))
+        let spec = Spec::interruptible(Reason::Idle).at(at);
+        let wait = || self.quiet.wait(|| self.live(), own, &spec);
+        match own {
+            true => wait(),
+            false => outside(wait),
+        }
     }
 
     /// True if the caller runs on one of this pool's threads.
