@@ -307,6 +307,31 @@ fn a_scope_keeps_nothing_of_its_children() {
     });
 }
 
+/// Nor of a child that has panicked, once the panic has been joined.
+// Proves: K10.
+#[test]
+fn alone_a_scope_keeps_nothing_of_joined_panics() {
+    apart(
+        "alone_a_scope_keeps_nothing_of_joined_panics",
+        a_scope_keeps_nothing_of_joined_panics,
+    );
+}
+
+fn a_scope_keeps_nothing_of_joined_panics() {
+    const PANICS: u64 = 20_000;
+    let runtime = started(Scheduler::WorkStealing);
+    std::panic::set_hook(Box::new(|_| ()));
+    runtime.scope(|s| {
+        let join_panic = || _ = s.spawn(|| panic!()).join().expect_err("it panics");
+        (0..1_000).for_each(|_| join_panic());
+        let before = resident();
+        (0..PANICS).for_each(|_| join_panic());
+        let grown = resident().saturating_sub(before);
+        // A header is 256 bytes.
+        assert!(grown < 64 * PANICS, "{grown} bytes for {PANICS} panics");
+    });
+}
+
 /// Marks a moment in the log of system calls.
 fn mark(name: &str) {
     let _ = fs::metadata(format!("/pirn-mark-{name}"));

@@ -53,6 +53,11 @@ impl FiberRef {
         self.ptr().header()
     }
 
+    /// True if there is no other reference. What the others did came before.
+    pub(crate) fn is_sole(&self) -> bool {
+        self.header().has_one_reference()
+    }
+
     /// Gives the token; wakes the fiber if it waits for one.
     pub(crate) fn unpark(&self) {
         if self.header().state.unpark() {

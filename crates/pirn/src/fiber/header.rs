@@ -599,13 +599,19 @@ impl Header {
         assert!(refs < u32::MAX / 2, "too many handles to one fiber");
     }
 
+    /// True if the caller's reference is the only one. What the others did came before.
+    #[inline(always)]
+    pub(super) fn has_one_reference(&self) -> bool {
+        // ORDERING: Acquire: pairs with the Release decrement of the second to last holder.
+        let sole = or_relaxed!(Ordering::Acquire, "sole_owner_relaxed");
+        self.refs.load(sole) == 1
+    }
+
     /// Releases one reference; true if it was the last one (H4).
     #[inline(always)]
     pub(super) fn give_reference_back(&self) -> bool {
         // PERF: a sole owner needs no read-modify-write: no other party can add a reference.
-        // ORDERING: Acquire: pairs with the Release decrement of the second to last holder.
-        let sole = or_relaxed!(Ordering::Acquire, "sole_owner_relaxed");
-        if self.refs.load(sole) != 1 {
+        if !self.has_one_reference() {
             // ORDERING: Release: what this holder did comes before the header's recycling.
             let last = or_relaxed!(Ordering::Release, "release_relaxed");
             if self.refs.fetch_sub(1, last) != 1 {

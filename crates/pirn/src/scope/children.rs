@@ -16,6 +16,7 @@
 use super::census::{Census, Counts, wait_for_none};
 use crate::base::mutant::mutant;
 use crate::fiber::cancel_scope::CancelScope;
+use crate::fiber::header::Outcome;
 use crate::fiber::ticket::Wake;
 use crate::fiber::{Ending, FiberPtr, FiberRef};
 use crate::shim::{Lock, LockGuard};
@@ -33,7 +34,8 @@ pub(super) struct Children {
 
 struct State {
     census: Census,
-    /// Children that have panicked, oldest first. The payload is in the header until it is joined.
+    /// Children that have panicked, oldest first, without most of those that have been joined. The
+    /// payload is in the header until then.
     panicked: Vec<FiberRef>,
 }
 
@@ -108,7 +110,11 @@ impl Children {
         if detached {
             self.cancel();
         }
-        self.state.lock().panicked.push(FiberRef::of(fiber));
+        let mut state = self.state.lock();
+        let joined = state.forget_joined();
+        state.panicked.push(FiberRef::of(fiber));
+        drop(state);
+        drop(joined);
     }
 
     /// Counts one child off and wakes the waiters for the last one (SC2).
@@ -135,6 +141,31 @@ impl Children {
         drop(state);
         first.into_iter().chain(others).for_each(Wake::enqueue);
     }
+}
+
+impl State {
+    /// If the list is full, returns the children with joined panics, and forgets them. A panic thereby
+    /// costs constant time, and memory only until it is joined.
+    fn forget_joined(&mut self) -> Vec<FiberRef> {
+        let capacity = self.panicked.capacity();
+        if self.panicked.len() < capacity {
+            return Vec::new();
+        }
+        let joined: Vec<FiberRef> = self
+            .panicked
+            .extract_if(.., |child| is_joined(child))
+            .collect();
+        if self.panicked.len() > capacity / 2 {
+            self.panicked.reserve(capacity);
+        }
+        joined
+    }
+}
+
+/// True if the panic of `child` has been joined, and its handle is gone.
+fn is_joined(child: &FiberRef) -> bool {
+    // H5: the outcome is that of the last reference.
+    child.is_sole() && child.header().outcome() == Outcome::Taken
 }
 
 impl Counts for State {
