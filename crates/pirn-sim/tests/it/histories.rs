@@ -345,6 +345,7 @@ fn long_history(seed: u64, is_wrong: bool) -> History<Register<u32>> {
 
 // Proves: U20-speed.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_thousand_operations_are_checked_in_time() {
     for seed in 0..5 {
         for is_wrong in [false, true] {

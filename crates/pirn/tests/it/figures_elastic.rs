@@ -178,6 +178,7 @@ fn alone_threads_of_a_wave_go_soon() {
 /// runtime that is idle meanwhile starts within 5 ms.
 // Proves: L2.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_blocking_calls_run_side_by_side() {
     let name = "figures_elastic::alone_blocking_calls_run_side_by_side";
     let part = || {

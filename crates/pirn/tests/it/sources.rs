@@ -1,11 +1,13 @@
 //! Sources of work of one worker: each is served within a bound while all the others are full.
 //! Counted in turns of fibers, so that it holds however slow the machine is.
 
+use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pirn::net::UnixStream;
 use pirn::runtime::Scheduler;
 use pirn::time::{now, sleep_until};
 use pirn::{Runtime, park};
@@ -18,14 +20,17 @@ const FRESH: usize = 2;
 const SPAWNED: usize = 3;
 const WOKEN: usize = 4;
 const TIMER: usize = 5;
+const SOCKET: usize = 6;
+const SOURCES: usize = 7;
 
-const NAMES: [&str; 6] = [
+const NAMES: [&str; SOURCES] = [
     "pairs that wake each other",
     "loops of yields",
     "chains of fresh fibers",
     "spawns from outside",
     "wakes from outside",
     "timers",
+    "sockets",
 ];
 
 /// How many fibers yield, and how many chains there are.
@@ -44,8 +49,8 @@ const fn most(scheduler: Scheduler) -> usize {
 }
 
 /// The most fibers that are ready at a time: the yielding ones, the pair, the one that sends
-/// requests to a thread, its partner.
-const READY: usize = EACH + 4;
+/// requests to a thread, its partner, the one that reads.
+const READY: usize = EACH + 5;
 
 /// The test lasts so many turns of each source.
 const ENOUGH: usize = 100;
@@ -58,9 +63,9 @@ const AT_LAST: usize = 2 * ENOUGH * most(Scheduler::SingleQueue);
 struct Board {
     turns: AtomicUsize,
     /// The turn in which the source became due; 0: it is not.
-    due: [AtomicUsize; 6],
-    longest: [AtomicUsize; 6],
-    served: [AtomicUsize; 6],
+    due: [AtomicUsize; SOURCES],
+    longest: [AtomicUsize; SOURCES],
+    served: [AtomicUsize; SOURCES],
     alarm: Mutex<Option<Instant>>,
     over: AtomicBool,
 }
@@ -131,8 +136,8 @@ fn pair(board: &Arc<Board>) {
     partner.fiber().unpark();
 }
 
-/// Spawns and wakes from a thread, and keeps the worker until that is done: so the turn of the
-/// event is known.
+/// Spawns, wakes and data from a thread, which keeps the worker until that is done: so the turn of
+/// the event is known.
 fn from_outside(runtime: &Runtime, board: &Arc<Board>) {
     let (handle, own) = (runtime.handle(), Arc::clone(board));
     let woken = runtime.spawn(move || {
@@ -142,25 +147,37 @@ fn from_outside(runtime: &Runtime, board: &Arc<Board>) {
         }
     });
     let target = woken.fiber().clone();
+    let (mut near, mut far) = UnixStream::pair().unwrap();
+    let own = Arc::clone(board);
+    runtime.spawn(move || {
+        while !own.is_over() {
+            far.read_exact(&mut [0]).unwrap();
+            own.serve(SOCKET);
+        }
+    });
     let (ask, asked) = mpsc::channel::<usize>();
     let (tell, told) = mpsc::channel::<()>();
     let own = Arc::clone(board);
     let thread = move || {
         for source in asked {
-            if source == WOKEN {
-                target.unpark();
-            } else {
-                let own = Arc::clone(&own);
-                handle.spawn(move || own.serve(SPAWNED)).detach();
+            match source {
+                WOKEN => target.unpark(),
+                // Nor is there a reader.
+                SOCKET => drop(near.write_all(&[0])),
+                _ => {
+                    let own = Arc::clone(&own);
+                    handle.spawn(move || own.serve(SPAWNED)).detach();
+                }
             }
-            tell.send(()).unwrap();
+            // At the end nothing listens.
+            let _ = tell.send(());
         }
     };
     thread::spawn(thread);
     let board = Arc::clone(board);
     runtime.spawn(move || {
         while !board.is_over() {
-            for source in [SPAWNED, WOKEN] {
+            for source in [SPAWNED, WOKEN, SOCKET] {
                 if !board.is_due(source) {
                     board.expect(source);
                     ask.send(source).unwrap();
@@ -170,12 +187,14 @@ fn from_outside(runtime: &Runtime, board: &Arc<Board>) {
             board.turn();
             pirn::yield_now();
         }
-        ask.send(WOKEN).unwrap();
+        for source in [WOKEN, SOCKET] {
+            ask.send(source).unwrap();
+        }
     });
 }
 
 /// Pairs that wake each other, yield loops, chains of fresh fibers, spawns from outside, wakes from
-/// outside, timers: all at once on one worker.
+/// outside, timers, a socket: all at once on one worker.
 // Proves: B14.
 #[test]
 fn each_is_served_within_a_bound() {

@@ -13,6 +13,8 @@ mod decode;
 mod light_load;
 #[cfg(all(not(debug_assertions), target_arch = "x86_64", target_os = "linux"))]
 mod rmw;
+#[cfg(not(debug_assertions))]
+mod sleeps;
 #[cfg(all(not(debug_assertions), target_os = "linux"))]
 mod stacks;
 mod thread_locals;
