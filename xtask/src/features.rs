@@ -23,6 +23,9 @@ pub(crate) const PATH: &str = "docs/features.md";
 /// The path of the promises.
 pub(crate) const PROMISES: &str = "docs/promises.txt";
 
+/// Stands in the promises for the rows with an open part.
+const OPEN: &str = "{open}";
+
 /// The first words of proofs that are not plain tests.
 const KINDS: [&str; 7] = [
     "model", "mutant", "free", "portable", "checked", "compiles", "bench",
@@ -104,7 +107,7 @@ pub(crate) fn read(files: &[File]) -> Features {
         }
     }
     let promises = files.iter().find(|file| file.path == PROMISES);
-    let mut is_inside = false;
+    let (mut is_inside, mut open) = (false, Vec::new());
     for (at, line) in promises.map_or("", |file| &file.text).lines().enumerate() {
         let Some((id, text)) = line.split_once(" | ").filter(|_| !line.starts_with('|'))
         else {
@@ -130,11 +133,15 @@ pub(crate) fn read(files: &[File]) -> Features {
             page += HEAD;
         }
         is_inside = true;
+        if text.contains("*Open") {
+            open.push(id);
+        }
         let names: Vec<_> = proofs.iter().map(Proof::to_string).collect();
         page += &format!("| {id} | {text} | {} |\n", names.join(", "));
         let id = id.to_owned();
         rows.push(Row { id, proofs });
     }
+    let page = page.replace(OPEN, &open.join(", "));
     wrong.extend(claims.into_iter().map(|((row, _), path, line)| {
         Finding::new(path, line, format!("no row {row} in {PROMISES}"))
     }));
@@ -264,12 +271,13 @@ mod tests {
 
     #[test]
     fn writes_the_page() {
-        let text = "# Page\n\n| a | b |\n\nA1 | one | `bench d`\nA2 | two | `bench e::f`\n\nEnd.\n";
+        let text = "# {open}\n\n| a | b |\n\nA1 | one | `bench d`\nA2 | *Open* | `bench e::f`\n\nEnd.\n";
         let read = read(text, "crates/a/tests/it.rs", TEST);
-        let rows = "| A1 | one | `a::it t`, `bench d` |\n| A2 | two | `bench e::f` |\n";
+        let rows =
+            "| A1 | one | `a::it t`, `bench d` |\n| A2 | *Open* | `bench e::f` |\n";
         assert_eq!(
             read.page,
-            format!("# Page\n\n| a | b |\n\n{HEAD}{rows}\nEnd.\n")
+            format!("# A2\n\n| a | b |\n\n{HEAD}{rows}\nEnd.\n")
         );
         let cases: Vec<_> = read.rows.iter().map(Row::cases).collect();
         assert_eq!(cases, [vec!["d"], vec![]]);
