@@ -18,4 +18,4 @@ mod input;
 mod output;
 
 pub use input::{Input, InputKind, kind};
-pub use output::{Output, Replace, close, is_temporary};
+pub use output::{ModeSet, Output, Replace, close, is_temporary};

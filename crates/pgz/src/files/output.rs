@@ -35,6 +35,10 @@ pub enum Replace {
     Refused,
 }
 
+/// Whether the mode of a file that is complete otherwise could be set.
+#[derive(Debug)]
+pub struct ModeSet(pub io::Result<()>);
+
 /// Returns true for the name of a temporary file of this program, of any process.
 pub fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str);
@@ -83,18 +87,19 @@ impl Output {
         }
     }
 
-    /// Gives the file its metadata and its name. `time` replaces the modification time.
+    /// Gives the file its metadata and its name. `time` replaces the modification time. Returns
+    /// whether the mode could be set: not on every file system.
     ///
     /// # Errors
     ///
-    /// Those of `rename`, `fchmod`, `close` and, if durable, `fsync`; the file is then removed.
-    /// Failures to set the time or the owner are ignored.
+    /// Those of `rename`, `close` and, if durable, `fsync`; the file is then removed. Failures to set
+    /// the time or the owner are ignored.
     pub fn commit(
         mut self,
         facts: &Metadata,
         time: Option<SystemTime>,
         replace: Replace,
-    ) -> io::Result<()> {
+    ) -> io::Result<ModeSet> {
         // The owner first: a change of owner clears mode bits.
         let owner = fchown(&self.file, Some(facts.uid()), Some(facts.gid()));
         let mut mode = facts.mode() & 0o777;
@@ -103,7 +108,7 @@ impl Output {
             // apply.
             mode &= !0o070;
         }
-        self.file.set_permissions(Permissions::from_mode(mode))?;
+        let mode = ModeSet(self.file.set_permissions(Permissions::from_mode(mode)));
         let mut times = FileTimes::new();
         if let Ok(accessed) = facts.accessed() {
             times = times.set_accessed(accessed);
@@ -121,7 +126,7 @@ impl Output {
         if self.durable {
             self.sync_name()?;
         }
-        Ok(())
+        Ok(mode)
     }
 
     /// Waits until the directory's entry is on the disk, where the system can do that.

@@ -66,16 +66,8 @@ impl Tool {
                 return self.report.error(shown, "changed while being read -- kept");
             }
         }
-        match output.commit(&input.facts, None, replace) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                self.refuse_to_overwrite(&target);
-            }
-            Err(error) => self.report.error(named, plain(&error)),
-            Ok(()) => {
-                self.retire(input);
-                self.outcome(&input.path, &saved(&tally), named);
-            }
-        }
+        let done = output.commit(&input.facts, None, replace);
+        self.conclude(input, &target, &saved(&tally), done);
     }
 
     fn compress_to_stdout(&mut self, input: &Input, shown: &str) {

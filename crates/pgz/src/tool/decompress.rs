@@ -135,16 +135,8 @@ impl Tool {
         let Some(tally) = done else {
             return;
         };
-        match output.commit(&input.facts, time, replace) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                self.refuse_to_overwrite(&target);
-            }
-            Err(error) => self.report.error(named, plain(&error)),
-            Ok(()) => {
-                self.retire(input);
-                self.outcome(&input.path, &saved(&tally), named);
-            }
-        }
+        let done = output.commit(&input.facts, time, replace);
+        self.conclude(input, &target, &saved(&tally), done);
     }
 
     fn inflate_to_stdout(

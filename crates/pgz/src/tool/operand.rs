@@ -11,7 +11,9 @@ use super::options::{Mode, Options, Voice};
 use super::stats::Stats;
 use super::streams::{end_if_unread, stdout};
 use super::{Listing, Report};
-use crate::files::{Input, InputKind, Replace, close, is_temporary, kind, names};
+use crate::files::{
+    Input, InputKind, ModeSet, Replace, close, is_temporary, kind, names,
+};
 use crate::pipeline::{Engine, Failure, Fibers, plain};
 
 /// The program's state from file to file.
@@ -221,8 +223,33 @@ impl Tool {
         self.report.error(side, failure);
     }
 
+    /// Ends with `input`, if its output, `target`, has been committed. A mode that could not be set is
+    /// a warning.
+    pub(super) fn conclude(
+        &mut self,
+        input: &Input,
+        target: &Path,
+        ratio: &str,
+        committed: io::Result<ModeSet>,
+    ) {
+        let named = target.display().to_string();
+        match committed {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.refuse_to_overwrite(target);
+            }
+            Err(error) => self.report.error(named, plain(&error)),
+            Ok(mode) => {
+                if let Err(error) = mode.0 {
+                    self.report.warn(&named, plain(&error));
+                }
+                self.retire(input);
+                self.outcome(&input.path, ratio, named);
+            }
+        }
+    }
+
     /// Removes the input of a finished file, unless it is to be kept.
-    pub(super) fn retire(&mut self, input: &Input) {
+    fn retire(&mut self, input: &Input) {
         if self.options.keep {
             return;
         }

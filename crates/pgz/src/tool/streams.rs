@@ -2,8 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use signal_hook::consts::SIGPIPE;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -12,14 +13,23 @@ use super::report::WARNING;
 use crate::files::inherited;
 
 /// Standard output as a plain file: std's own is line-buffered, and reports no error if the
-/// descriptor cannot be written.
+/// descriptor cannot be written. It blocks from here on, as gzip's does.
 pub(super) fn stdout() -> io::Result<File> {
-    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+    blocking(io::stdout().as_fd())
 }
 
 /// Standard input likewise.
 pub(super) fn stdin() -> io::Result<File> {
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+    blocking(io::stdin().as_fd())
+}
+
+fn blocking(stream: BorrowedFd<'_>) -> io::Result<File> {
+    let file = File::from(stream.try_clone_to_owned()?);
+    let flags = fcntl_getfl(&file)?;
+    if flags.contains(OFlags::NONBLOCK) {
+        fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+    }
+    Ok(file)
 }
 
 /// Writes a text to standard output.

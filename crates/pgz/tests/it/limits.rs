@@ -198,16 +198,12 @@ fn an_error_of_close_keeps_the_input() {
     let box_ = Sandbox::new();
     box_.write("a", &text(1, MIB));
     let pgz = env!("CARGO_BIN_EXE_pgz");
+    if !has_strace() {
+        return unmeasured("no strace on this machine");
+    }
     // Not those of the dynamic loader, which are the first three or four of a thread.
     let inject = "inject=close:error=EDQUOT:when=7+";
     let inject = ["-f", "-o", "trace", "-e", inject];
-    let traced = Command::new("strace")
-        .arg("-V")
-        .stdout(Stdio::null())
-        .status();
-    if !traced.is_ok_and(|status| status.success()) {
-        return unmeasured("no strace on this machine");
-    }
     let run =
         |args: &[&str]| box_.run("strace", &[&inject[..], &[pgz], args].concat(), b"");
     let done = run(&["a"]).expect(1);
@@ -215,6 +211,34 @@ fn an_error_of_close_keeps_the_input() {
     assert_eq!(box_.names(), ["a", "trace"]);
     let done = run(&["-c", "a"]).expect(1);
     assert_eq!(done.stderr, "pgz: stdout: Disk quota exceeded\n");
+}
+
+/// Not every file system has modes: that they cannot be set is a warning.
+#[test]
+fn a_mode_that_cannot_be_set_is_a_warning() {
+    if !has_strace() {
+        return unmeasured("no strace on this machine");
+    }
+    let box_ = Sandbox::new();
+    box_.write("a", &text(1, MIB));
+    let inject = ["-f", "-o", "trace", "-e", "inject=fchmod:error=EPERM"];
+    let pgz = env!("CARGO_BIN_EXE_pgz");
+    let run =
+        |args: &[&str]| box_.run("strace", &[&inject[..], &[pgz], args].concat(), b"");
+    let done = run(&["a"]).expect(2);
+    assert_eq!(done.stderr, "pgz: a.gz: Operation not permitted\n");
+    assert_eq!(box_.names(), ["a.gz", "trace"]);
+    let done = run(&["-d", "a.gz"]).expect(2);
+    assert_eq!(done.stderr, "pgz: a: Operation not permitted\n");
+    assert_eq!(box_.read("a"), text(1, MIB));
+}
+
+fn has_strace() -> bool {
+    let version = Command::new("strace")
+        .arg("-V")
+        .stdout(Stdio::null())
+        .status();
+    version.is_ok_and(|status| status.success())
 }
 
 /// A tmpfs of a few MiB, gone when dropped.

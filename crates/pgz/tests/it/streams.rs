@@ -1,9 +1,12 @@
 //! Standard streams that are closed, full, or without a reader.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
+use std::time::Duration;
 
 use rustix::process::Signal;
 
@@ -205,4 +208,45 @@ fn a_null_device_that_was_asked_for_is_no_closed_stream() {
     let mut command = box_.command("pgz");
     command.args(["-dc", "a.gz"]).stdout(null.unwrap());
     assert_eq!(command.status().unwrap().code(), Some(0));
+}
+
+/// A stream that another program has made non-blocking is read and written as any other.
+#[test]
+fn streams_that_do_not_block_are_waited_for() {
+    let box_ = Sandbox::new();
+    let (near, far) = UnixStream::pair().unwrap();
+    let (out, packed) = UnixStream::pair().unwrap();
+    // The other ends share the setting with those of the child.
+    for stream in [&far, &packed] {
+        stream.set_nonblocking(true).unwrap();
+    }
+    let data = noise(3, 4 * MIB);
+    let mut command = box_.command("pgz");
+    command
+        .arg("-c")
+        .stdin(OwnedFd::from(far))
+        .stdout(OwnedFd::from(packed));
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    drop(command);
+    let (mut feed, mut out) = (near, out);
+    let sent = data.clone();
+    let feeder = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        feed.write_all(&sent)
+    });
+    // The output has no room meanwhile.
+    std::thread::sleep(Duration::from_millis(200));
+    let mut received = Vec::new();
+    out.read_to_end(&mut received).unwrap();
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!((child.wait().unwrap().code(), &*said), (Some(0), ""));
+    feeder.join().unwrap().unwrap();
+    let done = box_.run("gzip", &["-dc"], &received).expect(0);
+    assert!(done.stdout == data, "other data");
 }
