@@ -2,7 +2,7 @@
 
 use super::filter::Filter;
 use super::order::{Column, Order};
-use crate::wire::{Failure, Fiber, Silence, Snapshot};
+use crate::wire::{Failure, Fiber, Snapshot};
 
 /// The state of the program.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct App {
     /// Updates are paused.
     pub paused: bool,
     /// The last request failed; the next one may succeed.
-    pub silent: Option<Silence>,
+    pub silent: Option<Failure>,
     /// The reason why there will be no further answers.
     pub ended: Option<Failure>,
     /// Rows of the fibers' table on the screen: the length of a page.
@@ -94,7 +94,9 @@ impl App {
                 self.silent = None;
                 self.arrange();
             }
-            Err(Failure::Silent(silence)) => self.silent = Some(silence),
+            Err(failure @ (Failure::Silent(_) | Failure::Excess(..))) => {
+                self.silent = Some(failure);
+            }
             Err(failure) => self.ended = Some(failure),
         }
     }

@@ -5,7 +5,7 @@
     reason = "a program of plain threads, which looks at others' fibers"
 )]
 
-use std::io::{self, BufReader, ErrorKind, Read, Take, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread;
@@ -14,19 +14,13 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 
+use super::answer::{Answer, Limits, is_timeout};
 use super::failure::{Failure, Silence};
 use super::lines::{Fiber, Snapshot, read};
 use super::process;
 
-/// The longest silence before an explanation. A runtime begins its answer at once and writes
-/// several times a second; a screen should not stay blank for more than two seconds.
-const PATIENCE: Duration = Duration::from_millis(1_500);
-
 /// Interval between two attempts to connect while the queue is full. Arbitrary.
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// Maximum bytes of an answer: some millions of fibers.
-const LONGEST: u64 = 1 << 30;
 
 /// Requests a snapshot, with at most `most` fibers of each worker.
 ///
@@ -56,44 +50,48 @@ pub fn ask_fiber(path: &Path, id: &str) -> Result<Fiber, Failure> {
 /// # Errors
 /// Why there is no answer.
 pub fn ask_raw(path: &Path, request: &str) -> Result<Vec<u8>, Failure> {
-    exchange(path, request, |socket| {
-        let mut answer = Vec::new();
-        socket.read_to_end(&mut answer).map_err(Failure::System)?;
-        read(&mut &answer[..])?;
-        Ok(answer)
+    exchange(path, request, Limits::ALL, |answer| {
+        let mut whole = Vec::new();
+        answer.read_to_end(&mut whole).map_err(Failure::System)?;
+        read(&mut &whole[..])?;
+        Ok(whole)
     })
 }
 
 fn ask(path: &Path, request: &str) -> Result<Snapshot, Failure> {
-    exchange(path, request, |socket| read(socket))
+    exchange(path, request, Limits::ALL, |answer| read(answer))
 }
 
 fn exchange<T>(
     path: &Path,
     request: &str,
-    read: impl FnOnce(&mut BufReader<Take<UnixStream>>) -> Result<T, Failure>,
+    limits: Limits,
+    read: impl FnOnce(&mut BufReader<Answer>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let mut socket = connected(path)?;
+    let began = Instant::now();
+    let mut socket = connected(path, began + limits.silence)?;
     let process = process::of_peer(&socket);
-    let answered = match socket.write_all(request.as_bytes()) {
+    let timeout = Some(limits.silence);
+    socket.set_write_timeout(timeout).map_err(Failure::System)?;
+    match socket.write_all(request.as_bytes()) {
         // A client that is refused before its request still gets the reason.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::System(error))
-        }
-        _ => read(&mut BufReader::new(socket.take(LONGEST))),
-    };
-    answered.map_err(|failure| match failure {
-        Failure::System(error) if is_timeout(&error) => silent(path, process),
-        failure => failure,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        Err(error) if is_timeout(&error) => return Err(silent(path, process)),
+        written => written.map_err(Failure::System)?,
+    }
+    let mut answer = BufReader::new(Answer::new(socket, began, limits));
+    read(&mut answer).map_err(|failure| match (answer.get_ref().excess(), failure) {
+        (Some(excess), _) => Failure::Excess(path.to_owned(), excess),
+        (None, Failure::System(error)) if is_timeout(&error) => silent(path, process),
+        (None, failure) => failure,
     })
 }
 
-/// Connects within [`PATIENCE`]. Without that limit it would block indefinitely on a stopped
-/// process with a full queue of clients.
-fn connected(path: &Path) -> Result<UnixStream, Failure> {
+/// Connects, until `until` at the latest. Without that limit it would block indefinitely on a
+/// stopped process with a full queue of clients.
+fn connected(path: &Path, until: Instant) -> Result<UnixStream, Failure> {
     let system = |errno: Errno| Failure::System(errno.into());
     let address = SocketAddrUnix::new(path).map_err(system)?;
-    let until = Instant::now() + PATIENCE;
     loop {
         let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None);
         let socket = UnixStream::from(socket.map_err(system)?);
@@ -101,9 +99,6 @@ fn connected(path: &Path) -> Result<UnixStream, Failure> {
         match connect(&socket, &address) {
             Ok(()) => {
                 socket.set_nonblocking(false).map_err(Failure::System)?;
-                let limit = Some(PATIENCE);
-                socket.set_read_timeout(limit).map_err(Failure::System)?;
-                socket.set_write_timeout(limit).map_err(Failure::System)?;
                 return Ok(socket);
             }
             Err(Errno::AGAIN) if Instant::now() >= until => {
@@ -119,14 +114,10 @@ fn connected(path: &Path) -> Result<UnixStream, Failure> {
 fn silent(path: &Path, process: Option<i32>) -> Failure {
     Failure::Silent(Silence {
         path: path.to_owned(),
-        length: PATIENCE,
+        length: Limits::ALL.silence,
         process,
         is_stopped: process.is_some_and(process::is_stopped),
     })
-}
-
-fn is_timeout(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 fn unconnected(path: &Path, error: io::Error) -> Failure {

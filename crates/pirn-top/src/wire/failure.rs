@@ -17,6 +17,8 @@ pub enum Failure {
     Dead(PathBuf),
     /// No data has arrived for some time.
     Silent(Silence),
+    /// The answer has exceeded a limit; with the path of its socket.
+    Excess(PathBuf, Excess),
     /// This user may not connect.
     Forbidden(PathBuf),
     /// The answer is truncated: the runtime or its process has ended meanwhile.
@@ -35,6 +37,15 @@ pub enum Failure {
     System(io::Error),
 }
 
+/// The limit that an answer has exceeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excess {
+    /// It takes longer than this.
+    Time(Duration),
+    /// It has more bytes than this.
+    Bytes(u64),
+}
+
 /// Information on a process that does not answer.
 #[derive(Debug)]
 pub struct Silence {
@@ -46,6 +57,15 @@ pub struct Silence {
     pub process: Option<i32>,
     /// True if it has been stopped.
     pub is_stopped: bool,
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Excess::Time(limit) => write!(f, "takes more than {} s", limit.as_secs_f64()),
+            Excess::Bytes(limit) => write!(f, "has more than {limit} bytes"),
+        }
+    }
 }
 
 impl fmt::Display for Silence {
@@ -102,6 +122,15 @@ impl fmt::Display for Failure {
                 )
             }
             Failure::Silent(silence) => silence.fmt(f),
+            Failure::Excess(path, excess) => {
+                write!(
+                    f,
+                    "the answer on {} {excess}: ask for fewer fibers with `--most N`; \
+                     if that does not help, the process is no pirn runtime or has too little \
+                     processor time",
+                    path.display()
+                )
+            }
             Failure::Forbidden(path) => {
                 let path = path.display();
                 write!(f, "{path} belongs to another user")

@@ -3,6 +3,7 @@
 //! Owns the connection, the reader of the answer, and the type of its text, which contains no
 //! terminal commands.
 
+mod answer;
 mod client;
 mod failure;
 mod lines;
@@ -10,7 +11,7 @@ mod process;
 mod text;
 
 pub use client::{ask_fiber, ask_raw, ask_snapshot};
-pub use failure::{Failure, Silence};
+pub use failure::{Excess, Failure, Silence};
 pub use lines::{
     Counters, Fiber, FiberState, Runtime, Scale, Snapshot, SpawnLine, Tally, Worker, read,
 };

@@ -1,8 +1,10 @@
 //! The handling of answers: complete, damaged, of later versions, and hostile.
 
+use std::time::Duration;
+
 use pirn_top::model::App;
 use pirn_top::tool::print;
-use pirn_top::wire::{Failure, FiberState, Snapshot, read};
+use pirn_top::wire::{Excess, Failure, FiberState, Snapshot, read};
 
 use crate::fixture;
 
@@ -105,4 +107,33 @@ fn the_last_picture_stays() {
     assert!(app.ended.is_some());
     app.take_fiber("4294967297", Ok(fixture::clerk()));
     assert!(app.detail.is_none(), "nobody has asked");
+}
+
+/// An answer beyond a limit is not the end of the runtime: the picture stays, and the next answer
+/// is shown. The message names the socket, the limit and the remedy.
+// Proves: P15-screen.
+#[test]
+fn an_answer_beyond_a_limit_is_no_end() {
+    let limits = [
+        (
+            Excess::Time(Duration::from_secs(12)),
+            "takes more than 12 s",
+        ),
+        (Excess::Bytes(1 << 30), "has more than 1073741824 bytes"),
+    ];
+    for (excess, words) in limits {
+        let failure = Failure::Excess("/run/shop".into(), excess);
+        assert!(!failure.is_end());
+        assert_eq!(failure.exit_code(), 1);
+        let said = failure.to_string();
+        for words in ["/run/shop", words, "`--most N`"] {
+            assert!(said.contains(words), "{said}");
+        }
+        let mut app: App = fixture::app();
+        app.take_snapshot(Err(failure));
+        assert!(app.ended.is_none() && app.silent.is_some());
+        assert_eq!(app.rows().len(), 5);
+        app.take_snapshot(reading(&fixture::text()));
+        assert!(app.silent.is_none());
+    }
 }
