@@ -23,7 +23,11 @@ fn waiters(runtime: &Runtime, n: usize) -> channel::Sender<u8> {
 }
 
 /// The same, on stacks of `size` bytes.
-fn waiters_on(runtime: &Runtime, n: usize, size: usize) -> channel::Sender<u8> {
+pub(crate) fn waiters_on(
+    runtime: &Runtime,
+    n: usize,
+    size: usize,
+) -> channel::Sender<u8> {
     let (tx, rx) = channel::bounded::<u8>(0);
     runtime.enter(|| {
         for _ in 0..n {
@@ -90,7 +94,7 @@ fn alone_a_snapshot_delays_no_fiber_for_long() {
 
 /// Processor time of the calling thread.
 #[cfg(target_os = "linux")]
-fn processor_time() -> Duration {
+pub(crate) fn processor_time() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,

@@ -159,6 +159,9 @@ mod inspect_access;
 /// Runtimes with a socket come and go.
 #[cfg(unix)]
 mod inspect_ends;
+/// A snapshot of a hundred thousand fibers: the delay of the others.
+#[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
+mod inspect_many;
 /// Snapshots of many fibers: in pieces, each fiber once, and with omissions marked.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "promises that fibers may migrate")]
