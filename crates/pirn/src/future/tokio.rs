@@ -43,7 +43,8 @@ pin_project! {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
             within(|| {
-                let _inside = this.handle.enter();
+                // A panic here, perhaps while one of `poll` unwinds, would end the process.
+                let _inside = may_enter().then(|| this.handle.enter());
                 this.future.set(None);
             });
         }
@@ -58,7 +59,9 @@ pin_project! {
 /// created inside the future: `compat(async { tokio::time::sleep(limit).await })`.
 ///
 /// # Panics
-/// If there is no such runtime. Polls panic if that runtime lacks the drivers they need.
+/// If there is no such runtime. Polls panic if that runtime lacks the drivers they need, and on a
+/// thread that has dropped tokio's thread-local context already: in a later destructor of a
+/// thread-local, and in a handler of `atexit`. The future is dropped outside of a context then.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -97,7 +100,8 @@ pub fn compat<F: Future>(future: F) -> Compat<F> {
 /// its return is an example: dropped elsewhere, it may panic.
 ///
 /// # Panics
-/// If there is no such runtime. On a fiber, if `f` would have to wait.
+/// If there is no such runtime. On a fiber, if `f` would have to wait. On a thread that
+/// has dropped tokio's thread-local context already (see [`compat`]).
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -144,6 +148,11 @@ fn known() -> Handle {
              with `pirn::runtime::Builder::tokio`; on a plain thread, enter tokio's runtime"
         ),
     }
+}
+
+/// Returns false if the thread has dropped tokio's thread-local, so that `Handle::enter` panics.
+fn may_enter() -> bool {
+    !Handle::try_current().is_err_and(|error| error.is_thread_local_destroyed())
 }
 
 impl<F: Future> Future for Compat<F> {
