@@ -2,22 +2,12 @@
 //! process, whether the thread has used it before or not.
 
 use std::cell::Cell;
-use std::io::{Read, Write};
 use std::thread;
-use std::time::Duration;
 
-use pirn::cancel::{Token, check, shield, with_deadline};
-use pirn::dispatcher::Dispatcher;
-use pirn::net::{TcpListener, TcpStream};
-use pirn::process::Command;
-use pirn::runtime::{Handle, Runtime};
-use pirn::scope::{TaskGroup, race};
-use pirn::sync::{Barrier, Event, Mutex, OnceLock, RwLock, Semaphore};
-use pirn::{blocking, channel, compute, future, park, scope, sleep, spawn, timeout};
+use pirn::runtime::Runtime;
 
-use crate::util::{LONG, apart};
-
-const SHORT: Duration = Duration::from_millis(1);
+use crate::util::apart;
+use crate::{late_calls, late_system, late_waits};
 
 /// Calls `f` when it is dropped.
 struct Late(Cell<Option<fn()>>);
@@ -36,112 +26,49 @@ std::thread_local! {
 
 /// Uses each entry point of the library once, and reports that.
 fn everything() {
-    assert_eq!(pirn::run(|| 1), 1);
-    assert_eq!(spawn(|| 2).join().unwrap(), 2);
-    assert_eq!(scope(|s| s.spawn(|| 3).join().unwrap()), 3);
-    let group = TaskGroup::new();
-    assert!(group.spawn(|| ()).is_ok());
-    group.wait().unwrap();
-    future::block_on(future::sleep(SHORT));
-    sleep(SHORT).unwrap();
-    let (tx, rx) = channel::bounded(0);
-    let sending = spawn(move || tx.send(4).unwrap());
-    assert_eq!(rx.recv().unwrap(), 4);
-    sending.join().unwrap();
-    *Mutex::new(0).lock() += 1;
-    drop(Semaphore::new(1).acquire(1).unwrap());
-    assert_eq!(timeout(LONG, || 5).unwrap(), 5);
-    assert_eq!(blocking(|| 6), 6);
-    assert_eq!(compute(|| 7), 7);
-    let handle = Handle::current();
-    handle.enter(|| handle.enter(|| spawn(|| ()).join().unwrap()));
-    assert!(Handle::try_current().is_none());
-    let token = Token::new();
-    token.child().cancel();
-    pirn::current().unpark();
-    park();
-    pirn::yield_now();
-    assert_eq!(pirn::par::map(0..4_usize, |n| n * n), [0, 1, 4, 9]);
-    communicate();
-    use_the_system();
+    late_calls::all();
+    late_waits::all();
+    late_system::all();
     eprintln!("late: everything was used");
 }
 
-/// Channels of every kind, locks, events, and waits for one of several.
-fn communicate() {
-    let (tx, rx) = channel::oneshot::channel();
-    spawn(move || tx.send(1).unwrap()).detach();
-    assert_eq!(rx.recv(), Ok(1));
-    let (tx, mut rx) = channel::broadcast::channel(4);
-    tx.send(2).unwrap();
-    assert_eq!(rx.recv(), Ok(2));
-    let (tx, mut rx) = channel::watch::channel(0);
-    tx.send(3).unwrap();
-    assert_eq!(rx.changed(), Ok(()));
-    let (tx, rx) = channel::unbounded();
-    let sending = spawn(move || tx.send(4).unwrap());
-    assert_eq!(future::block_on(rx.recv_async()), Ok(4));
-    sending.join().unwrap();
-    let (_tx, never) = channel::bounded::<()>(0);
-    pirn::select! {
-        recv(never) -> _ => unreachable!("no value comes"),
-        after(SHORT) => {}
-    }
-    *RwLock::new(0).write() += 1;
-    let event = Event::manual();
-    event.set();
-    event.wait().unwrap();
-    assert!(Barrier::new(1).wait().is_leader());
-    assert_eq!(*OnceLock::new().get_or_init(|| 5), 5);
-    assert_eq!(shield(|| sleep(SHORT)), Ok(()));
-    let past = pirn::time::now();
-    assert!(with_deadline(past, check).is_err());
-    assert_eq!(race([|| 6]), Some(6));
-    assert_eq!(pirn::join(|| 7, || 8), (7, 8));
-    assert!(is_cancelled());
-    LOCAL.set(9);
-    assert_eq!(LOCAL.get(), 9);
+/// Each public function outside of a type is called in this test.
+// Proves: E1-late.
+#[test]
+fn every_function_is_called() {
+    let api = include_str!("../../../../docs/public-api/pirn.txt");
+    let calls = concat!(
+        include_str!("late_calls.rs"),
+        include_str!("late_system.rs"),
+        include_str!("late_waits.rs"),
+    );
+    let is_called = |path: &str| {
+        let (module, name) = path.rsplit_once("::").unwrap();
+        let module = module.rsplit("::").next().unwrap();
+        let by_module = format!("{module}::{name}(");
+        let named =
+            calls.contains(&by_module) || calls.contains(&by_module.replace('(', "::<"));
+        // Imported by name.
+        named
+            || calls.contains(&format!(" {name}("))
+            || calls.contains(&format!("({name}("))
+    };
+    let mut missing: Vec<_> = functions(api).filter(|path| !is_called(path)).collect();
+    missing.dedup();
+    assert!(missing.is_empty(), "not called: {missing:?}");
 }
 
-pirn::fiber_local! {
-    static LOCAL: Cell<u32> = Cell::new(0);
-}
-
-/// Cancels a fiber that a join has not waited for. Returns whether its sleep has not ended.
-fn is_cancelled() -> bool {
-    let sleeps = spawn(|| sleep(LONG));
-    let sleeps = sleeps.join_timeout(SHORT).unwrap_err();
-    sleeps.cancel();
-    // An error if it has not begun.
-    sleeps.join().map_or(true, |slept| slept.is_err())
-}
-
-/// Dispatchers, files, sockets, processes, reports, and a runtime of its own.
-fn use_the_system() {
-    assert_eq!(Dispatcher::io().run(|| 1), 1);
-    assert!(pirn::fs::metadata("/").unwrap().is_dir());
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let connecting = spawn(move || TcpStream::connect(address).unwrap());
-    let (mut here, _) = listener.accept().unwrap();
-    let mut there = connecting.join().unwrap();
-    here.write_all(b"late").unwrap();
-    let mut said = [0; 4];
-    there.read_exact(&mut said).unwrap();
-    assert_eq!(&said, b"late");
-    assert!(Command::new("true").status().unwrap().success());
-    let handle = Handle::current();
-    let waits = spawn(park);
-    assert!(handle.metrics().total.spawned > 0);
-    drop(handle.fibers());
-    waits.fiber().unpark();
-    waits.join().unwrap();
-    let own = Runtime::builder().workers(1).build().unwrap();
-    assert_eq!(own.run(|| spawn(|| 2).join().unwrap()), 2);
-    let hand = Runtime::builder().workers(0).build().unwrap();
-    let fiber = hand.spawn(|| 3);
-    hand.run_until_idle();
-    assert_eq!(fiber.join().unwrap(), 3);
+/// Returns the paths of the functions that belong to no type or trait.
+fn functions(api: &str) -> impl Iterator<Item = &str> {
+    api.lines().filter_map(|line| {
+        let path = line.strip_prefix("pub fn ")?;
+        let end = path.find(['(', '<'])?;
+        let path = path[..end].trim();
+        let is_method = path
+            .split("::")
+            .any(|part| part.starts_with(char::is_uppercase));
+        (path.starts_with("pirn::") && !is_method).then_some(path)
+    })
 }
 
 fn expect_used(name: &str, part: impl FnOnce()) {
@@ -190,20 +117,72 @@ fn in_a_destructor_alone() {
     });
 }
 
-/// A handler at the end of the process runs after all destructors of the thread that ends it.
+/// The destructor of a worker runs after those of the library.
 // Proves: E1-late.
 #[test]
+fn in_a_destructor_of_a_worker_that_comes_last() {
+    expect_used("late::in_a_destructor_of_a_worker_that_comes_last", || {
+        everything();
+        let builder = Runtime::builder().workers(1).max_threads(1);
+        let started =
+            builder.on_thread_start(|| LATE.with(|late| late.0.set(Some(everything))));
+        started.build().unwrap().run(|| ());
+    });
+}
+
+/// The destructor of a worker runs before those of the library.
+// Proves: E1-late.
+#[test]
+fn in_a_destructor_of_a_worker_that_comes_first() {
+    expect_used("late::in_a_destructor_of_a_worker_that_comes_first", || {
+        everything();
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        runtime.run(|| LATE.with(|late| late.0.set(Some(everything))));
+    });
+}
+
 #[expect(unsafe_code, reason = "registers a handler with the C library")]
-fn in_a_handler_at_the_end_of_the_process() {
+fn at_exit() {
     unsafe extern "C" {
         safe fn atexit(handler: extern "C" fn()) -> i32;
     }
     extern "C" fn handler() {
         everything();
     }
+    assert_eq!(atexit(handler), 0);
+}
+
+/// The handler is registered before those of the library, so that it runs after them. It runs
+/// after all destructors of the thread that ends the process.
+// Proves: E1-late.
+#[test]
+fn in_a_handler_at_the_end_of_the_process() {
     expect_used("late::in_a_handler_at_the_end_of_the_process", || {
-        assert_eq!(atexit(handler), 0);
+        at_exit();
         everything();
         std::process::exit(0);
+    });
+}
+
+/// The handler is registered after those of the library, so that it runs before them.
+// Proves: E1-late.
+#[test]
+fn in_a_handler_that_comes_first() {
+    expect_used("late::in_a_handler_that_comes_first", || {
+        everything();
+        at_exit();
+        std::process::exit(0);
+    });
+}
+
+/// A thread that has not used the library ends the process.
+// Proves: E1-late.
+#[test]
+fn in_a_handler_on_another_thread() {
+    expect_used("late::in_a_handler_on_another_thread", || {
+        everything();
+        at_exit();
+        let ends = thread::spawn(|| std::process::exit(0));
+        ends.join().unwrap();
     });
 }

@@ -52,6 +52,12 @@ mod held;
 mod interleaving;
 /// Destructors of thread-locals and handlers at the end of the process use the library.
 mod late;
+/// Its calls of fibers, scopes, runtimes, futures, parallel code and reports.
+mod late_calls;
+/// Its calls of files, sockets, processes and signals.
+mod late_system;
+/// Its calls that wait: time, channels, selects and locks.
+mod late_waits;
 /// Lines on standard error about channels, and about the number of threads.
 mod logs;
 /// A panic ends its fiber and nothing else, and reaches the joiner.
