@@ -101,6 +101,40 @@ fn seeded_use_after_free_between_fibers() {
     assert_ne!(reader.join().unwrap(), 9);
 }
 
+/// Two fibers of one worker initialize one `thread_local!`. `std` drops the value of the second one
+/// when the initializer of the first one ends, though the second fiber has a reference to it. All
+/// of this is safe code; the crate's documentation warns of it.
+#[test]
+#[ignore = "ends with a report"]
+#[cfg(pirn_asan)]
+fn seeded_use_of_a_thread_local_that_waits() {
+    use std::cell::Cell;
+
+    std::thread_local! {
+        static ENTERED: Cell<usize> = const { Cell::new(0) };
+        /// Its initializer waits, the first time.
+        static VALUE: Box<u64> = {
+            let before = ENTERED.replace(ENTERED.get() + 1);
+            while before == 0 && ENTERED.get() < 2 {
+                pirn::yield_now();
+            }
+            Box::new(9)
+        };
+    }
+    let user = || {
+        VALUE.with(|value| {
+            let inner: &u64 = value;
+            (0..10).for_each(|_| pirn::yield_now());
+            std::hint::black_box(*inner)
+        })
+    };
+    let one_thread = pirn::Runtime::builder().workers(1).max_threads(1);
+    one_thread.build().unwrap().scope(|s| {
+        let both = [s.spawn(user), s.spawn(user)];
+        assert_eq!(both.map(|fiber| fiber.join().unwrap()), [9, 9]);
+    });
+}
+
 /// A fiber writes past the end of an array on its stack.
 #[test]
 #[ignore = "ends with a report"]
