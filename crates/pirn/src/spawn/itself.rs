@@ -142,8 +142,9 @@ fn take_at_once(spec: Spec) -> How {
     }
 }
 
-/// Yields to all other ready fibers of this worker, which run first. On a plain thread it yields
-/// the processor, as [`std::thread::yield_now`] does.
+/// Yields to other ready fibers of this worker. All that have started run first. Fresh ones, which
+/// have not, run in turn with those, so one may start later than this fiber resumes. On a plain
+/// thread it yields the processor, as [`std::thread::yield_now`] does.
 ///
 /// # Panics
 /// In the middle of the [poll](crate::future) of a future, on a fiber.
