@@ -23,7 +23,7 @@ pub(crate) const PATH: &str = "docs/features.md";
 /// The path of the promises.
 pub(crate) const PROMISES: &str = "docs/promises.txt";
 
-/// Stands in the promises for the rows with an open part.
+/// The placeholder in the promises for the list of rows with an open part.
 const OPEN: &str = "{open}";
 
 /// The first words of proofs that are not plain tests.

@@ -307,7 +307,7 @@ fn a_scope_keeps_nothing_of_its_children() {
     });
 }
 
-/// Nor of a child that has panicked, once the panic has been joined.
+/// A scope keeps nothing of a child with a panic that has been joined.
 // Proves: K10.
 #[test]
 fn alone_a_scope_keeps_nothing_of_joined_panics() {

@@ -35,7 +35,7 @@ pub enum Replace {
     Refused,
 }
 
-/// Whether the mode of a file that is complete otherwise could be set.
+/// The result of setting the mode of a complete file.
 #[derive(Debug)]
 pub struct ModeSet(pub io::Result<()>);
 
@@ -87,8 +87,9 @@ impl Output {
         }
     }
 
-    /// Gives the file its metadata and its name. `time` replaces the modification time. Returns
-    /// whether the mode could be set: not on every file system.
+    /// Gives the file its metadata and its name. `time` replaces the modification time. Some file
+    /// systems have no modes, so a failure to set one is returned, and is no error. The file then
+    /// keeps the mode 0600.
     ///
     /// # Errors
     ///

@@ -223,8 +223,8 @@ impl Tool {
         self.report.error(side, failure);
     }
 
-    /// Ends with `input`, if its output, `target`, has been committed. A mode that could not be set is
-    /// a warning.
+    /// Reports the commit of `target`; on success removes `input`. A mode that could not be set is a
+    /// warning.
     pub(super) fn conclude(
         &mut self,
         input: &Input,

@@ -55,7 +55,7 @@ impl Answer {
         }
     }
 
-    /// Returns the limit at which it has failed. A silence is none.
+    /// Returns the limit that was exceeded. A silence is no limit.
     pub(super) fn excess(&self) -> Option<Excess> {
         self.excess
     }

@@ -39,8 +39,8 @@ impl Dispatcher {
 /// driven by hand (see [`Builder::workers`](crate::runtime::Builder::workers)).
 ///
 /// # Panics
-/// With the panic of `f`. If another thread has made this call and has not ended, or the caller
-/// already runs fibers: there is one main thread.
+/// With the panic of `f`. If another thread, which still lives, has called this, or if the caller
+/// runs fibers: there is one main thread.
 ///
 /// # Cancellation
 /// Not an interruption point: `f` may borrow, so this returns only when it has ended. Blocks the

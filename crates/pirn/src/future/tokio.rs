@@ -43,7 +43,7 @@ pin_project! {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
             within(|| {
-                // A panic here, perhaps while one of `poll` unwinds, would end the process.
+                // A panic here would abort the process while a panic of `poll` unwinds.
                 let _inside = may_enter().then(|| this.handle.enter());
                 this.future.set(None);
             });
@@ -61,7 +61,7 @@ pin_project! {
 /// # Panics
 /// If there is no such runtime. Polls panic if that runtime lacks the drivers they need, and on a
 /// thread that has dropped tokio's thread-local context already: in a later destructor of a
-/// thread-local, and in a handler of `atexit`. The future is dropped outside of a context then.
+/// thread-local, and in a handler of `atexit`. There, the drop enters no context.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.

@@ -194,22 +194,7 @@ impl Handle {
     /// ```
     #[track_caller]
     pub fn wait_idle(&self) -> Result<(), Interrupt> {
-        self.pool.refuse_in_start_hook();
-        let at = Location::caller();
-        let wait = || self.pool.wait_idle(at).interrupt().map_or(Ok(()), Err);
-        if !self.drives_under_limits() {
-            return wait();
-        }
-        // A drive ends when it is over, whatever limits its caller has. A fiber inherits them.
-        let publish = |fiber| self.publish(fiber);
-        try_visit(&self.pool, wait, &publish).unwrap_or_else(|_refused| wait())
-    }
-
-    /// True if the calling thread drives this runtime, with a deadline or a token in force.
-    fn drives_under_limits(&self) -> bool {
-        let shares_clock = || self.pool.shares_clock(current::local());
-        let has_limits = self.pool.is_by_hand() && deadline::in_force().is_some();
-        has_limits && shares_clock() && self.pool.bind()
+        self.pool.wait_idle().interrupt().map_or(Ok(()), Err)
     }
 }
 
@@ -224,24 +209,6 @@ where
     F: FnOnce() -> T + Send,
     T: Send,
 {
-    match try_visit(pool, f, publish) {
-        Ok(value) => value,
-        Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
-        Err(_) => panic!("the runtime has been shut down"),
-    }
-}
-
-/// As [`visit`]. Returns an error if `f` panicked, or if the fiber was rejected.
-#[track_caller]
-fn try_visit<F, T>(
-    pool: &Arc<Pool>,
-    f: F,
-    publish: &dyn Fn(FiberPtr),
-) -> Result<T, JoinError>
-where
-    F: FnOnce() -> T + Send,
-    T: Send,
-{
     // The borrows of `f` depend on the wait below, so no fiber must be published that could not be
     // waited for.
     refuse_in_poll();
@@ -249,7 +216,11 @@ where
     let begin = |fiber: FiberPtr, end: &Fiber| begin(pool, fiber, end, publish);
     let location = Location::caller();
     let wait = |fiber: &Fiber| wait(fiber, location);
-    call_on_fiber(local, location, f, &begin, &wait)
+    match call_on_fiber(local, location, f, &begin, &wait) {
+        Ok(value) => value,
+        Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
+        Err(_) => panic!("the runtime has been shut down"),
+    }
 }
 
 fn begin(pool: &Arc<Pool>, fiber: FiberPtr, end: &Fiber, publish: &dyn Fn(FiberPtr)) {

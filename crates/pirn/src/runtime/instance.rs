@@ -120,8 +120,7 @@ impl Runtime {
     ///
     /// # Blocking
     /// Parks a fiber of another runtime, blocks a plain thread, until every fiber has ended or
-    /// `timeout` has passed. That is real time if the caller's runtime has virtual time, which
-    /// stands still meanwhile. Then it blocks the thread, under a fiber too. If fibers are left, that
+    /// `timeout` has passed: real time, even if the caller's time is virtual. Then it blocks the thread, under a fiber too. If fibers are left, that
     /// takes at most 50 ms, in which workers can report them, or 550 ms while a worker's thread
     /// waits for a processor. Otherwise it takes until the workers' threads have ended, including
     /// `on_thread_stop` and the destructors of thread-locals. The call can exceed `timeout` by that

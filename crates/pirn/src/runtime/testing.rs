@@ -74,7 +74,7 @@ pub fn test<T: Send>(f: impl FnOnce(&Handle) -> T + Send) -> T {
 impl Builder {
     /// Sets how long, in real time, a deterministic runtime holds its virtual time while a fiber
     /// waits for a descriptor; by default 1 s. A descriptor is a socket, a pipe, or the end of a
-    /// child process.
+    /// child process. The same applies to a wait for the end of another runtime's fibers.
     ///
     /// Time jumps only when no fiber is ready. If a fiber then waits for a descriptor, the runtime
     /// waits too, until an event comes. If the limit passes without an event, time jumps anyway, so

@@ -34,8 +34,8 @@ pub(super) struct Children {
 
 struct State {
     census: Census,
-    /// Children that have panicked, oldest first, without most of those that have been joined. The
-    /// payload is in the header until then.
+    /// Children that have panicked, oldest first. Joined ones are removed when the list is full. A
+    /// payload stays in its header until it is joined.
     panicked: Vec<FiberRef>,
 }
 
@@ -144,8 +144,8 @@ impl Children {
 }
 
 impl State {
-    /// If the list is full, returns the children with joined panics, and forgets them. A panic thereby
-    /// costs constant time, and memory only until it is joined.
+    /// If the list is full, removes and returns the children with joined panics. So a panic costs
+    /// constant amortized time, and memory only until it is joined.
     fn forget_joined(&mut self) -> Vec<FiberRef> {
         let capacity = self.panicked.capacity();
         if self.panicked.len() < capacity {

@@ -142,9 +142,9 @@ fn take_at_once(spec: Spec) -> How {
     }
 }
 
-/// Yields to other ready fibers of this worker. All that have started run first. Fresh ones, which
-/// have not, run in turn with those, so one may start later than this fiber resumes. On a plain
-/// thread it yields the processor, as [`std::thread::yield_now`] does.
+/// Yields to other ready fibers of this worker. Those that have started run before this one
+/// resumes. Fresh ones take turns with them, so one may start later than that. On a plain thread it
+/// yields the processor, as [`std::thread::yield_now`] does.
 ///
 /// # Panics
 /// In the middle of the [poll](crate::future) of a future, on a fiber.

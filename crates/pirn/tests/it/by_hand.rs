@@ -16,7 +16,7 @@ use pirn::spawn::JoinError;
 
 use crate::dispatcher::threads;
 use crate::executor_kind::runtime;
-use crate::util::{SCHEDULERS, apart, eventually};
+use crate::util::{LONG, SCHEDULERS, apart, eventually};
 
 fn by_hand() -> Runtime {
     Runtime::builder().workers(0).build().expect("a runtime")
@@ -178,8 +178,40 @@ fn waiting_ends_at_the_limits_of_the_caller() {
 
     drop(over);
     rescue.join().unwrap();
-    let ended = pirn::timeout(Duration::from_secs(60), || runtime.wait_idle());
+    let ended = pirn::timeout(LONG, || runtime.wait_idle());
     assert_eq!(ended, Ok(Ok(())), "nothing is left");
+
+    let parks = runtime.spawn(pirn::park);
+    runtime.run_until_idle();
+    let handle = runtime.handle();
+    let left = runtime.shutdown(Duration::from_millis(10));
+    assert_eq!(left.unwrap_err().fibers().len(), 1);
+    let elapsed = pirn::timeout(Duration::from_millis(20), || handle.wait_idle());
+    assert!(elapsed.is_err(), "after a shutdown: {elapsed:?}");
+    parks.fiber().unpark();
+    assert_eq!(pirn::timeout(LONG, || handle.wait_idle()), Ok(Ok(())));
+}
+
+/// A shutdown by another thread does not interrupt the thread that drives under a deadline.
+// Proves: F11.
+#[test]
+fn a_shutdown_elsewhere_does_not_interrupt_the_driver() {
+    let runtime = by_hand();
+    let handle = runtime.handle();
+    let (tx, started) = std::sync::mpsc::channel();
+    runtime.spawn(move || {
+        tx.send(()).unwrap();
+        pirn::cancel::shield(|| pirn::sleep(Duration::from_millis(50))).unwrap();
+    });
+    let ender = thread::spawn(move || {
+        started.recv().unwrap();
+        runtime.shutdown(LONG)
+    });
+    assert_eq!(pirn::timeout(LONG, || handle.wait_idle()), Ok(Ok(())));
+    ender
+        .join()
+        .unwrap()
+        .expect("the driver has driven to the end");
 }
 
 /// A drive for one result ends with it, though more is queued.

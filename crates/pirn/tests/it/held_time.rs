@@ -186,8 +186,7 @@ fn a_test_may_say_that_nothing_comes() {
     assert!(real.elapsed() < LONG / 2);
 }
 
-/// Waits for another runtime take no virtual time, and the time limit of its end is one of real
-/// time.
+/// A wait for another runtime takes no virtual time, and the limit of `shutdown` is real time.
 #[test]
 fn waits_for_another_runtime_take_no_time() {
     test(|_| {
@@ -221,5 +220,37 @@ fn waits_for_another_runtime_take_no_time() {
         parked.fiber().unpark();
         assert!(!sleeper.is_finished());
         sleeper.join().unwrap().unwrap();
+    });
+}
+
+/// Fibers of another runtime that wait for a fiber that sleeps here do not hold time for good, nor
+/// does one that never ends.
+#[test]
+fn waits_for_another_runtime_end() {
+    let limit = Duration::from_millis(20);
+    Runtime::builder().outside_limit(limit).test(|_| {
+        let other = Runtime::builder().workers(1).build().unwrap();
+        let (tx, rx) = pirn::channel::bounded(1);
+        drop(other.spawn(move || rx.recv()));
+        let elapsed = timeout(HOUR, || other.wait_idle());
+        assert!(elapsed.is_err(), "{elapsed:?}");
+        let sleeper = spawn(move || {
+            sleep(HOUR).unwrap();
+            tx.send(()).unwrap();
+        });
+        drop(other);
+        sleeper.join().unwrap();
+    });
+}
+
+/// A wait that is refused in a poll holds no time.
+#[test]
+fn a_refused_wait_holds_no_time() {
+    test(|_| {
+        let other = Runtime::builder().workers(1).build().unwrap();
+        let handle = other.handle();
+        let polls = spawn(move || pirn::future::wait(async move { handle.wait_idle() }));
+        polls.join().expect_err("a poll must not wait");
+        sleep(HOUR).unwrap();
     });
 }

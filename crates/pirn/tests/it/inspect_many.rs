@@ -89,8 +89,8 @@ fn during_a_snapshot(
 }
 
 /// During a complete snapshot of 100,000 fibers through the socket, 99 of 100 pieces occupy their
-/// worker for at most one millisecond of its processor time. (A piece takes a quarter; interrupts
-/// of the system count too.)
+/// worker for at most one millisecond of its processor time. A piece takes 0.25 ms; interrupts of
+/// the system count too.
 // Proves: P15.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]

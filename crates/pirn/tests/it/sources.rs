@@ -136,8 +136,7 @@ fn pair(board: &Arc<Board>) {
     partner.fiber().unpark();
 }
 
-/// Spawns, wakes and data from a thread, which keeps the worker until that is done: so the turn of
-/// the event is known.
+/// A thread spawns, wakes and sends. The worker waits for it, so the turn of each event is known.
 fn from_outside(runtime: &Runtime, board: &Arc<Board>) {
     let (handle, own) = (runtime.handle(), Arc::clone(board));
     let woken = runtime.spawn(move || {
@@ -162,7 +161,7 @@ fn from_outside(runtime: &Runtime, board: &Arc<Board>) {
         for source in asked {
             match source {
                 WOKEN => target.unpark(),
-                // Nor is there a reader.
+                // At the end the reader may be gone.
                 SOCKET => drop(near.write_all(&[0])),
                 _ => {
                     let own = Arc::clone(&own);

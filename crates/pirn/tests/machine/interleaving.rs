@@ -59,7 +59,7 @@ fn a_waiting_initializer_drops_a_value_in_use() {
 }
 
 std::thread_local! {
-    /// The address of the value that is set for the code inside, as `scoped-tls` has it, or 0.
+    /// The address of the value set for the callback, or 0: `scoped-tls` keeps the same.
     static SET: Cell<usize> = const { Cell::new(0) };
 }
 

@@ -19,8 +19,8 @@
 //! | watching | 1 s | two looks in a row show that nothing has run, the pass was complete or the tenth in a row that was not, it has found no new circle, and no watched test has fibers |
 //! | stopped | none | a worker or a plain thread goes to sleep, or wakes (`thread_registry::attend`) |
 //!
-//! So it causes no wake-ups in an idle process. Before it stops, it lets the workers that it has
-//! asked go to sleep. LIVENESS: it announces that it stops and then looks whether anything has run
+//! So it causes no wake-ups in an idle process. Before it stops, it waits until the workers
+//! that its pass woke sleep again. LIVENESS: it announces that it stops and then looks whether anything has run
 //! since its last look. Anything that begins later rings. A ring may be missed if both happen at the
 //! same time; the next sleep or wake makes up for it, and only a report is delayed.
 
@@ -53,8 +53,8 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// more. Arbitrary: a worker that sits in a system call for longer is not waited for.
 const AGAIN: u32 = 10;
 
-/// Pauses, each twice as long as the one before it, from 1 ms on, in which workers that were asked
-/// go to sleep: 127 ms in all. Arbitrary.
+/// The number of pauses in which workers that were asked go to sleep: 1, 2, 4… ms, 127 ms in all.
+/// Arbitrary.
 const SETTLING: u32 = 7;
 
 /// True once the thread has been created.
@@ -222,8 +222,8 @@ fn watch() {
     }
 }
 
-/// Waits until the workers that the pass has woken sleep again: after a stop their sleep would ring,
-/// and the next pass would wake them again, and so on. Not for long, since a worker may run a fiber.
+/// Waits until the workers that the pass woke sleep again, for 127 ms at most: a worker may run a
+/// fiber. Otherwise their sleep would ring after the stop, and the next pass would wake them again.
 fn let_workers_sleep(pools: &[Arc<Pool>]) {
     let workers = || pools.iter().flat_map(|pool| pool.remotes());
     let are_awake = || workers().any(|it| it.has_thread() && !it.is_asleep());

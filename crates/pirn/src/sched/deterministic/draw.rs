@@ -36,8 +36,13 @@ use crate::wait::Reason;
 /// Any number; the loop around it takes everything.
 const BATCH: u32 = 256;
 
-/// The reasons of waits for descriptors.
-const DESCRIPTORS: [Reason; 3] = [Reason::Readable, Reason::Writable, Reason::Child];
+/// The reasons of waits for descriptors, and for another runtime.
+const LIMITED: [Reason; 4] = [
+    Reason::Readable,
+    Reason::Writable,
+    Reason::Child,
+    Reason::Idle,
+];
 
 impl Worker {
     /// Returns the next fiber to run. On the worker's own stack.
@@ -95,7 +100,7 @@ impl Worker {
         if hold.is_outside() {
             return true;
         }
-        if !self.awaits_descriptor() {
+        if !hold.is_elsewhere() && !self.awaits_descriptor() {
             hold.end();
             return false;
         }
@@ -126,11 +131,11 @@ impl Worker {
         if std::mem::replace(&mut *REPORTED.lock(), true) {
             return;
         }
-        let waits = self.describe_waiting(&DESCRIPTORS);
+        let waits = self.describe_waiting(&LIMITED);
         let fiber = waits.map_or(String::new(), |fiber| fiber.to_string());
         sys::report(&format!(
             "pirn: virtual time of '{}' was held for {} ms of real time, since a fiber waits for \
-             a descriptor, and nothing came; now it goes on (`Builder::outside_limit`)\n{fiber}",
+             a descriptor or another runtime, and nothing came; now it goes on (`Builder::outside_limit`)\n{fiber}",
             self.pool.name(),
             hold.patience() / 1_000_000,
         ));
@@ -160,16 +165,40 @@ impl Pool {
 /// Runs `wait`, which waits for something that takes real time and not for a fiber of the same
 /// runtime. Virtual time stands still meanwhile.
 pub(crate) fn outside<T>(wait: impl FnOnce() -> T) -> T {
-    count(1);
-    let result = wait();
-    count(-1);
-    result
+    let _held = Held::begin(Hold::count);
+    wait()
 }
 
-#[inline]
-fn count(change: isize) {
-    let worker = Worker::of(current::local());
-    if let Some(seeded) = worker.and_then(|worker| worker.seeded.as_ref()) {
-        seeded.hold.count(change);
+/// Runs `wait`, which waits until another runtime has no fibers. Virtual time stands still
+/// meanwhile, but not for long: those fibers may wait for time to pass here.
+pub(crate) fn elsewhere<T>(wait: impl FnOnce() -> T) -> T {
+    let _held = Held::begin(Hold::count_elsewhere);
+    wait()
+}
+
+/// Counts the running fiber until it is dropped: a wait that is refused panics.
+struct Held(fn(&Hold, isize));
+
+impl Held {
+    #[inline]
+    fn begin(count: fn(&Hold, isize)) -> Held {
+        let held = Held(count);
+        held.change(1);
+        held
+    }
+
+    #[inline]
+    fn change(&self, change: isize) {
+        let worker = Worker::of(current::local());
+        if let Some(seeded) = worker.and_then(|worker| worker.seeded.as_ref()) {
+            (self.0)(&seeded.hold, change);
+        }
+    }
+}
+
+impl Drop for Held {
+    #[inline]
+    fn drop(&mut self) {
+        self.change(-1);
     }
 }

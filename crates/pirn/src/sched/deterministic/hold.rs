@@ -6,8 +6,9 @@
 //!
 //! | a fiber waits for | time is held |
 //! |---|---|
-//! | a call of `blocking`, of a file, a lookup; another runtime ([`outside`](crate::sched::deterministic::draw::outside)) | until that ends |
+//! | a call of `blocking`, of a file, a lookup; a closure on another runtime ([`outside`](crate::sched::deterministic::draw::outside)) | until that ends |
 //! | a descriptor: a socket, a pipe, the end of a child | until an event comes, for `limit` of real time at most |
+//! | the end of another runtime's fibers, which may wait for this one's ([`elsewhere`](crate::sched::deterministic::draw::elsewhere)) | likewise |
 //! | another fiber, or a plain thread | not at all |
 //!
 //! A hold that ends without an event was in vain: for instance, with a server that waits for
@@ -30,8 +31,10 @@ const SHARE: u64 = 1_000;
 pub(in crate::sched) struct Hold {
     /// Fibers that wait for something that certainly ends, however long it takes.
     outside: Cell<usize>,
+    /// Fibers that wait until another runtime has none.
+    elsewhere: Cell<usize>,
     limit: u64,
-    /// How long the next hold for a descriptor may last.
+    /// How long the next hold that has a limit may last.
     patience: Cell<u64>,
     /// Until when time is held for a descriptor; 0 if it is not.
     until: Cell<u64>,
@@ -44,6 +47,7 @@ impl Hold {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         Hold {
             outside: Cell::new(0),
+            elsewhere: Cell::new(0),
             limit,
             patience: Cell::new(limit),
             until: Cell::new(0),
@@ -58,8 +62,12 @@ impl Hold {
 
     /// Counts a fiber that begins, or ends, to wait for something that certainly ends.
     pub(in crate::sched) fn count(&self, change: isize) {
-        let outside = &self.outside;
-        outside.set(outside.get().wrapping_add_signed(change));
+        add(&self.outside, change);
+    }
+
+    /// Counts a fiber that begins, or ends, to wait until another runtime has no fibers.
+    pub(in crate::sched) fn count_elsewhere(&self, change: isize) {
+        add(&self.elsewhere, change);
     }
 
     /// Returns the end of the current hold for a descriptor, if there is one.
@@ -78,6 +86,11 @@ impl Hold {
     /// Returns true if a fiber waits for something that certainly ends.
     pub(super) fn is_outside(&self) -> bool {
         self.outside.get() > 0
+    }
+
+    /// Returns true if a fiber waits until another runtime has no fibers.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.elsewhere.get() > 0
     }
 
     /// Returns true if time may be held for a descriptor.
@@ -115,4 +128,8 @@ impl Hold {
         let least = (self.limit / SHARE).max(1);
         self.patience.set((self.patience.get() / 2).max(least));
     }
+}
+
+fn add(counter: &Cell<usize>, change: isize) {
+    counter.set(counter.get().wrapping_add_signed(change));
 }

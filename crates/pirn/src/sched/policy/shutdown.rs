@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::fiber::current;
 use crate::report::fiber_info::FiberInfo;
-use crate::sched::deterministic::draw::outside;
+use crate::sched::deterministic::draw::elsewhere;
 use crate::sched::driven::workers::Drive;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
@@ -22,10 +22,14 @@ use crate::sched::worker::enqueue::pool_of;
 use crate::sched::worker::run::Worker;
 use crate::shim::{self, Lock};
 use crate::wait::park::{park, ticket};
-use crate::wait::{How, Reason, Spec, now, yield_now};
+use crate::wait::{How, Reason, Spec, deadline, now};
 
 /// A time limit that is practically unlimited and that every clock can express. A year; arbitrary.
 const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+
+/// How soon a thread that drives notices that its token has been cancelled: no waker reaches its
+/// sleep. Arbitrary: not felt by a user, and no load.
+const LOOK: Duration = Duration::from_millis(10);
 
 impl Pool {
     /// Lets everything end that has been admitted, then stops. Waits indefinitely if need be.
@@ -33,7 +37,7 @@ impl Pool {
         self.enter(Phase::Draining);
         self.drive_to_end(None);
         let spec = Spec::of(Reason::Idle);
-        outside(|| self.quiet.wait(|| self.live(), false, &spec));
+        elsewhere(|| self.quiet.wait(|| self.live(), false, &spec));
         self.stop();
     }
 
@@ -103,17 +107,18 @@ impl Pool {
         let thread = shim::thread::spawn(name, move || {
             *end.lock() = Some(pool.shut_down(timeout));
             caller.wake();
+            // Fibers that have started here end before this thread does.
+            if pool.is_by_hand() && pool.is_bound_here() {
+                pool.drive(Drive::Until(&|| pool.live() == 0, None));
+                pool.put_worker_away();
+            }
         });
         if thread.is_err() {
             return self.shut_down(timeout);
         }
-        let _ = outside(|| park(caller, &Spec::of(Reason::Idle)));
-        loop {
-            if let Some(ended) = ended.lock().take() {
-                return ended;
-            }
-            yield_now();
-        }
+        let _ = elsewhere(|| park(caller, &Spec::of(Reason::Idle)));
+        let ended = ended.lock().take();
+        ended.expect("only the thread wakes its caller, when it has the result")
     }
 
     /// Step 1 for all fibers: closes admission first, so that nothing comes after the cancellation.
@@ -152,18 +157,31 @@ impl Pool {
         drop(waiter);
     }
 
-    /// Waits until no fiber but the caller is left; reports name `at`. A thread that drives the pool
-    /// ignores its own deadlines and tokens.
-    pub(crate) fn wait_idle(self: &Arc<Self>, at: &'static Location<'static>) -> How {
+    /// Waits until no fiber but the caller is left. `Err` if the wait was cancelled.
+    #[track_caller]
+    pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
+        self.refuse_in_start_hook();
         if self.is_by_hand() && self.bind() {
-            self.drive(Drive::Until(&|| self.live() == 0, None));
+            self.drive_until_idle();
         }
         let own = self.is_current() && current::local().fiber().is_some();
-        let spec = Spec::interruptible(Reason::Idle).at(at);
+        let spec = Spec::interruptible(Reason::Idle).at(Location::caller());
         let wait = || self.quiet.wait(|| self.live(), own, &spec);
         match own {
             true => wait(),
-            false => outside(wait),
+            false => elsewhere(wait),
+        }
+    }
+
+    /// Drives until no fiber is left, or the caller is interrupted.
+    fn drive_until_idle(self: &Arc<Self>) {
+        let is_over = || self.live() == 0 || deadline::pending().is_some();
+        while !is_over() {
+            let limit = deadline::in_force().map(|_| {
+                let look = now() + LOOK;
+                deadline::nearest().map_or(look, |limit| look.min(limit.get().at()))
+            });
+            self.drive(Drive::Until(&is_over, limit));
         }
     }
 
