@@ -5,7 +5,7 @@
 //! | `crossbeam_channel` | the shim |
 //! | `std::thread`, `crossbeam_utils::thread` | the shim's fibers, in that flavor |
 //! | `std::sync::{Condvar, Mutex}` | those of the shim, in that flavor |
-//! | `fn name() {` under `#[test]` | a call of the shim with the body as a function |
+//! | `fn name() {` under `#[test]` | a call of the shim with the body as a function; in a process of its own, if it counts allocations ([`COUNTS`]) |
 //!
 //! Nothing else: no count, no pause, no assertion. If a forbidden text remains, or a test has
 //! another form, the build fails.
@@ -118,7 +118,11 @@ pub(crate) fn tests(
             writeln!(made, "{indent}#[ignore = {reason:?}]").expect("a string");
         }
         let runner = flavor.runner();
-        writeln!(made, "{indent}fn {name}() {{ ::{runner}(body_of_{name}) }}")
+        let mut call = format!("::{runner}(body_of_{name})");
+        if full == COUNTS {
+            call = format!("::pirn_crossbeam_suite::apart({full:?}, || {call})");
+        }
+        writeln!(made, "{indent}fn {name}() {{ {call} }}")
             .and_then(|()| writeln!(made, "{indent}fn body_of_{name}() {{"))
             .expect("a string");
     }
@@ -143,6 +147,9 @@ fn function(code: &str) -> Option<&str> {
     code.strip_prefix("fn ")?.strip_suffix("() {")
 }
 
+/// The test that counts the allocations of its process, which other tests share where all of a
+/// binary run side by side.
+const COUNTS: &str = "golang::select2::main";
 const CHANNEL: (&str, &str) = ("crossbeam_channel::", "pirn_crossbeam_suite::");
 const CHANNEL_AS: (&str, &str) = ("crossbeam_channel as ", "pirn_crossbeam_suite as ");
 const SYNC: &str =

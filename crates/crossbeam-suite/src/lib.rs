@@ -22,6 +22,8 @@ mod receiver;
 mod select;
 mod sender;
 
+use std::process::Command;
+
 pub use channel::{after, bounded, never, tick, unbounded};
 pub use error::{
     ReadyTimeoutError, RecvError, RecvTimeoutError, SelectTimeoutError, SendError,
@@ -45,4 +47,23 @@ include!(concat!(env!("OUT_DIR"), "/select_macro.rs"));
 /// Runs the body of a test on the calling thread.
 pub fn on_thread(body: fn()) {
     body();
+}
+
+/// Runs `test`, called `name`, in a process of its own.
+///
+/// # Panics
+/// If it fails there.
+pub fn apart(name: &str, test: impl FnOnce()) {
+    const APART: &str = "PIRN_SUITE_APART";
+    if std::env::var_os(APART).is_some() {
+        return test();
+    }
+    let mut own = Command::new(std::env::current_exe().expect("this binary"));
+    own.args(["--exact", name, "--test-threads=1"])
+        .env(APART, "1");
+    let ended = own.output().expect("a process starts");
+    let said = String::from_utf8_lossy(&ended.stdout);
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}{errors}");
+    assert!(said.contains("1 passed"), "{said}");
 }
