@@ -91,7 +91,10 @@ fn alone_waits_before_the_fiber_that_ends_them_are_reported() {
         let name = "locks::alone_waits_before_the_fiber_that_ends_them_are_reported";
         again.args(["--exact", name, "--nocapture", "--ignored"]);
         // What the fibers of the stuck worker own is lost at the exit.
-        again.env(KIND, kind).env("ASAN_OPTIONS", "detect_leaks=0");
+        again.env(KIND, kind).env(
+            "ASAN_OPTIONS",
+            "detect_leaks=0:detect_stack_use_after_return=0",
+        );
         let ended = again.output().unwrap();
         let said = String::from_utf8_lossy(&ended.stderr);
         assert!(ended.status.success(), "{kind}: {said}");

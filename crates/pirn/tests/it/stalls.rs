@@ -131,7 +131,10 @@ fn stall(name: &str, workers: &str, culprit: &str, n: usize, victim: &str) -> bo
 #[track_caller]
 fn told(name: &str, set: &[(&str, &str)], culprit: &str, victim: &str) -> Option<String> {
     // What the fibers of a stuck worker own is lost at the exit.
-    let leaks = ("ASAN_OPTIONS", "detect_leaks=0");
+    let leaks = (
+        "ASAN_OPTIONS",
+        "detect_leaks=0:detect_stack_use_after_return=0",
+    );
     let set = [set, &[leaks]].concat();
     let ended = apart(name, &set, || {
         let [culprit, n, victim] = &case_of_three();
