@@ -76,7 +76,9 @@ impl Sanitizer {
     }
 
     /// The build of these targets. For a quick run a report names functions, not lines: lines are a
-    /// fifth of the build, and each backtrace in an instrumented program reads all of them.
+    /// fifth of the build, and each backtrace in an instrumented program reads all of them. Under
+    /// ThreadSanitizer always: where there are lines, a report names inlined functions, without their
+    /// paths, and suppressions do not match.
     fn build(self, targets: &str, quick: bool) -> Result<Build, String> {
         let build_std = match self {
             Sanitizer::Address => "",
@@ -86,7 +88,10 @@ impl Sanitizer {
         let args = format!("{} --target {host} {targets} {build_std}", self.packages());
         // A backtrace takes an instrumented std half a minute.
         let build = Build::new(&args)
-            .debug(if quick { "none" } else { "line-tables-only" })
+            .debug(match quick || self == Sanitizer::Thread {
+                true => "none",
+                false => "line-tables-only",
+            })
             .env("RUSTC_BOOTSTRAP", "1")
             .env("RUST_BACKTRACE", "0");
         Ok(match self {
