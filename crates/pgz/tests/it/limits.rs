@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::sandbox::{Sandbox, noise, text};
+use crate::sandbox::{Done, Sandbox, noise, text};
 use crate::unmeasured::unmeasured;
 
 const MIB: usize = 1 << 20;
@@ -197,15 +197,11 @@ fn wait_for_temporary(box_: &Sandbox) {
 fn an_error_of_close_keeps_the_input() {
     let box_ = Sandbox::new();
     box_.write("a", &text(1, MIB));
-    let pgz = env!("CARGO_BIN_EXE_pgz");
     if !has_strace() {
         return unmeasured("no strace on this machine");
     }
     // Not those of the dynamic loader, which are the first three or four of a thread.
-    let inject = "inject=close:error=EDQUOT:when=7+";
-    let inject = ["-f", "-o", "trace", "-e", inject];
-    let run =
-        |args: &[&str]| box_.run("strace", &[&inject[..], &[pgz], args].concat(), b"");
+    let run = |args: &[&str]| injected(&box_, "close:error=EDQUOT:when=7+", args);
     let done = run(&["a"]).expect(1);
     assert_eq!(done.stderr, "pgz: a.gz: Disk quota exceeded\n");
     assert_eq!(box_.names(), ["a", "trace"]);
@@ -221,16 +217,27 @@ fn a_mode_that_cannot_be_set_is_a_warning() {
     }
     let box_ = Sandbox::new();
     box_.write("a", &text(1, MIB));
-    let inject = ["-f", "-o", "trace", "-e", "inject=fchmod:error=EPERM"];
-    let pgz = env!("CARGO_BIN_EXE_pgz");
-    let run =
-        |args: &[&str]| box_.run("strace", &[&inject[..], &[pgz], args].concat(), b"");
+    let run = |args: &[&str]| injected(&box_, "fchmod:error=EPERM", args);
     let done = run(&["a"]).expect(2);
     assert_eq!(done.stderr, "pgz: a.gz: Operation not permitted\n");
     assert_eq!(box_.names(), ["a.gz", "trace"]);
     let done = run(&["-d", "a.gz"]).expect(2);
     assert_eq!(done.stderr, "pgz: a: Operation not permitted\n");
     assert_eq!(box_.read("a"), text(1, MIB));
+}
+
+/// Runs pgz with failing system calls.
+fn injected(box_: &Sandbox, failure: &str, args: &[&str]) -> Done {
+    let inject = format!("inject={failure}");
+    let strace = [
+        "-f",
+        "-o",
+        "trace",
+        "-e",
+        &inject,
+        env!("CARGO_BIN_EXE_pgz"),
+    ];
+    box_.run("strace", &[&strace[..], args].concat(), b"")
 }
 
 fn has_strace() -> bool {

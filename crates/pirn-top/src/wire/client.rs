@@ -50,7 +50,7 @@ pub fn ask_fiber(path: &Path, id: &str) -> Result<Fiber, Failure> {
 /// # Errors
 /// Why there is no answer.
 pub fn ask_raw(path: &Path, request: &str) -> Result<Vec<u8>, Failure> {
-    exchange(path, request, Limits::ALL, |answer| {
+    exchange(path, request, |answer| {
         let mut whole = Vec::new();
         answer.read_to_end(&mut whole).map_err(Failure::System)?;
         read(&mut &whole[..])?;
@@ -59,16 +59,15 @@ pub fn ask_raw(path: &Path, request: &str) -> Result<Vec<u8>, Failure> {
 }
 
 fn ask(path: &Path, request: &str) -> Result<Snapshot, Failure> {
-    exchange(path, request, Limits::ALL, |answer| read(answer))
+    exchange(path, request, |answer| read(answer))
 }
 
 fn exchange<T>(
     path: &Path,
     request: &str,
-    limits: Limits,
     read: impl FnOnce(&mut BufReader<Answer>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let began = Instant::now();
+    let (began, limits) = (Instant::now(), Limits::ALL);
     let mut socket = connected(path, began + limits.silence)?;
     let process = process::of_peer(&socket);
     let timeout = Some(limits.silence);

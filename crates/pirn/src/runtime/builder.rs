@@ -375,10 +375,11 @@ impl Builder {
     /// for the [`run`](super::Handle::run) of another runtime. For a limit of real time
     /// ([`outside_limit`](Self::outside_limit)), it does not jump either while a fiber waits for a
     /// socket, a pipe or a child process, or for the end of another runtime: its drop,
-    /// [`shutdown`](super::Runtime::shutdown) and [`wait_idle`](super::Handle::wait_idle). Other threads use the real clock, and virtual time does
-    /// not wait for them. If a thread sends to a channel, a receive with a time limit from it times
-    /// out at once. Effects of threads come at any moment, and the seed does not reproduce them.
-    /// Nor does it reproduce results of the system or of a fiber's own random generator.
+    /// [`shutdown`](super::Runtime::shutdown) and [`wait_idle`](super::Handle::wait_idle). Other
+    /// threads use the real clock, and virtual time does not wait for them. If a thread sends to a
+    /// channel, a receive with a time limit from it times out at once. Effects of threads come at any
+    /// moment, and the seed does not reproduce them. Nor does it reproduce results of the system or
+    /// of a fiber's own random generator.
     ///
     /// # Examples
     /// ```

@@ -120,11 +120,11 @@ impl Runtime {
     ///
     /// # Blocking
     /// Parks a fiber of another runtime, blocks a plain thread, until every fiber has ended or
-    /// `timeout` has passed: real time, even if the caller's time is virtual. Then it blocks the thread, under a fiber too. If fibers are left, that
-    /// takes at most 50 ms, in which workers can report them, or 550 ms while a worker's thread
-    /// waits for a processor. Otherwise it takes until the workers' threads have ended, including
-    /// `on_thread_stop` and the destructors of thread-locals. The call can exceed `timeout` by that
-    /// much.
+    /// `timeout` has passed: real time, even if the caller's time is virtual. Then it blocks the
+    /// thread, under a fiber too. If fibers are left, that takes at most 50 ms, in which workers can
+    /// report them, or 550 ms while a worker's thread waits for a processor. Otherwise it takes
+    /// until the workers' threads have ended, including `on_thread_stop` and the destructors of
+    /// thread-locals. The call can exceed `timeout` by that much.
     ///
     /// # Examples
     /// ```

@@ -19,10 +19,10 @@
 //! | watching | 1 s | two looks in a row show that nothing has run, the pass was complete or the tenth in a row that was not, it has found no new circle, and no watched test has fibers |
 //! | stopped | none | a worker or a plain thread goes to sleep, or wakes (`thread_registry::attend`) |
 //!
-//! So it causes no wake-ups in an idle process. Before it stops, it waits until the workers
-//! that its pass woke sleep again. LIVENESS: it announces that it stops and then looks whether anything has run
-//! since its last look. Anything that begins later rings. A ring may be missed if both happen at the
-//! same time; the next sleep or wake makes up for it, and only a report is delayed.
+//! So it causes no wake-ups in an idle process. Before it stops, it waits until the workers that
+//! its pass woke sleep again. LIVENESS: it announces that it stops and then looks whether anything
+//! has run since its last look. Anything that begins later rings. A ring may be missed if both
+//! happen at the same time; the next sleep or wake makes up for it, and only a report is delayed.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;

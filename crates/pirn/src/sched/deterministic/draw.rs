@@ -135,7 +135,8 @@ impl Worker {
         let fiber = waits.map_or(String::new(), |fiber| fiber.to_string());
         sys::report(&format!(
             "pirn: virtual time of '{}' was held for {} ms of real time, since a fiber waits for \
-             a descriptor or another runtime, and nothing came; now it goes on (`Builder::outside_limit`)\n{fiber}",
+             a descriptor or another runtime, and nothing came; now it goes on \
+             (`Builder::outside_limit`)\n{fiber}",
             self.pool.name(),
             hold.patience() / 1_000_000,
         ));
