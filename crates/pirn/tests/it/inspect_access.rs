@@ -6,7 +6,8 @@ use std::net::Shutdown;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use pirn::Runtime;
 use serde_json::Value;
@@ -236,4 +237,34 @@ fn clients_that_misbehave() {
     let mut rest = Vec::new();
     let _ = stuck.read_to_end(&mut rest);
     assert!(!rest.ends_with(b"{\"kind\":\"end\"}\n"), "it was cut off");
+}
+
+/// A client that reads slowly costs those that have asked meanwhile time, not their answers.
+// Proves: P15.
+#[test]
+fn a_request_waits_for_another_answer() {
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    let built = Runtime::builder()
+        .workers(1)
+        .inspect(&path)
+        .build()
+        .unwrap();
+    let runtime = Ends(Some(built));
+    crowd(&runtime, 2_000);
+    // Both are connected before either asks.
+    let [mut slow, mut patient] = [(); 2].map(|()| UnixStream::connect(&path).unwrap());
+    thread::sleep(Duration::from_millis(50));
+    // More than the socket's buffer holds.
+    slow.write_all(b"snapshot\n").unwrap();
+    slow.read_exact(&mut [0]).unwrap();
+    patient.write_all(b"snapshot 1\n").unwrap();
+    // Longer than a client may take for its request.
+    thread::sleep(Duration::from_millis(1_200));
+    let mut rest = Vec::new();
+    slow.read_to_end(&mut rest).unwrap();
+    let mut answer = String::new();
+    patient.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("\"kind\":\"end\""), "{answer:?}");
+    runtime.now();
 }

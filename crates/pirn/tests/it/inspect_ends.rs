@@ -4,14 +4,12 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use pirn::Runtime;
 use pirn::runtime::Builder;
+use pirn::{Runtime, cancel};
 
-use crate::inspect::{ask, of_kind};
+use crate::inspect::{Ends, ask, of_kind};
 use crate::util::{Directory, LONG, apart, eventually, scaled};
 
 /// However a runtime ends, its socket is removed, and connected clients see the end.
@@ -118,15 +116,14 @@ fn processes_come_and_go() {
 fn many_ask_amid_a_storm() {
     let directory = Directory::new();
     let path = directory.at("socket");
-    let runtime = Runtime::builder()
+    let built = Runtime::builder()
         .workers(4)
         .inspect(&path)
         .build()
         .unwrap();
-    let stop = Arc::new(AtomicBool::new(false));
-    let theirs = Arc::clone(&stop);
-    let churn = runtime.spawn(move || {
-        while !theirs.load(Ordering::SeqCst) {
+    let runtime = Ends(Some(built));
+    runtime.spawn(|| {
+        while cancel::check().is_ok() {
             pirn::scope(|s| {
                 for _ in 0..50 {
                     s.spawn(pirn::yield_now);
@@ -148,6 +145,5 @@ fn many_ask_amid_a_storm() {
             });
         }
     });
-    stop.store(true, Ordering::SeqCst);
-    churn.join().unwrap();
+    runtime.now();
 }

@@ -72,7 +72,7 @@ impl LocalListener {
 
     /// Returns the next client that has sent a line, or all that it will send, at most `longest`
     /// bytes, with these bytes; a client of another user at once and with no bytes. Drops a client
-    /// that takes longer than `limit`. Returns `None` when the alarm has been dropped.
+    /// whose request is not there after `limit`. Returns `None` when the alarm has been dropped.
     ///
     /// # Errors
     /// The error of the system, for example when no descriptors are left.
@@ -83,8 +83,9 @@ impl LocalListener {
     ) -> io::Result<Option<(LocalClient<'_>, Vec<u8>)>> {
         loop {
             let now = shim::now();
+            // Read first: a request that came in time may have waited for another's answer.
             self.asking.retain_mut(|client| {
-                client.until > now && client.listen(longest).is_ok()
+                client.listen(longest).is_ok() && (client.is_done || client.until > now)
             });
             if let Some(at) = self.asking.iter().position(|client| client.is_done) {
                 let Asking {
