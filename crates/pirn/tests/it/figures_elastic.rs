@@ -122,6 +122,7 @@ fn blockers(runtime: &Runtime, over: &Arc<AtomicBool>, n: usize) -> Vec<JoinHand
 
 /// Four of five beats are kept while every worker blocks in a call into the system.
 // Proves: E11, N3.
+#[cfg(not(pirn_tsan))]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_beats_are_kept_beside_blocked_workers() {
@@ -131,6 +132,7 @@ fn alone_beats_are_kept_beside_blocked_workers() {
 
 /// The same while other fibers block, and more compute than there are workers.
 // Proves: E2, N3.
+#[cfg(not(pirn_tsan))]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_beats_are_kept_beside_blocked_and_computing_workers() {
@@ -177,6 +179,7 @@ fn alone_threads_of_a_wave_go_soon() {
 /// Sixty-four calls of 100 ms on the dispatcher for I/O have ended within 250 ms, and a fiber of a
 /// runtime that is idle meanwhile starts within 5 ms.
 // Proves: L2.
+#[cfg(not(pirn_tsan))]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_blocking_calls_run_side_by_side() {

@@ -249,7 +249,7 @@ fn alone_crowds_of_culprits_are_reported() {
 
 /// A report contains where the fiber was: which system call, which functions.
 // Proves: P5.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(any(pirn_asan, pirn_tsan))))]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_report_has_frames() {
@@ -277,7 +277,7 @@ fn alone_a_report_has_frames() {
 /// The report identifies a fiber that waits for a lock of std held by another fiber of the same
 /// worker, also if no fiber is ready behind it.
 // Proves: P5.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(any(pirn_asan, pirn_tsan))))]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_lock_across_a_wait_is_named() {
@@ -305,6 +305,7 @@ fn alone_a_lock_across_a_wait_is_named() {
 /// Without signals there is a report all the same, without the parts that only the thread can
 /// supply. The setting of the program takes precedence over that of the environment.
 // Proves: P5-quiet, P10.
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_signals_can_be_turned_off() {

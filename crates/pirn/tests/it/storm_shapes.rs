@@ -152,8 +152,9 @@ fn all_end_but_sleepers_in_the_system() {
             })
             .collect();
         busy.store(false, Ordering::SeqCst);
+        // It takes all of this time, since the sleepers do not end.
         let error = runtime
-            .shutdown(Duration::from_secs(4) * SLACK)
+            .shutdown(Duration::from_secs(4) * SLACK.min(8))
             .unwrap_err();
         let left: BTreeSet<_> = error.fibers().iter().map(|fiber| fiber.id).collect();
         let expected: BTreeSet<_> =
@@ -383,7 +384,7 @@ fn trees_that_are_cut_while_they_grow() {
             runtime.run(|| token.enter(|| grow(4, &alive)));
         });
         assert_eq!(alive.get(), 0);
-        assert!(start.elapsed() < LONG, "somebody slept on");
+        assert!(start.elapsed() < LONG, "a fiber slept on");
         runtime.shutdown(LONG).unwrap();
     }
 }
