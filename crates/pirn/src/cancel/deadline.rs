@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::base::choice::Operation;
-use crate::wait::{Interrupt, deadline, interrupted, point};
+use crate::wait::{Interrupt, deadline, interrupted_meanwhile, point};
 
 /// Returns an error if the caller is interrupted. For code that computes between waits.
 ///
@@ -30,7 +30,7 @@ use crate::wait::{Interrupt, deadline, interrupted, point};
 #[inline]
 pub fn check() -> Result<(), Interrupt> {
     point(Operation::Check, 0);
-    interrupted().map_or(Ok(()), Err)
+    interrupted_meanwhile().map_or(Ok(()), Err)
 }
 
 /// Returns the interrupt that the next interruption point would report. Unlike [`check`] it is not

@@ -103,6 +103,12 @@ pub(crate) trait Schedule: Sync {
         false
     }
 
+    /// Returns whether this scheduler has cancelled all its fibers and may not have reached this one,
+    /// since it runs. Called by the fiber itself.
+    fn has_cancelled_all(&self, _local: &Local) -> bool {
+        false
+    }
+
     /// Returns the present moment of the fiber's clock. Called by the fiber itself.
     fn now(&self, _local: &Local) -> Instant {
         shim::now()

@@ -109,13 +109,7 @@ pub fn park_timeout(limit: Duration) {
 #[track_caller]
 pub fn park_interruptible() -> Result<(), Interrupt> {
     let how = wait_for_token(Spec::interruptible(Reason::Park).or_token());
-    match how.interrupt() {
-        None => Ok(()),
-        Some(interrupt) => {
-            consume_budget(Operation::Check, 0);
-            Err(interrupt)
-        }
-    }
+    how.interrupt().map_or(Ok(()), Err)
 }
 
 #[track_caller]
@@ -124,7 +118,10 @@ fn wait_for_token(spec: Spec) -> How {
     if forbids_waiting(local) {
         return take_at_once(spec);
     }
-    park_on(local, ticket_on(local), &spec, None).how
+    let how = park_on(local, ticket_on(local), &spec, None).how;
+    // A token, or an interrupt, that is there each time must not shut the others out.
+    consume_budget(Operation::Park, 0);
+    how
 }
 
 /// The variant of `wait_for_token` in the middle of a poll.

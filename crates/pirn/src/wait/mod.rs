@@ -66,7 +66,7 @@ pub(crate) mod waitable;
 
 pub(crate) use crate::fiber::release::wake_all;
 pub(crate) use clock::{deadline_in, now};
-pub(crate) use deadline::{begin, interrupted};
+pub(crate) use deadline::{begin, interrupted, interrupted_meanwhile};
 pub(crate) use parking::{lend, may_spin, spin_before_park};
 pub(crate) use parking::{park, spec, yielding};
 pub(crate) use poll::{awaiting, poll_timers, poll_waker, polling};

@@ -473,6 +473,11 @@ impl Schedule for Inbox<FiberHead> {
         Worker::of(current::local()).is_some_and(|worker| worker.others_wait(observers))
     }
 
+    fn has_cancelled_all(&self, local: &Local) -> bool {
+        // The worker cancels its fibers between two of them.
+        Worker::of(local).is_some_and(|worker| worker.pool.phase() >= Phase::Cancelled)
+    }
+
     #[inline]
     fn now(&self, local: &Local) -> Instant {
         Worker::here(local).present()
