@@ -177,7 +177,7 @@ fn failures_are_reported_and_leave_nothing() {
         }
     });
     // A port without a listener.
-    let nobody = TcpListener::bind("127.0.0.1:0")
+    let closed = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
         .unwrap();
@@ -189,7 +189,7 @@ fn failures_are_reported_and_leave_nothing() {
         ),
         (format!("http://{address}/garbage"), "after 2 attempts"),
         (format!("http://{address}/silent"), "timeout"),
-        (format!("http://{nobody}/file"), "Connection refused"),
+        (format!("http://{closed}/file"), "Connection refused"),
         (format!("https://{address}/file"), "after 2 attempts"),
     ];
     for (url, why) in cases {

@@ -106,7 +106,7 @@ fn the_last_picture_stays() {
     assert_eq!(app.rows().len(), 5);
     assert!(app.ended.is_some());
     app.take_fiber("4294967297", Ok(fixture::clerk()));
-    assert!(app.detail.is_none(), "nobody has asked");
+    assert!(app.detail.is_none(), "not asked yet");
 }
 
 /// An answer beyond a limit is not the end of the runtime: the picture stays, and the next answer

@@ -228,7 +228,7 @@ fn a_drive_ends_when_it_is_over() {
         0
     });
     assert_eq!(first, 0);
-    assert!(rx.len() < 100, "nobody asked for these");
+    assert!(rx.len() < 100, "these were not asked for");
     runtime.run_until_idle();
     assert_eq!(rx.iter().sum::<i32>(), 4950);
 }

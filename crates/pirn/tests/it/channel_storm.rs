@@ -277,7 +277,7 @@ fn recv_any_way(rx: &Receiver<usize>, how: usize, mut take: impl FnMut(usize)) -
                     Ok(value) => take(value),
                     Err(_) => return false,
                 },
-                recv(never) -> _ => unreachable!("nobody sends there"),
+                recv(never) -> _ => unreachable!("no value comes there"),
             }
         }
     }

@@ -375,7 +375,7 @@ fn the_last_handle_dropped_inside() {
     });
     drop(own);
     fiber.join().unwrap();
-    assert!(rx.recv().unwrap(), "nobody was to be interrupted");
+    assert!(rx.recv().unwrap(), "no fiber was to be interrupted");
 }
 
 /// An unconfined fiber runs at once, on the spawner's thread, and stays there.

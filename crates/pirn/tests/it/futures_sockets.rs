@@ -90,10 +90,7 @@ fn polled_streams_carry_everything() {
 /// Tasks of a foreign executor, with threads that are not ours, beside fibers that wait.
 // Proves: N5-X-polled.
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the threads of somebody else's executor"
-)]
+#[expect(clippy::disallowed_methods, reason = "the threads of another executor")]
 fn other_executors_poll() {
     let tasks = Arc::new(Tasks::default());
     let runtime = runtime(2);

@@ -161,7 +161,7 @@ fn one_of_many_gets_the_place() {
     for _ in 0..scaled(20) {
         drop(UnixListener::bind(&path).unwrap());
         let build = || Runtime::builder().workers(1).inspect(&path).build();
-        let built: Vec<_> = std::thread::scope(|scope| {
+        let built: Vec<_> = thread::scope(|scope| {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(build)).collect();
             threads
                 .into_iter()

@@ -226,7 +226,7 @@ fn every_key_has_its_own_waiters() {
             until(&waiting, KEYS);
             for key in (0..KEYS).rev() {
                 if key % 2 == 0 {
-                    assert!(unpark_one(key << 4), "nobody waits on {key}");
+                    assert!(unpark_one(key << 4), "no fiber waits on {key}");
                 } else {
                     assert_eq!(unpark_all(key << 4), 1, "on {key}");
                 }
@@ -272,7 +272,7 @@ fn an_interrupted_wait_is_over() {
             until(&waiting, 1);
             fiber.cancel();
             fiber.join().unwrap();
-            assert!(!unpark_one(key), "nobody waits any more");
+            assert!(!unpark_one(key), "no fiber waits any more");
         });
     });
 }

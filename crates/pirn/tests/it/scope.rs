@@ -460,7 +460,7 @@ fn refused_spawns_wake_the_waiter() {
                 over.store(true, Ordering::SeqCst);
             });
             while !over.load(Ordering::SeqCst) {
-                assert_eq!(s.wait_timeout(LONG), Ok(true), "it waits for nobody");
+                assert_eq!(s.wait_timeout(LONG), Ok(true), "it waits for nothing");
             }
         });
     });

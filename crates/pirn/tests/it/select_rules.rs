@@ -73,7 +73,7 @@ fn a_case_that_lost_waits_no_more() {
                     pirn::select! {
                         recv(from_a) -> value => value.unwrap(),
                         recv(from_b) -> value => value.unwrap(),
-                        send(to_c, 7) -> _ => panic!("nobody receives"),
+                        send(to_c, 7) -> _ => panic!("no receiver takes it"),
                     }
                     assert_eq!(a.try_send(()), Err(TrySendError::Full(())));
                     assert_eq!(b.try_send(()), Err(TrySendError::Full(())));

@@ -325,7 +325,7 @@ fn exchange(own: u32) {
         Ok(0) => assert!(closes && !sends, "an end out of nowhere"),
         Ok(n) => {
             assert!(sends && n == 4, "{n} bytes out of nowhere");
-            assert_eq!(u32::from_ne_bytes(bytes), own, "somebody else's");
+            assert_eq!(u32::from_ne_bytes(bytes), own, "another connection's");
         }
         Err(error) => assert_eq!(error.kind(), ErrorKind::TimedOut),
     }

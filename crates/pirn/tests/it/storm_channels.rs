@@ -102,7 +102,7 @@ fn sends_and_receives() {
                 game.other(move || {
                     for _ in 0..30 {
                         made.one();
-                        tx.send(drops.one()).expect("somebody receives");
+                        tx.send(drops.one()).expect("a receiver is there");
                         sent.one();
                     }
                 });
@@ -180,7 +180,7 @@ fn selects() {
                 game.other(move || {
                     for _ in 0..20 {
                         made.one();
-                        tx.send(drops.one()).expect("somebody receives");
+                        tx.send(drops.one()).expect("a receiver is there");
                         sent.one();
                     }
                 });

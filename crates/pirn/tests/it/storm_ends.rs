@@ -86,7 +86,7 @@ fn times_and_parks() {
                             }
                         }
                     }
-                    2 => park_interruptible().expect_err("nobody unparks it"),
+                    2 => park_interruptible().expect_err("nothing unparks it"),
                     3 => loop {
                         // Its own deadline ends its waits, until it is cancelled.
                         let limit = Duration::from_micros(dice.below(100) as u64);
@@ -193,7 +193,7 @@ fn groups() {
         let spawned = Count::default();
         let take = || match group.join_next() {
             Ok(Some(result)) => {
-                let (value, _counted) = result.expect("nobody panics");
+                let (value, _counted) = result.expect("no fiber panics");
                 taken.one();
                 sum.add(value);
                 true

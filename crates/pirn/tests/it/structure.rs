@@ -167,7 +167,7 @@ fn an_unjoined_panic_cancels_at_once() {
                         drop(child);
                     } else {
                         child.wait().unwrap();
-                        assert_eq!(check(), Ok(()), "somebody may still join it");
+                        assert_eq!(check(), Ok(()), "a join may still come");
                         drop(child);
                     }
                     // Nothing else ends this.

@@ -60,7 +60,7 @@ fn read_and_write(executor: ExecutorKind, workers: usize, jobs_each: usize, roun
         });
     }
     jobs.run(executor, workers);
-    assert!(lock.try_write().is_some(), "somebody is left");
+    assert!(lock.try_write().is_some(), "a holder is left");
     assert_eq!(lock.into_inner(), [written.into_inner(); 2]);
 }
 
@@ -115,7 +115,7 @@ fn take_and_give(
     }
     jobs.run(executor, workers);
     assert_eq!(semaphore.available(), PERMITS);
-    assert!(semaphore.try_acquire(PERMITS).is_some(), "somebody is left");
+    assert!(semaphore.try_acquire(PERMITS).is_some(), "a holder is left");
 }
 
 #[test]

@@ -99,12 +99,12 @@ fn ends_and_errors_are_the_systems() {
         let error = (&other).read(&mut [0; 8]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionReset);
 
-        let nobody = listener().local_addr().unwrap();
-        let error = TcpStream::connect(nobody).unwrap_err();
+        let closed = listener().local_addr().unwrap();
+        let error = TcpStream::connect(closed).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
-        let error = TcpStream::connect_timeout(&nobody, LONG).unwrap_err();
+        let error = TcpStream::connect_timeout(&closed, LONG).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
-        let error = TcpStream::connect_timeout(&nobody, Duration::ZERO).unwrap_err();
+        let error = TcpStream::connect_timeout(&closed, Duration::ZERO).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         let taken = listener();
         let error = TcpListener::bind(taken.local_addr().unwrap()).unwrap_err();
@@ -297,8 +297,8 @@ fn names_and_addresses() {
     runtime(1).run(|| {
         let here = listener();
         let address = here.local_addr().unwrap();
-        let nobody = listener().local_addr().unwrap();
-        drop(TcpStream::connect(&[nobody, address][..]).unwrap());
+        let closed = listener().local_addr().unwrap();
+        drop(TcpStream::connect(&[closed, address][..]).unwrap());
         drop(TcpStream::connect(("127.0.0.1", address.port())).unwrap());
         drop(TcpStream::connect(address.to_string()).unwrap());
         drop(TcpStream::connect(("localhost", address.port())).unwrap());

@@ -143,8 +143,8 @@ fn a_receiver_with_a_time_limit() {
         };
         let patient = runtime.spawn(move || rx.iter().sum::<u32>());
         let sender = runtime.spawn(move || {
-            tx.send(1).expect("somebody waits");
-            tx.send(2).expect("somebody waits");
+            tx.send(1).expect("a receiver waits");
+            tx.send(2).expect("a receiver waits");
         });
         sender.join().expect("it sends");
         let sum = hasty.join().expect("it ends") + patient.join().expect("it ends");

@@ -84,7 +84,7 @@ fn resized_by_two() {
         assert_eq!(runtime.run(|| 1), 1);
         other.join().expect("it has resized");
         runtime.set_workers(size(1));
-        runtime.wait_idle().expect("nobody is cancelled");
+        runtime.wait_idle().expect("not cancelled");
         assert_eq!(ran.load(Ordering::Relaxed), 6);
     });
 }
@@ -103,7 +103,7 @@ fn a_stand_in_against_the_return() {
                 let (tx, rx) = mpsc::channel();
                 let child = spawn(move || {
                     yield_now();
-                    tx.send(n).expect("somebody waits");
+                    tx.send(n).expect("a receiver waits");
                 });
                 let got = block_in_place(|| rx.recv().expect("a number"));
                 let after = spawn(|| 1).join().expect("it runs");
@@ -126,7 +126,7 @@ fn a_stand_in_that_is_called_back() {
         for _ in 0..3 {
             let (tx, rx) = mpsc::channel();
             let parent = runtime.spawn(move || {
-                let child = spawn(move || tx.send(1).expect("somebody waits"));
+                let child = spawn(move || tx.send(1).expect("a receiver waits"));
                 let got = block_in_place(|| rx.recv().expect("a number"));
                 child.join().expect("it has run");
                 got
@@ -145,7 +145,7 @@ fn a_stand_in_that_goes() {
         for round in 0..2 {
             let (tx, rx) = mpsc::channel();
             let child = runtime.spawn(move || {
-                spawn(move || tx.send(1).expect("somebody waits"));
+                spawn(move || tx.send(1).expect("a receiver waits"));
                 block_in_place(|| rx.recv().expect("a number"))
             });
             assert_eq!(child.join().expect("no panic"), 1);

@@ -50,7 +50,7 @@ fn wakes_against_waits() {
         let (first, second) = (Gate::default(), Gate::default());
         let fiber = {
             let gate = first.clone();
-            runtime.spawn(move || wait(gate).expect("nobody is cancelled"))
+            runtime.spawn(move || wait(gate).expect("not cancelled"))
         };
         let outside = {
             let gate = second.clone();

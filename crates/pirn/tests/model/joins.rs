@@ -38,7 +38,7 @@ fn many_joiners_of_one_fiber() {
         let joiners: Vec<_> = (0..3)
             .map(|_| {
                 let shared = Arc::clone(&shared);
-                runtime.spawn(move || shared.wait().expect("nobody is cancelled"))
+                runtime.spawn(move || shared.wait().expect("not cancelled"))
             })
             .collect();
         let outside = {
@@ -49,7 +49,7 @@ fn many_joiners_of_one_fiber() {
             .into_iter()
             .for_each(|joiner| joiner.join().expect("it waits"));
         outside.join().expect("the thread passes");
-        let last = Arc::into_inner(shared).expect("nobody else has it");
+        let last = Arc::into_inner(shared).expect("it is the last");
         assert_eq!(last.join().expect("a number"), 7);
     });
 }
@@ -108,7 +108,7 @@ fn cancelled_before_it_starts_or_while_it_waits() {
             let started = Arc::clone(&started);
             runtime.spawn(move || {
                 started.store(1, Ordering::Relaxed);
-                pirn::spawn::park_interruptible().expect_err("nobody gives a token");
+                pirn::spawn::park_interruptible().expect_err("no token comes");
                 pirn::spawn::park_interruptible().expect_err("cancellation sticks");
             })
         };

@@ -123,14 +123,14 @@ fn an_automatic_event() {
             let (there, back) = (Arc::clone(&there), Arc::clone(&back));
             runtime.spawn(move || {
                 for _ in 0..2 {
-                    there.wait().expect("nobody cancels");
+                    there.wait().expect("not cancelled");
                     back.set();
                 }
             })
         };
         for _ in 0..2 {
             there.set();
-            back.wait().expect("nobody cancels");
+            back.wait().expect("not cancelled");
         }
         other.join().expect("it ends");
     });
@@ -145,11 +145,11 @@ fn an_automatic_event_in_time() {
         let waits = [0, 1].map(|_| {
             let event = Arc::clone(&event);
             let soon = Duration::from_micros(100);
-            runtime.spawn(move || event.wait_timeout(soon).expect("nobody cancels"))
+            runtime.spawn(move || event.wait_timeout(soon).expect("not cancelled"))
         });
         event.set();
         let had = waits.map(|fiber| fiber.join().expect("it ends"));
-        let left = event.wait_timeout(Duration::ZERO).expect("nobody cancels");
+        let left = event.wait_timeout(Duration::ZERO).expect("not cancelled");
         let all = [had[0], had[1], left];
         assert_eq!(all.into_iter().filter(|had| *had).count(), 1);
     });
@@ -163,7 +163,7 @@ fn a_manual_event_reset_at_once() {
         let waits = [0, 1].map(|_| {
             let event = Arc::clone(&event);
             runtime.spawn(move || {
-                event.0.wait().expect("nobody cancels");
+                event.0.wait().expect("not cancelled");
                 assert!(event.1.load(Ordering::Relaxed));
             })
         });
@@ -189,10 +189,10 @@ fn a_manual_event_leaves_later_ones_alone() {
         let twice = {
             let (event, reset) = (Arc::clone(&event), Arc::clone(&reset));
             runtime.spawn(move || {
-                event.0.wait().expect("nobody cancels");
+                event.0.wait().expect("not cancelled");
                 event.0.reset();
                 reset.set();
-                event.0.wait().expect("nobody cancels");
+                event.0.wait().expect("not cancelled");
                 assert!(event.1.load(Ordering::Relaxed), "woken by the first set");
             })
         };
@@ -200,7 +200,7 @@ fn a_manual_event_leaves_later_ones_alone() {
             let event = Arc::clone(&event);
             runtime.spawn(move || {
                 event.0.set();
-                reset.wait().expect("nobody cancels");
+                reset.wait().expect("not cancelled");
                 event.1.store(true, Ordering::Relaxed);
                 event.0.set();
             })
@@ -239,7 +239,7 @@ fn a_gate_on_a_key() {
             fiber.join().expect("it passes");
         }
         outside.join().expect("it passes");
-        assert_eq!(unpark_all(key), 0, "somebody was left");
+        assert_eq!(unpark_all(key), 0, "a waiter was left");
     });
 }
 

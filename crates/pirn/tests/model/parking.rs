@@ -123,7 +123,7 @@ fn sleepers_wake_in_their_time() {
             runtime.spawn(move || {
                 let length = Duration::from_millis(millis);
                 let began = time::now();
-                sleep(length).expect("nobody is cancelled");
+                sleep(length).expect("not cancelled");
                 assert!(time::now() - began >= length, "woken too early");
             })
         });

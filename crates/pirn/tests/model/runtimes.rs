@@ -132,7 +132,7 @@ fn idle_from_outside_and_inside() {
         let inside = {
             let (handle, ran) = (runtime.handle(), Arc::clone(&ran));
             runtime.spawn(move || {
-                handle.wait_idle().expect("nobody is cancelled");
+                handle.wait_idle().expect("not cancelled");
                 assert_eq!(ran.load(Ordering::Relaxed), 2, "not idle yet");
             })
         };
@@ -151,9 +151,9 @@ fn idle_for_two_that_join() {
         runtime.run(|| {
             let other = {
                 let handle = handle.clone();
-                spawn(move || handle.wait_idle().expect("nobody is cancelled"))
+                spawn(move || handle.wait_idle().expect("not cancelled"))
             };
-            handle.wait_idle().expect("nobody is cancelled");
+            handle.wait_idle().expect("not cancelled");
             other.join().expect("it comes back too");
         });
     });

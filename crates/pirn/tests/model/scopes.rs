@@ -61,7 +61,7 @@ fn children_spawn_siblings() {
                     s.spawn(move || ran.fetch_add(1, Ordering::Relaxed));
                     ran.fetch_add(1, Ordering::Relaxed);
                 });
-                s.wait().expect("nobody is cancelled");
+                s.wait().expect("not cancelled");
             });
         });
         assert_eq!(ran.load(Ordering::Relaxed), 2);

@@ -91,7 +91,7 @@ fn a_close_ends_a_select() {
         b.send(0).unwrap();
         let select = runtime.spawn(move || {
             pirn::select! {
-                recv(from_a) -> _ => panic!("nobody sends"),
+                recv(from_a) -> _ => panic!("no value comes"),
                 send(b, 7) -> sent => sent,
             }
         });
@@ -122,7 +122,7 @@ fn a_cancelled_select_has_taken_nothing() {
         let select = runtime.spawn(move || {
             pirn::select! {
                 recv(rx) -> value => value,
-                recv(never) -> _ => panic!("nobody sends"),
+                recv(never) -> _ => panic!("no value comes"),
             }
         });
         let sender = runtime.spawn(move || tx.send(7));

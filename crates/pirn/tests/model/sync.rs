@@ -142,17 +142,17 @@ fn a_wait_group_of_clones() {
 fn a_wait_group_is_used_again() {
     explore(|world| {
         let runtime = world.runtime();
-        let hers = WaitGroup::new();
-        let ours = Arc::new(hers.clone());
+        let theirs = WaitGroup::new();
+        let ours = Arc::new(theirs.clone());
         // Both handles wait, and so are no longer counted.
-        let hers = runtime.spawn(move || {
-            hers.wait().expect("nobody is cancelled yet");
-            hers
+        let theirs = runtime.spawn(move || {
+            theirs.wait().expect("not cancelled yet");
+            theirs
         });
         ours.wait().expect("a thread is not cancelled");
-        let hers = hers.join().expect("she comes back");
+        let theirs = theirs.join().expect("it comes back");
         ours.add(1);
-        let first = runtime.spawn(move || drop(hers.wait()));
+        let first = runtime.spawn(move || drop(theirs.wait()));
         let ender = {
             let ours = Arc::clone(&ours);
             runtime.spawn(move || ours.done())
@@ -179,7 +179,7 @@ fn waits_for_its_own(group: &Arc<WaitGroup>) {
             group.done();
         })
     };
-    group.wait().expect("nobody cancels this one");
+    group.wait().expect("not cancelled");
     assert!(ended.load(Ordering::Relaxed), "woken by the wrong round");
     other.join().expect("it ends");
 }

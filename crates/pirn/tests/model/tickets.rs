@@ -51,7 +51,7 @@ fn a_flag_of_the_users_own() {
         let flag = Arc::new(Flag::default());
         let waiters = [0, 1].map(|_| {
             let flag = Arc::clone(&flag);
-            runtime.spawn(move || on(&*flag).expect("nobody is cancelled"))
+            runtime.spawn(move || on(&*flag).expect("not cancelled"))
         });
         let outside = {
             let flag = Arc::clone(&flag);

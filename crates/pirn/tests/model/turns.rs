@@ -32,7 +32,7 @@ fn a_rwlock_counts() {
                 yield_now();
                 *count = seen + 1;
                 let count = RwLockWriteGuard::downgrade(count);
-                assert_eq!(*count, seen + 1, "somebody came between");
+                assert_eq!(*count, seen + 1, "another came between");
             })
         });
         let readers = [0, 1].map(|_| {
@@ -79,7 +79,7 @@ fn a_rwlock_with_a_writer_that_gives_up() {
         hasty.join().expect("it gives up");
         let _ = cancelled.join();
         drop(held);
-        assert!(lock.try_write().is_some(), "nobody is left");
+        assert!(lock.try_write().is_some(), "no holder is left");
     });
 }
 
@@ -104,7 +104,7 @@ fn a_rwlock_under_limits() {
             })
         });
         let written: u32 = all.into_iter().map(|f| f.join().expect("it ends")).sum();
-        assert_eq!(*lock.try_read().expect("nobody is left"), written);
+        assert_eq!(*lock.try_read().expect("no holder is left"), written);
     });
 }
 

@@ -105,7 +105,7 @@ fn steals_exactly_once() {
         all_ran(&runs);
         let total = runtime.metrics().total;
         assert_eq!(total.rescues, 0);
-        assert!(total.stolen > 0, "nobody stole");
+        assert!(total.stolen > 0, "nothing was stolen");
     }
 }
 

@@ -148,7 +148,7 @@ fn one_socket_for_many() {
                         let victim = s.spawn(receive);
                         pirn::yield_now();
                         victim.cancel();
-                        assert!(!victim.join().unwrap_or(false), "nobody has told it");
+                        assert!(!victim.join().unwrap_or(false), "it was not told");
                     }
                 });
                 for _ in 0..PARTIES {

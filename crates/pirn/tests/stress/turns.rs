@@ -53,7 +53,7 @@ fn readers_and_writers() {
                 });
             }
         });
-        assert!(lock.try_write().is_some(), "somebody is left");
+        assert!(lock.try_write().is_some(), "a holder is left");
         assert_eq!(lock.into_inner(), [written.into_inner(); 2]);
     });
 }
