@@ -259,12 +259,21 @@ fn a_request_waits_for_another_answer() {
     slow.write_all(b"snapshot\n").unwrap();
     slow.read_exact(&mut [0]).unwrap();
     patient.write_all(b"snapshot 1\n").unwrap();
+    // More than are accepted at a time.
+    let late = (0..100).map(|_| {
+        let mut client = UnixStream::connect(&path).unwrap();
+        client.write_all(b"snapshot 1\n").unwrap();
+        client
+    });
+    let clients: Vec<UnixStream> = [patient].into_iter().chain(late).collect();
     // Longer than a client may take for its request.
     thread::sleep(Duration::from_millis(1_200));
     let mut rest = Vec::new();
     slow.read_to_end(&mut rest).unwrap();
-    let mut answer = String::new();
-    patient.read_to_string(&mut answer).unwrap();
-    assert!(answer.contains("\"kind\":\"end\""), "{answer:?}");
+    for (i, mut client) in clients.into_iter().enumerate() {
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains("\"kind\":\"end\""), "{i}: {answer:?}");
+    }
     runtime.now();
 }

@@ -87,7 +87,10 @@ impl LocalListener {
             self.asking.retain_mut(|client| {
                 client.listen(longest).is_ok() && (client.is_done || client.until > now)
             });
-            if let Some(at) = self.asking.iter().position(|client| client.is_done) {
+            let done = self.asking.iter().position(|client| client.is_done);
+            if let Some(at) = done
+                && let Woken::Late = wait(&[], &self.alarm, Some(now))?
+            {
                 let Asking {
                     socket,
                     until,
@@ -109,22 +112,32 @@ impl LocalListener {
             if let Woken::Alarm = wait(&sockets, &self.alarm, until)? {
                 return Ok(None);
             }
-            self.admit(shim::now() + limit)?;
+            self.admit(shim::now() + limit, longest)?;
         }
     }
 
-    /// Accepts the clients that have connected.
-    fn admit(&mut self, until: Instant) -> io::Result<()> {
+    /// Accepts the clients that have connected. If there are too many, the oldest one without its
+    /// whole request is dropped; if there is none, the rest stays connected without being accepted.
+    fn admit(&mut self, until: Instant, longest: usize) -> io::Result<()> {
         loop {
+            let is_full = self.asking.len() >= MOST;
+            if is_full {
+                self.asking
+                    .retain_mut(|client| client.listen(longest).is_ok());
+                if self.asking.iter().all(|client| client.is_done) {
+                    return Ok(());
+                }
+            }
             match self.socket.accept() {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
                 Err(error) => return Err(error),
                 Ok((socket, _)) => {
                     socket.set_nonblocking(true)?;
-                    if self.asking.len() == MOST {
-                        // The oldest of these clients.
-                        self.asking.remove(0);
+                    let incomplete =
+                        self.asking.iter().position(|client| !client.is_done);
+                    if let Some(at) = incomplete.filter(|_| is_full) {
+                        self.asking.remove(at);
                     }
                     let is_done = !is_friend(&socket)?;
                     self.asking.push(Asking {
@@ -255,6 +268,5 @@ fn wait(
     }
 }
 
-/// The most clients of the process's own user with incomplete requests. Arbitrary; each has a
-/// descriptor.
+/// The most clients that are accepted and not answered. Arbitrary; each has a descriptor.
 const MOST: usize = 64;
