@@ -55,7 +55,7 @@ pub struct TaskGroup<T = ()> {
 
 impl<T: Send + 'static> TaskGroup<T> {
     /// Returns an empty group with a root token. Its fibers also run under the token of their
-    /// runtime.
+    /// runtime: a shutdown of that cancels their [current](Token::current) tokens too.
     ///
     /// # Examples
     /// ```
@@ -176,8 +176,10 @@ impl<T: Send + 'static> TaskGroup<T> {
         let fresh = fresh(local, Location::caller(), f);
         // From here on the end of the fiber counts it off.
         let _counted = ManuallyDrop::new(counted);
+        let pool = handle.pool();
+        let queue = |fiber| enqueue::spawn(pool, local, fiber);
         self.members
-            .publish(fresh, |fiber| enqueue::spawn(handle.pool(), local, fiber))
+            .publish(fresh, pool.root(), queue)
             .map_err(|f| SpawnError::new(f, Rejected::ShutDown))
     }
 
@@ -323,7 +325,8 @@ impl<T: Send + 'static> TaskGroup<T> {
         self.token.cancel();
     }
 
-    /// Returns the token under which the group's fibers run.
+    /// Returns the token under which the group's fibers run. Their own [current](Token::current) one
+    /// is below this and below that of their runtime.
     ///
     /// # Examples
     /// ```

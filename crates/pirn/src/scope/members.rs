@@ -40,10 +40,20 @@ pub(super) struct Members<T> {
 /// The state that a group and its fibers share. Compiled once for all result types.
 struct Shared {
     state: Lock<State>,
-    /// The region of all fibers.
-    region: CancelScope,
+    /// The token of the group.
+    node: Arc<Node>,
+    /// One for each runtime on which a fiber was spawned; never removed.
+    places: Lock<Vec<Place>>,
     /// Whether results are only counted: all values of the type are the same.
     counts: bool,
+}
+
+/// What the fibers of one runtime share.
+struct Place {
+    /// The token of the runtime. It is kept, since its address identifies the runtime.
+    root: Arc<Node>,
+    /// Their region, with a token below that of the group and that of the runtime.
+    region: Box<CancelScope>,
 }
 
 struct State {
@@ -110,7 +120,7 @@ impl<T> Members<T> {
     }
 
     pub(super) fn is_cancelled(&self) -> bool {
-        self.shared.region.is_cancelled()
+        self.shared.node.is_cancelled()
     }
 
     /// Counts one more fiber. While `limit` fibers are alive, it waits first, as `spec` says.
@@ -125,16 +135,17 @@ impl<T> Members<T> {
     }
 
     /// Adds `fresh`, which has been counted, to the group, and publishes it by `queue`, which
-    /// returns it if it was not queued.
+    /// returns it if it was not queued. `root`: the token of its runtime.
     ///
     /// # Errors
     /// The closure, if the fiber was not queued; it has been counted off.
     pub(super) fn publish<F: FnOnce() -> T>(
         &self,
         fresh: Fresh<F, T>,
+        root: &Arc<Node>,
         queue: impl FnOnce(FiberPtr) -> Result<(), FiberPtr>,
     ) -> Result<Fiber, F> {
-        self.shared.adopt(fresh.ptr());
+        self.shared.adopt(fresh.ptr(), root);
         // For the caller; created before the fiber can end.
         let name = Fiber::from_ref(FiberRef::of(fresh.ptr()));
         let queue = |fiber| queue(fiber).inspect_err(|fiber| self.shared.disown(*fiber));
@@ -184,7 +195,8 @@ impl Shared {
                 next: WaitQueue::new(),
                 room: WaitQueue::new(),
             }),
-            region: CancelScope::shared(node),
+            node,
+            places: Lock::new(Vec::new()),
             counts,
         })
     }
@@ -215,17 +227,30 @@ impl Shared {
     }
 
     /// Adds `fiber`, which has been counted and not published, to the group.
-    fn adopt(self: &Arc<Self>, fiber: FiberPtr) {
+    fn adopt(self: &Arc<Self>, fiber: FiberPtr, root: &Arc<Node>) {
         // H2: not published yet.
         let header = fiber.header();
-        // SAFETY: RG1, GR1: the region is in the value that the fiber keeps alive until it has
-        // ended.
-        let region = unsafe { RegionRef::new(&self.region) };
-        header.set_scope(CurrentScope::of(region));
+        header.set_scope(CurrentScope::of(self.region(root)));
         header.set_on_end(Some(EndHook {
             table: &TABLE,
             data: Arc::into_raw(Arc::clone(self)).cast(),
         }));
+    }
+
+    /// Returns the region of the fibers of the runtime with the token `root`, for one that is adopted
+    /// and so keeps this value.
+    fn region(&self, root: &Arc<Node>) -> RegionRef {
+        let mut places = self.places.lock();
+        let known = places.iter().position(|at| Arc::ptr_eq(&at.root, root));
+        let at = known.unwrap_or_else(|| {
+            let both = [&self.node, root].map(|node| Some(Arc::clone(node)));
+            let region = Box::new(CancelScope::shared(Node::below(both)));
+            let root = Arc::clone(root);
+            places.push(Place { root, region });
+            places.len() - 1
+        });
+        // SAFETY: RG1, GR1: a box in the value that the fiber keeps until it has ended.
+        unsafe { RegionRef::new(&places[at].region) }
     }
 
     /// Undoes [`adopt`](Shared::adopt) for a fiber that will not be published.

@@ -379,3 +379,50 @@ fn a_wait_is_not_ended_by_an_earlier_end() {
     over.store(true, Ordering::SeqCst);
     reaper.join().unwrap();
 }
+
+/// The tokens of a group's fibers are cancelled with their runtime, those of scopes inside too, and
+/// not with another runtime of the same group.
+// Proves: K7.
+#[test]
+fn a_group_is_under_the_tokens_of_its_runtimes() {
+    let group = Arc::new(TaskGroup::new());
+    let runtimes = [runtime(1), runtime(2)];
+    let calls = Arc::new(AtomicUsize::new(0));
+    let begun = Arc::new(AtomicUsize::new(0));
+    for runtime in &runtimes {
+        let (group, calls, begun) =
+            (Arc::clone(&group), Arc::clone(&calls), Arc::clone(&begun));
+        let spawner = Arc::clone(&group);
+        runtime.run(|| {
+            let wait = move || {
+                let own = Token::current();
+                assert!(own == Token::current() && own != *group.token());
+                let count = || {
+                    let calls = Arc::clone(&calls);
+                    move || _ = calls.fetch_add(1, Ordering::SeqCst)
+                };
+                let _outer = own.on_cancel(count());
+                pirn::scope(|_| {
+                    let _inner = Token::current().on_cancel(count());
+                    begun.fetch_add(1, Ordering::SeqCst);
+                    Token::current().wait();
+                });
+                assert!(own.is_cancelled());
+            };
+            spawner.spawn(wait).unwrap();
+        });
+    }
+    eventually("both wait", || begun.load(Ordering::SeqCst) == 2);
+    let [first, second] = runtimes;
+    first.shutdown(LONG / 4).expect("its fiber ends");
+    assert_eq!(calls.load(Ordering::SeqCst), 2);
+    assert!(!group.token().is_cancelled());
+    assert!(second.run(check).is_ok());
+    assert_eq!(group.len(), 1);
+    group.cancel();
+    second.run(|| group.wait()).unwrap();
+    assert_eq!(calls.load(Ordering::SeqCst), 4);
+    while let Some(end) = group.join_next().unwrap() {
+        end.unwrap();
+    }
+}
