@@ -8,9 +8,10 @@ use crate::fiber::current;
 use crate::join::Fiber;
 use crate::wait::park::{park_on, take_token, ticket_on};
 use crate::wait::polling::{forbids_waiting, refuse};
-use crate::wait::yielding::yield_if_allowed;
+use crate::wait::yielding::{consume_budget_here, yield_if_allowed};
 use crate::wait::{
     How, Interrupt, Reason, Spec, consume_budget, deadline_in, interrupted,
+    interrupted_meanwhile,
 };
 
 /// Returns the calling fiber. On a plain thread it returns a handle to the thread, so that threads
@@ -118,10 +119,9 @@ fn wait_for_token(spec: Spec) -> How {
     if forbids_waiting(local) {
         return take_at_once(spec);
     }
-    let how = park_on(local, ticket_on(local), &spec, None).how;
     // A token, or an interrupt, that is there each time must not shut the others out.
-    consume_budget(Operation::Park, 0);
-    how
+    let local = consume_budget_here(Operation::Park, 0);
+    park_on(local, ticket_on(local), &spec, None).how
 }
 
 /// The variant of `wait_for_token` in the middle of a poll.
@@ -198,5 +198,5 @@ pub fn yield_now() {
 #[inline]
 pub fn checkpoint() -> Result<(), Interrupt> {
     consume_budget(Operation::Check, 0);
-    interrupted().map_or(Ok(()), Err)
+    interrupted_meanwhile().map_or(Ok(()), Err)
 }

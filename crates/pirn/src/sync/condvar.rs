@@ -26,8 +26,8 @@ use crate::shim::Lock;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::wait::object::Nameable;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, interrupted, point,
-    wait_in, wake_all,
+    Attempt, How, Interrupt, Reason, Spec, Waited, consume_budget, deadline_in,
+    interrupted, point, wait_in, wake_all,
 };
 
 /// A condition variable; waiting parks a fiber and blocks a plain thread.
@@ -278,6 +278,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
     ) -> Result<MutexGuard<'a, T>, (MutexGuard<'a, T>, Interrupt)> {
         if let Some(interrupt) = interrupted() {
+            consume_budget(Operation::Wait, self.known_at());
             return Err((guard, interrupt));
         }
         match self.wait_as(guard, &Spec::interruptible(Reason::Condvar)) {

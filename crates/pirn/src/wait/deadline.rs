@@ -56,18 +56,8 @@ fn interrupt_in(fiber: FiberPtr) -> Option<Interrupt> {
 /// between two of them.
 #[inline]
 pub(crate) fn interrupted_meanwhile() -> Option<Interrupt> {
-    see_cancellation_of_all(current::local());
+    token_registration::see_cancellation_of_all(current::local());
     interrupted()
-}
-
-#[inline]
-fn see_cancellation_of_all(local: &Local) {
-    if let Some(fiber) = local.fiber()
-        && fiber.header().home().has_cancelled_all(local)
-    {
-        // Its own bit, while it runs: there is no fiber to wake.
-        fiber.header().state.cancel();
-    }
 }
 
 /// Begins an operation that may wait: counts it (`yielding::consume_budget`), and then fails if the
@@ -113,7 +103,7 @@ fn limit_of(fiber: FiberPtr) -> Option<LimitRef> {
 /// Like [`interrupted`], for a caller that only checks: nothing counts as reported.
 pub(crate) fn pending() -> Option<Interrupt> {
     let local = current::local();
-    see_cancellation_of_all(local);
+    token_registration::see_cancellation_of_all(local);
     let fiber = current::known(local)?;
     if token_registration::would_be_cancelled(fiber.header()) {
         return Some(Interrupt::Cancelled);

@@ -65,28 +65,6 @@ fn a_loop_of_yields_lets_all_others_run() {
     }
 }
 
-/// A fiber whose token is there whenever it parks lets all others run.
-// Proves: A3.
-#[test]
-fn a_loop_of_parks_lets_all_others_run() {
-    const ENOUGH: usize = 100_000;
-    for scheduler in SCHEDULERS {
-        let parks = shaped(1, scheduler).run(|| {
-            let flag = Arc::new(AtomicBool::new(false));
-            let set = Arc::clone(&flag);
-            pirn::spawn(move || set.store(true, Ordering::SeqCst));
-            let mut parks = 0..ENOUGH;
-            let has_run = |_| {
-                pirn::current().unpark();
-                park();
-                flag.load(Ordering::SeqCst)
-            };
-            parks.position(has_run)
-        });
-        assert!(parks.is_some(), "not once in {ENOUGH} parks");
-    }
-}
-
 /// Of three fibers that one wakes, the last one runs next, and those that it displaced run after
 /// it, in their order.
 // Where fibers may migrate, another worker may take those.

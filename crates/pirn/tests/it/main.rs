@@ -63,6 +63,8 @@ mod futures_tokio;
 mod barrier;
 /// Blocking calls, off the workers.
 mod blocking;
+/// Fibers that never have to wait.
+mod busy_loops;
 /// Runtimes without workers: the thread that drives them runs their fibers.
 mod by_hand;
 /// Tokens form a tree; cancelling one interrupts the code under it.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pirn::cancel::{self, shield};
+use pirn::cancel::shield;
 use pirn::channel::RecvError;
 use pirn::io::copy_bidirectional;
 use pirn::net::UnixStream;
@@ -396,71 +396,4 @@ fn a_shutdown_fails_though_no_fiber_is_named() {
     assert!(error.fibers().is_empty());
     assert_eq!(error.to_string(), "some fibers did not end in time");
     assert!(fiber.join().is_err());
-}
-
-/// A fiber that only computes and asks whether it is interrupted never lets its worker act: it sees
-/// the shutdown all the same, on every worker, also below a deadline and in a child.
-// Proves: K7.
-#[test]
-fn a_fiber_that_only_asks_ends() {
-    type Loop = fn();
-    let loops: [(&str, Loop); 5] = [
-        ("check", || while cancel::check().is_ok() {}),
-        ("reason", || while cancel::reason().is_none() {}),
-        ("under a deadline", || {
-            let _ = pirn::timeout(LONG * 2, || while cancel::check().is_ok() {});
-        }),
-        ("after a scope", || {
-            while cancel::check().is_ok() {
-                pirn::scope(|s| drop(s.spawn(|| ())));
-            }
-        }),
-        ("child", || {
-            let _ = pirn::spawn(|| while cancel::check().is_ok() {}).wait();
-        }),
-    ];
-    for (name, each) in loops {
-        for workers in [1, 2] {
-            let (runtime, runs) = (runtime(workers), Arc::new(AtomicBool::new(false)));
-            let begun = Arc::clone(&runs);
-            runtime.spawn(move || {
-                begun.store(true, Ordering::SeqCst);
-                each();
-            });
-            eventually("it runs", || runs.load(Ordering::SeqCst));
-            let ended = runtime.shutdown(LONG / 4);
-            ended.unwrap_or_else(|left| panic!("{name}, {workers} workers: {left}"));
-        }
-    }
-}
-
-/// What a shield covers is not interrupted by a shutdown; what comes after it is.
-// Proves: K8.
-#[test]
-fn a_fiber_that_only_asks_in_a_shield_goes_on() {
-    let runtime = runtime(1);
-    let (inside, go_on) = (
-        Arc::new(AtomicBool::new(false)),
-        Arc::new(AtomicBool::new(false)),
-    );
-    let (begun, gate) = (Arc::clone(&inside), Arc::clone(&go_on));
-    let fiber = runtime.spawn(move || {
-        let within = shield(|| {
-            begun.store(true, Ordering::SeqCst);
-            compute_until("the gate opens", || {
-                assert_eq!(cancel::reason(), None);
-                gate.load(Ordering::SeqCst)
-            });
-            cancel::check()
-        });
-        (within, cancel::reason(), cancel::check())
-    });
-    eventually("it runs", || inside.load(Ordering::SeqCst));
-    assert!(runtime.shutdown(Duration::from_millis(20)).is_err());
-    go_on.store(true, Ordering::SeqCst);
-    let cancelled = Interrupt::Cancelled;
-    assert_eq!(
-        fiber.join().unwrap(),
-        (Ok(()), Some(cancelled), Err(cancelled))
-    );
 }

@@ -17,7 +17,7 @@ use super::scope::{
 };
 use super::token::Node;
 use crate::base::mutant::mutant;
-use crate::fiber::current;
+use crate::fiber::current::{self, Local};
 use crate::fiber::fiber_ptr::FiberPtr;
 use crate::fiber::header::Header;
 
@@ -184,6 +184,18 @@ pub(in crate::fiber) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
     if outer.get().is_cancelled() && !header.flags.must_run() {
         // Its own bit, while it runs: there is no fiber to wake.
         header.state.cancel();
+    }
+}
+
+/// Cancels the running fiber if its scheduler has cancelled all of them. A worker does that to its
+/// fibers between two of them: too late for one that does not let it.
+#[inline]
+pub(crate) fn see_cancellation_of_all(local: &Local) {
+    if let Some(fiber) = local.fiber()
+        && fiber.header().home().has_cancelled_all(local)
+    {
+        // Its own bit, while it runs: there is no fiber to wake.
+        fiber.header().state.cancel();
     }
 }
 

@@ -16,6 +16,7 @@ use crate::base::clock;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local, Polling};
 use crate::fiber::jobs::{promote_all, with_jobs_along};
+use crate::fiber::token_registration::see_cancellation_of_all;
 use crate::shim;
 use crate::wait::interrupt::Interrupt;
 use crate::wait::polling;
@@ -188,6 +189,8 @@ fn spent(local: &'static Local, operation: Operation, object: usize) -> &'static
 /// if a fiber has left its stack while it unwinds: then the running one may be another.
 #[cold]
 pub(in crate::wait) fn yield_as_spent(local: &Local, step: Step) {
+    // The worker may come to that much later, and to a fiber in a poll not at all.
+    see_cancellation_of_all(local);
     if local.time_is_virtual() && panicking() && !local.left_unwinding() {
         local.put_choice_off();
         local.spend_with_next();
