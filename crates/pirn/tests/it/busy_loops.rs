@@ -15,8 +15,8 @@ use pirn::{Interrupt, channel, park};
 use crate::executor_kind::runtime;
 use crate::util::{LONG, SCHEDULERS, compute_until, eventually, shaped};
 
-/// A fiber that need not wait, each time it parks, waits for a condition whose wait is interrupted,
-/// or tries again what its own primitive cannot do yet, lets all others run.
+/// A fiber that need not wait lets all others run: it parks with its token, waits for a condition
+/// although it is interrupted, or tries again what a primitive of its own cannot do yet.
 // Proves: A3.
 #[test]
 fn a_loop_of_waits_that_end_at_once_lets_all_others_run() {

@@ -72,7 +72,7 @@ impl LocalListener {
 
     /// Returns the next client that has sent a line, or all that it will send, at most `longest`
     /// bytes, with these bytes; a client of another user at once and with no bytes. Drops a client
-    /// whose request is not there after `limit`. Returns `None` when the alarm has been dropped.
+    /// that has not sent its request after `limit`. Returns `None` when the alarm has been dropped.
     ///
     /// # Errors
     /// The error of the system, for example when no descriptors are left.
