@@ -141,7 +141,8 @@ impl Token {
 
     /// Cancels this token and all its descendants. Every interruptible wait under it returns
     /// [`Interrupt::Cancelled`](crate::Interrupt). Later waits fail too; cancellation is permanent
-    /// and idempotent. Calls the callbacks on the caller's stack.
+    /// and idempotent. Then calls the callbacks on the caller's stack, those of this token first. A
+    /// second call returns at once, even while callbacks run.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends, unless a callback does. Waits for nothing.
@@ -253,7 +254,8 @@ impl Token {
     /// Registers `f` to be called once when this token is cancelled, on the stack of the party that
     /// cancels it. If it has been cancelled already, calls `f` now. A panic of `f` is caught.
     ///
-    /// The cancellation of descendants waits for `f`, so it should be short.
+    /// The token and its descendants are cancelled by then. Their later callbacks wait for `f`, so it
+    /// should be short.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends, unless `f` is called now and does.

@@ -124,7 +124,8 @@ impl Runtime {
     /// thread, under a fiber too. If fibers are left, that takes at most 50 ms, in which workers can
     /// report them, or 550 ms while a worker's thread waits for a processor. Otherwise it takes
     /// until the workers' threads have ended, including `on_thread_stop` and the destructors of
-    /// thread-locals. The call can exceed `timeout` by that much.
+    /// thread-locals. The call can exceed `timeout` by that much, and by the time of callbacks
+    /// ([`Token::on_cancel`](crate::cancel::Token::on_cancel)) of the runtime's token.
     ///
     /// # Examples
     /// ```

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pirn::Interrupt;
 use pirn::cancel::{Token, check, shield};
 use pirn::spawn::JoinError;
+use pirn::sync::Mutex;
 use pirn::time::{sleep, timeout};
 
 use crate::executor_kind::{alone, for_ever, runtime};
@@ -232,4 +233,31 @@ fn the_current_token() {
     assert!(tokens.iter().all(|token| !token.is_cancelled()));
     runtime.token().cancel();
     assert!(tokens.iter().all(Token::is_cancelled));
+}
+
+/// When the first callback is called, all that is below the token is cancelled too. The callbacks of
+/// the token come before those below, and each is called once.
+// Proves: K-X-notified.
+#[test]
+fn callbacks_find_everything_cancelled() {
+    let parent = Token::new();
+    let child = parent.child();
+    let grandchild = child.child();
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let tokens = [&parent, &child, &grandchild];
+    let registrations = tokens.map(|token| {
+        let calls = Arc::clone(&calls);
+        let all = tokens.map(Token::clone);
+        let depth = calls.lock().len();
+        calls.lock().push((depth, false));
+        token.on_cancel(move || {
+            let cancelled = all.iter().all(Token::is_cancelled);
+            calls.lock().push((depth, cancelled));
+            // A second call returns at once.
+            all[0].cancel();
+        })
+    });
+    parent.cancel();
+    assert_eq!(calls.lock()[3..], [(0, true), (1, true), (2, true)]);
+    drop(registrations);
 }

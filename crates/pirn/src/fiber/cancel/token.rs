@@ -15,7 +15,8 @@
 //! | cancel 1 | the first canceller | the flag is set; nodes below and callbacks are taken out | |
 //! | cancel 2 | the same | registered fibers are taken out, a batch at a time, and REVOKED set in each | the fibers of the batch that were parked are enqueued |
 //! | cancel 3 | the same | waiters are claimed, a batch at a time | they are enqueued |
-//! | cancel 4 | the same | | callbacks are called; nodes below are cancelled |
+//! | cancel 4 | the same | | steps 1 to 3 for each node below |
+//! | cancel 5 | the same | | the callbacks of all these nodes are called |
 //!
 //! Invariants:
 //! * TK1. The flag is written once, under the lock, and no entry is added to a table afterwards.

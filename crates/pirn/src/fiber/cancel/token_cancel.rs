@@ -1,9 +1,9 @@
-//! Cancelling a token, steps 1 to 4 (`token`), and linking one below another, which may cancel it.
+//! Cancelling a token, steps 1 to 5 (`token`), and linking one below another, which may cancel it.
 
 use std::mem;
 use std::sync::Arc;
 
-use super::token::{Link, Node, Registered};
+use super::token::{Call, Link, Node, Registered};
 use crate::base::drop_guard::end_caught;
 use crate::base::mutant::mutant;
 use crate::fiber::waking::Wake;
@@ -53,17 +53,21 @@ impl Node {
 
     /// Cancels this node and everything below it. Runs callbacks, and drops their captures.
     pub(crate) fn cancel(&self) {
-        let mut due = Vec::new();
-        self.cancel_one(&mut due);
+        let (mut due, mut calls) = (Vec::new(), Vec::new());
+        self.cancel_one(&mut due, &mut calls);
         // No recursion: a tree may be deeper than a stack.
         while let Some(node) = due.pop() {
-            node.cancel_one(&mut due);
+            node.cancel_one(&mut due, &mut calls);
+        }
+        for call in calls {
+            // UNWIND: a callback's panic ends that callback only.
+            end_caught(call);
         }
     }
 
-    /// Steps 1 to 4; leaves the nodes below in `due`.
-    fn cancel_one(&self, due: &mut Vec<Arc<Node>>) {
-        let (below, calls) = {
+    /// Steps 1 to 3; leaves the nodes below in `due`, and the callbacks in `calls`.
+    fn cancel_one(&self, due: &mut Vec<Arc<Node>>, calls: &mut Vec<Call>) {
+        let (below, own_calls) = {
             let mut tables = self.tables.lock();
             if self.is_cancelled() {
                 return;
@@ -74,10 +78,7 @@ impl Node {
         };
         self.notify_registered();
         wake_all(&self.tables, |tables| tables.waiters.claim_first(|()| {}));
-        for (_, call) in calls {
-            // UNWIND: a callback's panic ends that callback only.
-            end_caught(call);
-        }
+        calls.extend(own_calls.into_iter().map(|(_, call)| call));
         due.extend(below.into_iter().filter_map(|(_, node)| node.upgrade()));
     }
 
