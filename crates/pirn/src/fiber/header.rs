@@ -31,7 +31,7 @@ use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::cancel::scope::CurrentScope;
+use super::cancel::scope::{CurrentScope, RegionRef};
 use super::cancel::token::Node;
 use super::end_hook::EndHook;
 use super::fiber_ptr::{FiberHead, FiberPtr};
@@ -73,6 +73,9 @@ pub(crate) struct Join {
     /// `own` is the token of the fiber itself, for the jobs that it promotes; it stays until the
     /// fiber ends.
     pub(crate) whole: bool,
+    /// The code that the fiber does a part of is in a shield: the cancellation of the runtime is not
+    /// the fiber's.
+    sheltered: bool,
     /// Odd while the fiber waits for a stack (`stackless`).
     pub(crate) stackless: u32,
     pub(crate) waiters: WaitQueue<StackOwner>,
@@ -363,6 +366,7 @@ impl Header {
                 done: false,
                 detached: false,
                 whole: false,
+                sheltered: false,
                 stackless: 0,
                 waiters: WaitQueue::new(),
                 own: None,
@@ -407,6 +411,7 @@ impl Header {
             let mut join = unsafe { self.join.unshared() };
             join.done = false;
             join.detached = false;
+            join.sheltered = false;
         }
         self.spawn.on_end.set(None);
         debug_assert!(
@@ -487,6 +492,20 @@ impl Header {
     #[inline(always)]
     pub(crate) fn set_scope(&self, scope: CurrentScope) {
         self.code.region.set(scope);
+    }
+
+    /// Makes the fiber run under `region`, that of the code which it does a part of. The spawner.
+    pub(crate) fn inherit_scope(&self, region: RegionRef) {
+        if region.get().is_in_shield() {
+            self.join.lock().sheltered = true;
+        }
+        self.set_scope(CurrentScope::of(region));
+    }
+
+    /// Cancels the fiber because its runtime is, unless it is sheltered. True: the caller has
+    /// claimed its wait, and enqueues it.
+    pub(crate) fn cancel_with_runtime(&self) -> bool {
+        !self.join.lock().sheltered && self.state.cancel()
     }
 
     /// Returns the notice of the fiber's wait (`wait::wait_info`), or null. Owner, and its worker.

@@ -7,7 +7,7 @@ use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
 use crate::base::choice::Operation;
-use crate::fiber::cancel_scope::CurrentScope;
+use crate::fiber::cancel_scope::CancelScope;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::{Fiber, JoinError, call_on_fiber, wait_anywhere};
 use crate::sched::deterministic::draw::outside;
@@ -215,8 +215,19 @@ where
     let local = current::local();
     let begin = |fiber: FiberPtr, end: &Fiber| begin(pool, fiber, end, publish);
     let location = Location::caller();
-    let wait = |fiber: &Fiber| wait(fiber, location);
-    match call_on_fiber(local, location, f, &begin, &wait) {
+    let wait = |fiber: &Fiber| wait(pool, fiber, location);
+    let call = || call_on_fiber(local, location, f, &begin, &wait);
+    let ended = match local.fiber() {
+        None => call(),
+        // A region of its own, so that the runtime's token and the caller's own cancellation are
+        // inherited too.
+        Some(caller) => {
+            let root = enqueue::pool_of(local).map(|pool| pool.root());
+            let region = CancelScope::tokened(caller, root, pool.shares_clock(local));
+            deadline::within(caller, &region, call)
+        }
+    };
+    match ended {
         Ok(value) => value,
         Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
         Err(_) => panic!("the runtime has been shut down"),
@@ -225,14 +236,13 @@ where
 
 fn begin(pool: &Arc<Pool>, fiber: FiberPtr, end: &Fiber, publish: &dyn Fn(FiberPtr)) {
     if let Some(outer) = deadline::in_force() {
-        let inherited = CurrentScope::of(outer);
         // H2: not published yet.
         let header = fiber.header();
         // RG1: the caller waits until the fiber has ended.
-        header.set_scope(match pool.shares_clock(current::local()) {
-            true => inherited,
-            false => inherited.untimed(),
-        });
+        header.inherit_scope(outer);
+        if !pool.shares_clock(current::local()) {
+            header.set_scope(header.scope().untimed());
+        }
         // The closure runs even if the caller is cancelled, as it would if it were called here.
         header.flags.set_must_run(true);
     }
@@ -240,10 +250,15 @@ fn begin(pool: &Arc<Pool>, fiber: FiberPtr, end: &Fiber, publish: &dyn Fn(FiberP
     pool.drive_if_bound(&|| end.is_finished());
 }
 
-fn wait(fiber: &Fiber, location: &'static Location<'static>) {
+fn wait(pool: &Arc<Pool>, fiber: &Fiber, location: &'static Location<'static>) {
     let spec = Spec::of(Reason::Run).at(location);
     point(Operation::Io, 0);
-    let _ = outside(|| wait_anywhere(fiber, &spec));
+    let wait = || wait_anywhere(fiber, &spec);
+    let _ = match pool.is_current() {
+        // Virtual time has to go on for it.
+        true => wait(),
+        false => outside(wait),
+    };
 }
 
 impl fmt::Debug for Handle {

@@ -17,7 +17,7 @@ use super::handle::ScopedJoinHandle;
 use super::leaving::Leaving;
 use crate::base::choice::Operation;
 use crate::cancel::Token;
-use crate::fiber::cancel_scope::{CurrentScope, RegionRef};
+use crate::fiber::cancel_scope::RegionRef;
 use crate::fiber::current::Local;
 use crate::fiber::local::Inheritance;
 use crate::fiber::panic_payload::Panic;
@@ -569,7 +569,7 @@ pub(super) unsafe fn adopt(children: &Children, fiber: FiberPtr) {
     }
     // SAFETY: RG1: the region is part of `children`, and the child ends before `wait` does.
     let region = unsafe { RegionRef::new(&children.region) };
-    header.set_scope(CurrentScope::of(region));
+    header.inherit_scope(region);
     let data = ptr::from_ref(children).cast();
     header.set_on_end(Some(EndHook {
         table: &TABLE,

@@ -55,6 +55,8 @@ pub(crate) struct CancelScope {
     pub(super) kind: Kind,
     /// The number of regions around it.
     pub(super) depth: u32,
+    /// Whether it is a shield or inside one, of its owner or of the code that this is a part of.
+    in_shield: bool,
     /// The nearest deadline in force.
     pub(super) limit: Option<LimitRef>,
     /// The fiber that runs the code. None for the region that a group's children share.
@@ -208,6 +210,8 @@ impl CancelScope {
             outer,
             kind,
             depth: outer.map_or(0, |outer| outer.get().depth.wrapping_add(1)),
+            in_shield: matches!(kind, Kind::Shield)
+                || outer.is_some_and(|outer| outer.get().in_shield),
             limit,
             owner,
             token: AtomicPtr::new(ptr::null_mut()),
@@ -301,6 +305,11 @@ impl CancelScope {
             over = matches!(region.kind, Kind::Bottom);
             take
         })
+    }
+
+    /// Returns whether the code, or what it is a part of, is in a shield.
+    pub(in crate::fiber) fn is_in_shield(&self) -> bool {
+        self.in_shield
     }
 
     /// Returns whether the fiber's own cancellation is ignored here.

@@ -195,7 +195,7 @@ pub(crate) fn see_cancellation_of_all(local: &Local) {
         && fiber.header().home().has_cancelled_all(local)
     {
         // Its own bit, while it runs: there is no fiber to wake.
-        fiber.header().state.cancel();
+        fiber.header().cancel_with_runtime();
     }
 }
 

@@ -19,7 +19,7 @@ use std::thread;
 
 use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;
-use crate::fiber::cancel_scope::{CancelScope, CurrentScope, RegionRef};
+use crate::fiber::cancel_scope::{CancelScope, RegionRef};
 use crate::fiber::current::{self, Local, as_thread};
 use crate::fiber::jobs::Job;
 use crate::fiber::local::Inheritance;
@@ -169,7 +169,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     let region = unsafe { RegionRef::new(&promoted.region) };
     // H2: not published yet.
     let header = fresh.ptr().header();
-    header.set_scope(CurrentScope::of(region));
+    header.inherit_scope(region);
     // The first half may wait for it.
     header.flags.set_must_run(!mutant!("half_may_be_refused"));
     let (fiber, child) = fresh.into_parts();

@@ -252,7 +252,7 @@ impl SharedQueues {
     pub(in crate::sched) fn cancel_started(&self) {
         let mut woken = Fifo::new();
         self.each_started(|fiber| {
-            if fiber.header().state.cancel() {
+            if fiber.header().cancel_with_runtime() {
                 // Claimed and not enqueued: its link is the caller's.
                 woken.push_back(fiber);
             }

@@ -153,7 +153,7 @@ impl Worker {
         // After that: see `Remotes::cancel_started`.
         if self.pool.phase() >= Phase::Cancelled {
             // An active fiber: there is nothing to enqueue.
-            fiber.header().state.cancel();
+            fiber.header().cancel_with_runtime();
         }
     }
 

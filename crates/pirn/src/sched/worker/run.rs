@@ -440,7 +440,7 @@ impl Worker {
         let phase = self.pool.phase();
         if phase != self.role.see(phase) && phase >= Phase::Cancelled {
             self.each_started(|fiber| {
-                if fiber.header().state.cancel() {
+                if fiber.header().cancel_with_runtime() {
                     crate::fiber::ticket::Wake::of(fiber).enqueue();
                 }
             });

@@ -74,7 +74,7 @@ impl Worker {
         remote.counters.started.increment();
         if self.role.seen() >= Phase::Cancelled {
             // An active fiber: there is nothing to enqueue.
-            header.state.cancel();
+            header.cancel_with_runtime();
         }
     }
 
