@@ -80,7 +80,8 @@
 //!    scope; other fibers start without one.
 //! 5. A fiber yields after 128 operations that may wait and did not have to, or after 17 if it
 //!    computes for 0.2 ms or more between two. Functions of channels, locks and
-//!    selects with the prefix `try_` never yield.
+//!    selects with the prefix `try_` never yield, nor do `Once`, `OnceLock` and `LazyLock` that are
+//!    initialized, nor [`par`] on a runtime without workers.
 //! 6. Functions that take borrowing closures (`scope`, `run`, `blocking`) return only when the
 //!    closure has ended.
 //! 7. A panic ends its fiber and is returned by its join. The panic of a child that is never joined

@@ -269,7 +269,9 @@ impl<T> Pipe<T> {
         max: usize,
     ) -> Result<usize, RecvError> {
         if max == 0 {
-            return Ok(0);
+            return begin(Operation::Receive, (&raw const self.state).addr())
+                .map_err(RecvError::Interrupted)
+                .map(|()| 0);
         }
         out.push(self.recv(None).map_err(RecvTimeoutError::unlimited)?);
         let mut count = 1;

@@ -183,6 +183,10 @@ impl<T> Pipe<T> {
         &self,
         values: &mut VecDeque<T>,
     ) -> Result<(), SendError<()>> {
+        if values.is_empty() {
+            return begin(Operation::Send, (&raw const self.state).addr())
+                .map_err(|interrupt| SendError::Interrupted((), interrupt));
+        }
         while let Some(value) = values.pop_front() {
             if let Err(error) = self.send(value, None) {
                 let reason = error.reason().unlimited();

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use super::children::Children;
 use super::scoped::Scope;
+use crate::base::choice::Operation;
 use crate::base::drop_guard::drop_caught;
 use crate::fiber::FiberPtr;
 use crate::fiber::cancel_scope::CancelScope;
@@ -21,7 +22,7 @@ use crate::runtime::Handle;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
 use crate::wait::polling::{self, refuse_in_poll};
-use crate::wait::{Reason, Spec, deadline};
+use crate::wait::{Reason, Spec, consume_budget, deadline};
 
 /// Runs `f` with a scope in which it may spawn fibers that borrow local variables, waits for all of
 /// them, and returns the result of `f`.
@@ -151,7 +152,10 @@ fn end_body(scope: &Scope<'_, '_>, has_panicked: bool, end: &Spec) {
     if has_panicked {
         children.cancel();
     }
-    wait_for_all(children, end);
+    match children.alive() {
+        0 => consume_budget(Operation::Join, 0),
+        _ => wait_for_all(children, end),
+    }
     if !scope.leaving.is_empty() {
         // Created now, while the region is entered: then it is also removed from the owner's
         // header when the region is left (RG4).

@@ -1,5 +1,6 @@
 //! Fibers that never have to wait: they let others run, and see a shutdown of their runtime.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -52,11 +53,36 @@ fn a_loop_of_waits_that_end_at_once_lets_all_others_run() {
             }
         });
     }
+    fn sends_nothing(flag: Arc<AtomicBool>) {
+        let (tx, _rx) = channel::bounded::<u8>(1);
+        while !flag.load(Ordering::SeqCst) {
+            tx.send_many(&mut VecDeque::new()).unwrap();
+        }
+    }
+    fn receives_nothing(flag: Arc<AtomicBool>) {
+        let (_tx, rx) = channel::bounded::<u8>(1);
+        while !flag.load(Ordering::SeqCst) {
+            assert_eq!(rx.recv_many(&mut Vec::new(), 0), Ok(0));
+        }
+    }
+    fn ends_scopes(flag: Arc<AtomicBool>) {
+        while !flag.load(Ordering::SeqCst) {
+            pirn::scope(|_| ());
+        }
+    }
     fn tries_again(flag: Arc<AtomicBool>) {
         pirn::wait::on(&Unready(flag)).unwrap();
     }
     type Kind = fn(Arc<AtomicBool>);
-    for each in [parks as Kind, waits_for_a_condition, tries_again] {
+    let kinds: [Kind; 6] = [
+        parks,
+        waits_for_a_condition,
+        sends_nothing,
+        receives_nothing,
+        ends_scopes,
+        tries_again,
+    ];
+    for (n, each) in kinds.into_iter().enumerate() {
         for scheduler in SCHEDULERS {
             let runtime = shaped(1, scheduler);
             let flag = Arc::new(AtomicBool::new(false));
@@ -66,7 +92,7 @@ fn a_loop_of_waits_that_end_at_once_lets_all_others_run() {
             let ran = other.join_timeout(Duration::from_secs(10)).is_ok();
             flag.store(true, Ordering::SeqCst);
             loops.join().unwrap();
-            assert!(ran, "{scheduler:?}");
+            assert!(ran, "{scheduler:?}, kind {n}");
         }
     }
 }
@@ -77,7 +103,7 @@ fn a_loop_of_waits_that_end_at_once_lets_all_others_run() {
 #[test]
 fn a_fiber_that_only_asks_ends() {
     type Loop = fn();
-    let loops: [(&str, Loop); 7] = [
+    let loops: [(&str, Loop); 8] = [
         ("check", || while cancel::check().is_ok() {}),
         ("reason", || while cancel::reason().is_none() {}),
         ("under a deadline", || {
@@ -90,6 +116,10 @@ fn a_fiber_that_only_asks_ends() {
         }),
         ("checkpoint in a poll", || {
             block_on(async { while checkpoint().is_ok() {} });
+        }),
+        ("sends of nothing", || {
+            let (tx, _rx) = channel::bounded::<u8>(1);
+            while tx.send_many(&mut VecDeque::new()).is_ok() {}
         }),
         ("channel in a poll", || {
             let (tx, rx) = channel::bounded(1);
