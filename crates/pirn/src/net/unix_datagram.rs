@@ -360,7 +360,10 @@ impl UnixDatagram {
     #[doc(alias = "CloseWrite")]
     #[doc(alias = "CloseRead")]
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.socket.inner().shutdown(how)
+        self.socket.inner().shutdown(how)?;
+        // The system does not report a writer's end of a socket within the machine.
+        self.socket.source().retry_all();
+        Ok(())
     }
 
     /// Returns the address of this socket.

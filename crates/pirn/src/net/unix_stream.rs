@@ -8,7 +8,6 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 #[cfg(target_os = "linux")]
 use std::os::linux::net::SocketAddrExt as _;
-#[cfg(target_os = "linux")]
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{self, SocketAddr};
 use std::path::Path;
@@ -69,7 +68,8 @@ impl UnixStream {
     /// Connects to the socket at `path`.
     ///
     /// # Errors
-    /// The operating system's error: there is no such socket, for instance.
+    /// The operating system's error: there is no such socket, for instance. Kind `InvalidInput`: the
+    /// path has a zero byte.
     ///
     /// # Cancellation
     /// An interruption point. While the listener's queue is full it parks a fiber, or blocks a
@@ -92,6 +92,12 @@ impl UnixStream {
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
         begin(Operation::Io, 0)?;
+        // As `std` does: the system would take the name up to a zero byte, or an abstract one.
+        let path = path.as_ref();
+        if path.as_os_str().as_bytes().contains(&0) {
+            let what = "the path of a socket has a zero byte";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
         connect(&SockAddr::unix(path)?)
     }
 
@@ -147,7 +153,8 @@ impl UnixStream {
     }
 
     /// Shuts down one direction or both. Fibers and threads that wait for it resume and find the
-    /// end.
+    /// end. A peer that waits to write does not learn of the end of this reading side before this
+    /// socket is closed: Linux does not report it.
     ///
     /// # Errors
     /// Returns the operating system's error.
@@ -169,7 +176,10 @@ impl UnixStream {
     #[doc(alias = "CloseWrite")]
     #[doc(alias = "CloseRead")]
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.socket.inner().shutdown(how)
+        self.socket.inner().shutdown(how)?;
+        // The system does not report a writer's end of a socket within the machine.
+        self.socket.source().retry_all();
+        Ok(())
     }
 
     /// Returns the address of this end.

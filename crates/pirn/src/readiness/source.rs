@@ -41,6 +41,11 @@ impl Source {
         Ok(Source { site, number })
     }
 
+    /// Makes all that wait for the source try again, after a change that the system does not report.
+    pub(crate) fn retry_all(&self) {
+        self.site.wake_waiters();
+    }
+
     /// Calls `attempt`, which never blocks, until it does not fail with `WouldBlock`, and waits in
     /// between. If `emptied` returns true for its result, the next attempt is expected to fail: the
     /// next operation first waits for an event.

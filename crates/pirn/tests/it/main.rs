@@ -316,6 +316,9 @@ mod trace;
 mod trials;
 /// Reader-writer locks, semaphores, cells, events and keys under load.
 mod turns_storm;
+/// Sockets within the machine.
+#[cfg(unix)]
+mod unix_edges;
 /// Tests that cannot measure on this machine.
 #[path = "../../src/base/tests/unmeasured.rs"]
 mod unmeasured;
@@ -328,6 +331,8 @@ mod unwind_safety;
 mod upgradable;
 /// The ways to submit work to a task system.
 mod use_cases;
+/// Code that runs on another fiber than its caller.
+mod visits;
 /// Waiting with primitives of the user, and rules for tickets.
 mod waitable;
 /// Work is taken whenever it arrives; no worker is woken in vain.
