@@ -5,6 +5,7 @@
 //! another process may take the data in between. Each of the three has one call at a time, so it
 //! never holds more than one thread.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -96,13 +97,14 @@ pub fn stdin() -> Stdin {
 }
 
 /// Returns a handle to the process's standard output, through the buffer of [`std::io::stdout`], so
-/// that the order with `println!` is kept. A write parks a fiber, and blocks a plain thread.
+/// that the order with `println!` is kept. A write parks a fiber, and blocks a plain thread. The text
+/// of one `write!` or `writeln!` is written as a whole, without text of other fibers in between.
 ///
 /// Each call is handed to another thread; [`fs`](crate::fs) has the cost.
 ///
 /// # Cancellation
 /// A write is an interruption point until the stream accepts data. An interrupted write has written
-/// nothing. Cancelled code writes under [`shield`](crate::cancel::shield).
+/// nothing, an interrupted `write_all` or `writeln!` perhaps a part. Cancelled code writes under [`shield`](crate::cancel::shield).
 ///
 /// # Examples
 /// ```
@@ -148,6 +150,37 @@ impl Stream {
         call: impl FnOnce(&File) -> io::Result<T> + Send,
     ) -> io::Result<T> {
         let _turn = self.turn.lock_interruptible()?;
+        self.operate_in_turn(stream, interest, call)
+    }
+
+    /// Calls `write` until it has taken all of `bytes`, without writes of others in between.
+    #[track_caller]
+    fn write_all(
+        &self,
+        stream: BorrowedFd<'_>,
+        bytes: &[u8],
+        write: impl Fn(&[u8]) -> io::Result<usize> + Sync,
+    ) -> io::Result<()> {
+        let _turn = self.turn.lock_interruptible()?;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            match self.operate_in_turn(stream, Interest::Writable, |_| write(rest)) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(n) => rest = &rest[n..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    #[track_caller]
+    fn operate_in_turn<T: Send>(
+        &self,
+        stream: BorrowedFd<'_>,
+        interest: Interest,
+        call: impl FnOnce(&File) -> io::Result<T> + Send,
+    ) -> io::Result<T> {
         let Watched { source, file } = self.watch(stream)?;
         let attempt = || {
             let ready = match interest {
@@ -198,6 +231,19 @@ macro_rules! writer {
             }
 
             #[track_caller]
+            fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+                $stream.write_all($own().as_fd(), bytes, |part| $own().write(part))
+            }
+
+            #[track_caller]
+            fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
+                match text.as_str() {
+                    Some(text) => self.write_all(text.as_bytes()),
+                    None => self.write_all(text.to_string().as_bytes()),
+                }
+            }
+
+            #[track_caller]
             fn flush(&mut self) -> io::Result<()> {
                 let own = $own();
                 $stream.operate(own.as_fd(), Interest::Writable, |_| $own().flush())
@@ -208,6 +254,16 @@ macro_rules! writer {
             #[track_caller]
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
                 (&*self).write(bytes)
+            }
+
+            #[track_caller]
+            fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+                (&*self).write_all(bytes)
+            }
+
+            #[track_caller]
+            fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
+                (&*self).write_fmt(text)
             }
 
             #[track_caller]

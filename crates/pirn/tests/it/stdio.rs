@@ -267,3 +267,42 @@ fn an_error_ends_both_directions() {
         assert_eq!(Interrupt::of(&error), Some(Interrupt::Cancelled));
     });
 }
+
+/// The texts that fibers write by one `writeln!` each are whole, those beyond a pipe's size too.
+// Proves: N7-X-stdio.
+#[test]
+fn lines_are_written_whole() {
+    const FIBERS: usize = 4;
+    const LINES: usize = 50;
+    const LONG_LINE: usize = 100_000;
+    if is_part() {
+        return runtime(2).run(|| {
+            pirn::scope(|s| {
+                for fiber in 0..FIBERS {
+                    s.spawn(move || {
+                        for line in 0..LINES {
+                            writeln!(stderr(), "fiber {fiber} line {line} end").unwrap();
+                        }
+                        let long = "x".repeat(LONG_LINE);
+                        writeln!(stderr(), "fiber {fiber} {long} end").unwrap();
+                    });
+                }
+            });
+        });
+    }
+    runtime(1).run(|| {
+        let child = again("stdio::lines_are_written_whole");
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stderr).unwrap();
+        let whole = |line: &str| match *line.split(' ').collect::<Vec<_>>() {
+            ["fiber", _, "line", _, "end"] => true,
+            ["fiber", _, long, "end"] => long.len() == LONG_LINE,
+            _ => false,
+        };
+        let broken = text.lines().find(|line| !whole(line));
+        let broken = broken.map(|line| line.get(..60).unwrap_or(line));
+        assert_eq!(broken, None);
+        assert_eq!(text.lines().count(), FIBERS * (LINES + 1));
+    });
+}
