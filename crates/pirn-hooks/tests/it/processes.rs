@@ -1,6 +1,7 @@
 //! Child processes.
 
 use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -137,5 +138,26 @@ fn a_child_may_drop_a_socket() {
         let read = pirn::timeout(Duration::from_secs(10), || one.read(&mut [0]));
         assert_eq!(read.expect("the event is lost").unwrap(), 1);
         drop(late.join().unwrap());
+    });
+}
+
+/// Starts of processes amid deadlines: each is refused before it begins, or succeeds. (`std` panics if
+/// the wait for the new process is interrupted.)
+// Proves: T5.
+#[test]
+fn a_start_is_not_interrupted_in_the_middle() {
+    let own = std::fs::metadata("/proc/self").unwrap().uid();
+    one_worker().run(|| {
+        for n in 0..100 {
+            let limit = Duration::from_micros(20 * n);
+            let started = pirn::timeout(limit, || {
+                // With a user, `std` forks, and waits for the new process by a pipe.
+                let mut command = pirn::process::Command::new("true");
+                within(|| command.uid(own).spawn())
+            });
+            if let Ok(Ok(mut child)) = started {
+                assert!(child.wait().unwrap().success());
+            }
+        }
     });
 }

@@ -8,6 +8,7 @@ use std::process;
 
 use super::{Child, ExitStatus, Output, Stdio, orphans};
 use crate::base::choice::Operation;
+use crate::cancel::shield;
 use crate::wait::begin;
 
 /// A program to start, with its arguments and environment, like [`std::process::Command`].
@@ -293,7 +294,9 @@ impl Command {
     pub fn spawn(&mut self) -> io::Result<Child> {
         begin(Operation::Io, 0)?;
         orphans::look_after();
-        let child = self.command.spawn().and_then(Child::new)?;
+        // `std` panics if what it waits for is interrupted, and leaves the child behind. That can be
+        // where `pirn-hooks` parks the call.
+        let child = shield(|| self.command.spawn()).and_then(Child::new)?;
         Ok(match self.kill_on_drop {
             true => child.killed_on_drop(),
             false => child,
