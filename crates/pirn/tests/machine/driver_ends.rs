@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use pirn::Runtime;
-use pirn::cancel;
+use pirn::cancel::shield;
 use pirn::channel;
 use pirn::dispatcher::{Dispatcher, run_main};
 use pirn::runtime::Handle;
@@ -62,7 +62,8 @@ fn lend(other: &Handle, seen: &Seen) {
         other.run(|| {
             let mut left = 20;
             while left > 0 && !gone.load(Ordering::SeqCst) {
-                pirn::sleep(SHORT).unwrap();
+                // The end of the thread cancels the fiber that runs this, and so this too.
+                shield(|| pirn::sleep(SHORT)).unwrap();
                 assert_eq!(**number, 7);
                 seen.reads.fetch_add(1, Ordering::SeqCst);
                 left -= usize::from(seen.ending.load(Ordering::SeqCst));
@@ -155,7 +156,7 @@ fn start_stubborn() {
     hand.run(|| stubborn().expect("a fiber").detach());
     let (tx, rx) = channel::bounded::<()>(1);
     let _open = ManuallyDrop::new(tx);
-    hand.spawn(move || cancel::shield(|| rx.recv())).detach();
+    hand.spawn(move || shield(|| rx.recv())).detach();
     hand.run_until_idle();
 }
 
