@@ -1,8 +1,8 @@
 //! Stacks: large enough, guarded, reused, and bounded without harm.
 
 use std::hint::black_box;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use pirn::spawn::Builder;
@@ -262,6 +262,17 @@ fn alone_stacks_are_reused() {
             }
         });
     };
+    // Both threads have started by then, and made their first allocations.
+    let both = Arc::new(Barrier::new(2));
+    let meet = |()| {
+        let both = Arc::clone(&both);
+        runtime.spawn(move || {
+            both.wait();
+            pirn::spawn(|| deep(16 << 10)).join().unwrap();
+        })
+    };
+    let fibers = [(), ()].map(meet);
+    fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
     (0..10).for_each(|_| round());
     let (memory, maps) = (resident(), mappings());
     (0..scaled(100)).for_each(|_| round());
