@@ -537,7 +537,8 @@ impl Builder {
     /// That is a panic with a handle that was dropped or detached, with a group that was dropped,
     /// or in a scope that raises another panic. It is not called for a panic that is joined, or
     /// that its scope raises, nor for one of half of a [`par::join`](crate::par::join) that raises
-    /// the other's, or of a job of an [ordered](crate::channel::ordered) channel without a receiver. (The panic hook of `std` is called for each panic as it happens.)
+    /// the other's, or of a job of an [ordered](crate::channel::ordered) channel without a receiver.
+    /// (The panic hook of `std` is called for each panic as it happens.)
     ///
     /// It is called once, by the party that drops the panic. That is the fiber itself, at its end,
     /// if it was detached by then. Otherwise it is the fiber or thread that drops the last handle,

@@ -157,6 +157,8 @@ pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
         };
         registered.remembered = waitable.register(ticket);
         if !registered.remembered {
+            // Before the yield: the user's code may have kept the ticket.
+            drop(registered);
             // A fiber of this worker may have to act first.
             consume_budget(Operation::Wait, (&raw const *waitable).addr());
             continue;
