@@ -73,9 +73,10 @@
 //!   end. Calls on descriptors with `O_NONBLOCK` are not interrupted, but `poll` and `select` are.
 //! * Until the cancelled code has been left, each call fails at once, and each sleep ends at once.
 //!   A loop that tries again must call [`pirn::cancel::check`]. Code that must complete runs in
-//!   [`pirn::cancel::shield`]. That is also for [`std::process::Command`]: `std` panics if its waits
-//!   are interrupted, and the child runs on. [`pirn::process`] does not.
-//! * `shutdown` of the writing side of a Unix socket does not wake a fiber that waits to write to it.
+//!   [`pirn::cancel::shield`]. That is also for [`std::process::Command`]: `std` panics if its
+//!   waits are interrupted, and the child runs on. [`pirn::process`] does not.
+//! * `shutdown` of the writing side of a Unix socket does not wake a fiber that waits to write to
+//!   it.
 //! * A parked call never returns `EINTR`: a signal does not wake a fiber.
 //! * If one of these functions closes the descriptor while the fiber waits, the call returns
 //!   `EBADF`, and `poll` of one descriptor, for reads or for writes, reports `POLLNVAL`. Linux

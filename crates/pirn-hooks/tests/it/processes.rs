@@ -141,8 +141,8 @@ fn a_child_may_drop_a_socket() {
     });
 }
 
-/// Starts of processes amid deadlines: each is refused before it begins, or succeeds. (`std` panics if
-/// the wait for the new process is interrupted.)
+/// Starts of processes amid deadlines: each is refused before it begins, or succeeds. (`std` panics
+/// if the wait for the new process is interrupted.)
 // Proves: T5.
 #[test]
 fn a_start_is_not_interrupted_in_the_middle() {

@@ -254,8 +254,8 @@ impl Token {
     /// Registers `f` to be called once when this token is cancelled, on the stack of the party that
     /// cancels it. If it has been cancelled already, calls `f` now. A panic of `f` is caught.
     ///
-    /// The token and its descendants are cancelled by then. Their later callbacks wait for `f`, so it
-    /// should be short.
+    /// The token and its descendants are cancelled by then. Their later callbacks wait for `f`, so
+    /// it should be short.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends, unless `f` is called now and does.

@@ -299,8 +299,8 @@ impl Dispatcher {
     /// [`spawn`](Self::spawn); or in the start hook of the workers' runtime.
     ///
     /// # Cancellation
-    /// Not an interruption point: returns only when `f` has ended. `f` runs under the caller's token
-    /// and deadlines, as with [`Handle::run`]. Parks a fiber, blocks a plain thread.
+    /// Not an interruption point: returns only when `f` has ended. `f` runs under the caller's
+    /// token and deadlines, as with [`Handle::run`]. Parks a fiber, blocks a plain thread.
     ///
     /// # Examples
     /// ```

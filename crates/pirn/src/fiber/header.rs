@@ -73,8 +73,8 @@ pub(crate) struct Join {
     /// `own` is the token of the fiber itself, for the jobs that it promotes; it stays until the
     /// fiber ends.
     pub(crate) whole: bool,
-    /// The code that the fiber does a part of is in a shield: the cancellation of the runtime is not
-    /// the fiber's.
+    /// The code that the fiber does a part of is in a shield: the cancellation of the runtime is
+    /// not the fiber's.
     sheltered: bool,
     /// Odd while the fiber waits for a stack (`stackless`).
     pub(crate) stackless: u32,

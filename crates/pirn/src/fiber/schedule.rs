@@ -103,8 +103,8 @@ pub(crate) trait Schedule: Sync {
         false
     }
 
-    /// Returns whether this scheduler has cancelled all its fibers and may not have reached this one,
-    /// since it runs. Called by the fiber itself.
+    /// Returns whether this scheduler has cancelled all its fibers and may not have reached this
+    /// one, since it runs. Called by the fiber itself.
     fn has_cancelled_all(&self, _local: &Local) -> bool {
         false
     }

@@ -97,14 +97,16 @@ pub fn stdin() -> Stdin {
 }
 
 /// Returns a handle to the process's standard output, through the buffer of [`std::io::stdout`], so
-/// that the order with `println!` is kept. A write parks a fiber, and blocks a plain thread. The text
-/// of one `write!` or `writeln!` is written as a whole, without text of other fibers in between.
+/// that the order with `println!` is kept. A write parks a fiber, and blocks a plain thread. The
+/// text of one `write!` or `writeln!` is written as a whole, without text of other fibers in
+/// between.
 ///
 /// Each call is handed to another thread; [`fs`](crate::fs) has the cost.
 ///
 /// # Cancellation
 /// A write is an interruption point until the stream accepts data. An interrupted write has written
-/// nothing, an interrupted `write_all` or `writeln!` perhaps a part. Cancelled code writes under [`shield`](crate::cancel::shield).
+/// nothing, an interrupted `write_all` or `writeln!` perhaps a part. Cancelled code writes under
+/// [`shield`](crate::cancel::shield).
 ///
 /// # Examples
 /// ```

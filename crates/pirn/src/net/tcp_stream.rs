@@ -317,8 +317,8 @@ impl TcpStream {
 
     /// Sets how long unsent data is kept when the connection is closed. With `Some` of zero the
     /// data is discarded and the other end sees a reset. `None` leaves it to the system. With any
-    /// other limit, dropping the last handle blocks the thread while unsent data is left, for so long
-    /// at most: drop it in [`blocking`](crate::blocking()).
+    /// other limit, dropping the last handle blocks the thread while unsent data is left, for so
+    /// long at most: drop it in [`blocking`](crate::blocking()).
     ///
     /// # Errors
     /// Returns the operating system's error.

@@ -68,8 +68,8 @@ impl UnixStream {
     /// Connects to the socket at `path`.
     ///
     /// # Errors
-    /// The operating system's error: there is no such socket, for instance. Kind `InvalidInput`: the
-    /// path has a zero byte.
+    /// The operating system's error: there is no such socket, for instance. Kind `InvalidInput`:
+    /// the path has a zero byte.
     ///
     /// # Cancellation
     /// An interruption point. While the listener's queue is full it parks a fiber, or blocks a

@@ -294,8 +294,8 @@ impl Command {
     pub fn spawn(&mut self) -> io::Result<Child> {
         begin(Operation::Io, 0)?;
         orphans::look_after();
-        // `std` panics if what it waits for is interrupted, and leaves the child behind. That can be
-        // where `pirn-hooks` parks the call.
+        // `std` panics if what it waits for is interrupted, and leaves the child behind. That can
+        // be where `pirn-hooks` parks the call.
         let child = shield(|| self.command.spawn()).and_then(Child::new)?;
         Ok(match self.kill_on_drop {
             true => child.killed_on_drop(),

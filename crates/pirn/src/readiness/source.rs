@@ -41,7 +41,8 @@ impl Source {
         Ok(Source { site, number })
     }
 
-    /// Makes all that wait for the source try again, after a change that the system does not report.
+    /// Makes all that wait for the source try again, after a change that the system does not
+    /// report.
     pub(crate) fn retry_all(&self) {
         self.site.wake_waiters();
     }

@@ -162,8 +162,8 @@ impl Builder {
     /// runtime starts additional threads for as long as that lasts. The number of threads that
     /// use a processor at a time is normally that of the workers, and at most twice that; threads
     /// that wait in the system are not counted. An additional thread that is no longer needed ends
-    /// within two seconds after the last fiber that started there. Its two descriptors, for waits on
-    /// sockets, stay for the next additional thread.
+    /// within two seconds after the last fiber that started there. Its two descriptors, for waits
+    /// on sockets, stay for the next additional thread.
     ///
     /// Values at or below the number of workers disable additional threads. Values above 512 are
     /// clamped to 512, or to the number of workers if that is more.
@@ -537,8 +537,8 @@ impl Builder {
     /// That is a panic with a handle that was dropped or detached, with a group that was dropped,
     /// or in a scope that raises another panic. It is not called for a panic that is joined, or
     /// that its scope raises, nor for one of half of a [`par::join`](crate::par::join) that raises
-    /// the other's, or of a job of an [ordered](crate::channel::ordered) channel without a receiver.
-    /// (The panic hook of `std` is called for each panic as it happens.)
+    /// the other's, or of a job of an [ordered](crate::channel::ordered) channel without a
+    /// receiver. (The panic hook of `std` is called for each panic as it happens.)
     ///
     /// It is called once, by the party that drops the panic. That is the fiber itself, at its end,
     /// if it was detached by then. Otherwise it is the fiber or thread that drops the last handle,

@@ -325,8 +325,8 @@ impl<T: Send + 'static> TaskGroup<T> {
         self.token.cancel();
     }
 
-    /// Returns the token under which the group's fibers run. Their own [current](Token::current) one
-    /// is below this and below that of their runtime.
+    /// Returns the token under which the group's fibers run. Their own [current](Token::current)
+    /// one is below this and below that of their runtime.
     ///
     /// # Examples
     /// ```

@@ -237,8 +237,8 @@ impl Shared {
         }));
     }
 
-    /// Returns the region of the fibers of the runtime with the token `root`, for one that is adopted
-    /// and so keeps this value.
+    /// Returns the region of the fibers of the runtime with the token `root`, for one that is
+    /// adopted and so keeps this value.
     fn region(&self, root: &Arc<Node>) -> RegionRef {
         let mut places = self.places.lock();
         let known = places.iter().position(|at| Arc::ptr_eq(&at.root, root));

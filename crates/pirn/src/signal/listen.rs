@@ -19,9 +19,9 @@ use crate::channel::Receiver;
 /// the last one; how often is unknown. Clones of the receiver share the signals.
 ///
 /// When the last receiver is dropped, or [closes](Receiver::close) the channel, the signal's
-/// earlier effect returns, unless other watchers remain. That happens when the signal comes, or at the
-/// next call of this function: a process that is started in between does not inherit that a signal
-/// is ignored.
+/// earlier effect returns, unless other watchers remain. That happens when the signal comes, or at
+/// the next call of this function: a process that is started in between does not inherit that a
+/// signal is ignored.
 ///
 /// The deadlock detector does not report a process in which every fiber waits while one receives
 /// here.

@@ -235,8 +235,8 @@ fn the_current_token() {
     assert!(tokens.iter().all(Token::is_cancelled));
 }
 
-/// When the first callback is called, all that is below the token is cancelled too. The callbacks of
-/// the token come before those below, and each is called once.
+/// When the first callback is called, all that is below the token is cancelled too. The callbacks
+/// of the token come before those below, and each is called once.
 // Proves: K-X-notified.
 #[test]
 fn callbacks_find_everything_cancelled() {

@@ -1,5 +1,5 @@
-//! Code that runs on another fiber than its caller: under the token, the shield and the clock of the
-//! caller.
+//! Code that runs on another fiber than its caller: under the token, the shield and the clock of
+//! the caller.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -16,8 +16,8 @@ type Work = fn() -> Result<(), Interrupt>;
 
 const STEP: Duration = Duration::from_millis(40);
 
-/// A shutdown does not interrupt what runs in a shield, also not the parts that other fibers run; what
-/// comes after the shield is interrupted.
+/// A shutdown does not interrupt what runs in a shield, also not the parts that other fibers run;
+/// what comes after the shield is interrupted.
 // Proves: K8.
 #[test]
 fn a_shield_covers_what_other_fibers_run() {
@@ -56,7 +56,8 @@ fn a_shield_covers_what_other_fibers_run() {
     }
 }
 
-/// What a fiber runs elsewhere ends with the fiber's runtime, and with the fiber's own cancellation.
+/// What a fiber runs elsewhere ends with the fiber's runtime, and with the fiber's own
+/// cancellation.
 // Proves: K7.
 #[test]
 fn a_cancellation_reaches_what_runs_elsewhere() {
