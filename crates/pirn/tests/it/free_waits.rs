@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pirn::par;
+use pirn::future::block_on;
 use pirn::runtime::Scheduler;
-use pirn::time;
+use pirn::sync::{RwLock, RwLockUpgradableReadGuard};
+use pirn::{par, time};
 
 use crate::free::{builder, free, thread_now};
-use crate::util::{LONG, scaled};
+use crate::util::{LONG, compute_until, eventually, scaled};
 
 /// A fiber that waits and yields again and again while it unwinds stays on its thread, where `std`
 /// counts its panic.
@@ -133,4 +134,57 @@ fn a_borrower_ends_before_its_waiter_waits() {
         "it waits for a fiber that has ended"
     );
     assert!(runtime.metrics().total.loans > 0);
+}
+
+/// A fiber that waits for the right to upgrade, and resumes on another thread, waits for its turn to
+/// read as that thread. The one from before is in a poll by then, in which it could not wait.
+// Proves: B11.
+#[test]
+fn an_upgradable_read_may_move_in_the_middle() {
+    let raised = || Arc::new(AtomicBool::new(false));
+    let wait_for = |flag: &AtomicBool| {
+        compute_until("the flag is raised", || flag.load(Ordering::SeqCst));
+    };
+    let runtime = free(2, Scheduler::WorkStealing);
+    let (held, polls, upgrade, over) = (raised(), raised(), raised(), raised());
+    let lock = Arc::new(RwLock::new(()));
+    let holder = {
+        let (lock, held, upgrade) = (lock.clone(), held.clone(), upgrade.clone());
+        runtime.spawn(move || {
+            let right = lock.upgradable_read();
+            held.store(true, Ordering::SeqCst);
+            // Keeps its worker: the other fibers share the other one.
+            wait_for(&upgrade);
+            let written = RwLockUpgradableReadGuard::upgrade(right);
+            let _ = time::sleep(Duration::from_millis(50));
+            drop(written);
+        })
+    };
+    eventually("the right is taken", || held.load(Ordering::SeqCst));
+    let waiter = {
+        let lock = lock.clone();
+        runtime.spawn(move || drop(lock.upgradable_read()))
+    };
+    eventually("it waits for the right", || {
+        let fibers = runtime.fibers();
+        fibers.iter().any(|fiber| fiber.waits_for.is_some())
+    });
+    let poll = {
+        let (polls, over) = (polls.clone(), over.clone());
+        runtime.spawn(move || {
+            block_on(async {
+                polls.store(true, Ordering::SeqCst);
+                wait_for(&over);
+            });
+        })
+    };
+    eventually("the other worker is in a poll", || {
+        polls.load(Ordering::SeqCst)
+    });
+    upgrade.store(true, Ordering::SeqCst);
+    let waited = waiter.join();
+    over.store(true, Ordering::SeqCst);
+    holder.join().unwrap();
+    poll.join().unwrap();
+    waited.unwrap();
 }

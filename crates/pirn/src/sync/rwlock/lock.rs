@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::guard::{RwLockReadGuard, RwLockWriteGuard};
 use super::upgradable::RwLockUpgradableReadGuard;
 use crate::base::choice::Operation;
-use crate::fiber::current::Local;
+use crate::fiber::current::{self, Local};
 use crate::shim::Lock;
 use crate::sync::guarded::Guarded;
 use crate::sync::shared_turns::{Kind, SharedTurns};
@@ -164,7 +164,8 @@ impl<T: ?Sized> RwLock<T> {
             Ok(slot) => slot,
             Err(how) => unexpected(how),
         };
-        match self.guarded.shared(local, &spec) {
+        // Not the record from before the wait: the fiber may have moved (C2).
+        match self.guarded.shared(current::local(), &spec) {
             Ok(turn) => RwLockUpgradableReadGuard::of(slot, turn, &self.guarded),
             Err(how) => unexpected(how),
         }
