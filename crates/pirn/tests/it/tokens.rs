@@ -261,3 +261,21 @@ fn callbacks_find_everything_cancelled() {
     assert_eq!(calls.lock()[3..], [(0, true), (1, true), (2, true)]);
     drop(registrations);
 }
+
+/// A callback deregisters another one of the same cancellation: that one is not called.
+// Proves: K-X-notified.
+#[test]
+fn a_callback_may_take_back_a_later_one() {
+    let (parent, later) = (Token::new(), Arc::new(Mutex::new(Vec::new())));
+    let (tokens, called) = ([parent.clone(), parent.child()], Arc::new(Mutex::new(0)));
+    let all = Arc::clone(&later);
+    let _first = parent.on_cancel(move || all.lock().clear());
+    for token in &tokens {
+        let calls = Arc::clone(&called);
+        let registration = token.on_cancel(move || *calls.lock() += 1);
+        later.lock().push(registration);
+    }
+    parent.cancel();
+    assert!(tokens[1].is_cancelled());
+    assert_eq!(*called.lock(), 0, "callbacks that were taken back");
+}

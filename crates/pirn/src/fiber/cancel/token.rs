@@ -12,11 +12,11 @@
 //! |---|---|---|---|
 //! | register, adopt, call on, wait | a party of the tables | refused if cancelled, else entered in a table | |
 //! | deregister, let go | the same | removed from the table | this node no longer reaches it |
-//! | cancel 1 | the first canceller | the flag is set; nodes below and callbacks are taken out | |
+//! | cancel 1 | the first canceller | the flag is set; nodes below are taken out | |
 //! | cancel 2 | the same | registered fibers are taken out, a batch at a time, and REVOKED set in each | the fibers of the batch that were parked are enqueued |
 //! | cancel 3 | the same | waiters are claimed, a batch at a time | they are enqueued |
 //! | cancel 4 | the same | | steps 1 to 3 for each node below |
-//! | cancel 5 | the same | | the callbacks of all these nodes are called |
+//! | cancel 5 | the same | a callback is taken out | it is called; so for each callback of all these nodes |
 //!
 //! Invariants:
 //! * TK1. The flag is written once, under the lock, and no entry is added to a table afterwards.
@@ -202,15 +202,25 @@ impl Tables {
 
     /// Takes the first fiber at or after `next`. No fiber is added any more (TK1).
     pub(super) fn take_fiber(&mut self, next: &mut usize) -> Option<Registered> {
-        if self.fibers.is_empty() {
-            return None;
-        }
-        loop {
-            let fiber = self.fibers.try_remove(*next);
-            *next += 1;
-            if fiber.is_some() {
-                return fiber;
-            }
+        take(&mut self.fibers, next)
+    }
+
+    /// Takes the first callback at or after `next`. None is added any more (TK1).
+    pub(super) fn take_call(&mut self, next: &mut usize) -> Option<Call> {
+        take(&mut self.calls, next)
+    }
+}
+
+/// Takes the first entry at or after `next`. There are none before it.
+fn take<T>(entries: &mut Slab<T>, next: &mut usize) -> Option<T> {
+    if entries.is_empty() {
+        return None;
+    }
+    loop {
+        let entry = entries.try_remove(*next);
+        *next += 1;
+        if entry.is_some() {
+            return entry;
         }
     }
 }

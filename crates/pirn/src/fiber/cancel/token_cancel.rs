@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::token::{Call, Link, Node, Registered};
+use super::token::{Link, Node, Registered};
 use crate::base::drop_guard::end_caught;
 use crate::base::mutant::mutant;
 use crate::fiber::waking::Wake;
@@ -53,33 +53,49 @@ impl Node {
 
     /// Cancels this node and everything below it. Runs callbacks, and drops their captures.
     pub(crate) fn cancel(&self) {
-        let (mut due, mut calls) = (Vec::new(), Vec::new());
-        self.cancel_one(&mut due, &mut calls);
+        let (mut due, mut calling) = (Vec::new(), Vec::new());
+        let calls = self.cancel_one(&mut due);
         // No recursion: a tree may be deeper than a stack.
         while let Some(node) = due.pop() {
-            node.cancel_one(&mut due, &mut calls);
+            if node.cancel_one(&mut due) {
+                calling.push(node);
+            }
         }
-        for call in calls {
-            // UNWIND: a callback's panic ends that callback only.
-            end_caught(call);
+        if calls {
+            self.call_all();
+        }
+        for node in calling {
+            node.call_all();
         }
     }
 
-    /// Steps 1 to 3; leaves the nodes below in `due`, and the callbacks in `calls`.
-    fn cancel_one(&self, due: &mut Vec<Arc<Node>>, calls: &mut Vec<Call>) {
-        let (below, own_calls) = {
+    /// Steps 1 to 3; leaves the nodes below in `due`. Returns true if this call has cancelled the
+    /// node, and it has callbacks.
+    fn cancel_one(&self, due: &mut Vec<Arc<Node>>) -> bool {
+        let (below, calls) = {
             let mut tables = self.tables.lock();
             if self.is_cancelled() {
-                return;
+                return false;
             }
             // ORDERING: Release: pairs with the Acquire in `is_cancelled`.
             self.cancelled.store(true, Ordering::Release);
-            (mem::take(&mut tables.below), mem::take(&mut tables.calls))
+            (mem::take(&mut tables.below), !tables.calls.is_empty())
         };
         self.notify_registered();
         wake_all(&self.tables, |tables| tables.waiters.claim_first(|()| {}));
-        calls.extend(own_calls.into_iter().map(|(_, call)| call));
         due.extend(below.into_iter().filter_map(|(_, node)| node.upgrade()));
+        calls
+    }
+
+    /// Step 5. A callback leaves the table when it is called: an earlier one may deregister it.
+    fn call_all(&self) {
+        let mut next = 0;
+        loop {
+            let call = self.tables.lock().take_call(&mut next);
+            let Some(call) = call else { return };
+            // UNWIND: a callback's panic ends that callback only.
+            end_caught(call);
+        }
     }
 
     fn notify_registered(&self) {
