@@ -24,6 +24,7 @@ use crate::fiber::thread_registry;
 use crate::sched::deterministic::draw::outside;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::{self, Condvar, Mutex};
+use crate::sys;
 use crate::wait::park::{park, ticket};
 use crate::wait::point;
 use crate::wait::polling::refuse_in_poll;
@@ -191,7 +192,7 @@ impl Threads {
             queue.made += 1;
             let name = format!("pirn-{}-{}", self.name, queue.made);
             queue.threads += 1;
-            if shim::thread::spawn(name, || self.work()).is_err() {
+            if shim::thread::spawn(name, sys::unpinned(|| self.work())).is_err() {
                 queue.threads -= 1;
                 if queue.threads == 0 {
                     return Err(order);

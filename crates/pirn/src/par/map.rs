@@ -48,7 +48,8 @@ pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<
 /// the items, or the error.
 ///
 /// If several errors were found, it is the first by position. Results made by then are
-/// dropped, and no further items are processed.
+/// dropped, and no worker begins a further piece of items, as in
+/// [`try_for_each`](super::try_for_each).
 ///
 /// # Errors
 /// The error of `f`; or the [`Interrupt`] of the calling code, as an `E`.

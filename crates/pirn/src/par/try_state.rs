@@ -6,9 +6,7 @@
 use super::divide::Cuts;
 use super::{Scope, scope};
 use crate::Interrupt;
-use crate::cancel::{self, Token};
-use crate::fiber::current;
-use crate::sched::worker::heartbeat::{Place, place};
+use crate::cancel;
 use crate::shim::atomic::{AtomicBool, Ordering};
 
 /// State of the attempts at the items of one run.
@@ -54,18 +52,7 @@ impl Until<'_> {
     /// where a fiber runs them for a plain thread.
     #[track_caller]
     pub(super) fn scope<R: Send>(&self, f: impl FnOnce(&mut Scope<'_>) -> R + Send) -> R {
-        let result = match place(current::local()) {
-            Place::Outside => {
-                let (token, deadline) = (Token::current(), cancel::deadline());
-                scope(|scope| {
-                    token.enter(|| match deadline {
-                        Some(at) => cancel::with_deadline(at, || f(scope)),
-                        None => f(scope),
-                    })
-                })
-            }
-            Place::Fiber(_) | Place::Alone => scope(f),
-        };
+        let result = scope(f);
         // ORDERING: as in `attempt`.
         if self.interrupted.load(Ordering::Relaxed) {
             // The interrupt has been reported to another fiber; a `timeout` around the

@@ -7,6 +7,7 @@ use super::table::notify_all;
 use crate::fiber::thread_registry;
 use crate::shim::{self, StaticLock, run_static};
 use crate::sys::poller::{Driver, Events};
+use crate::sys::unpinned;
 
 run_static! {
     static DRIVER: Driver = Driver::new();
@@ -33,7 +34,7 @@ pub(super) fn start() -> io::Result<()> {
     let mut started = STARTED.lock();
     if !*started {
         DRIVER.made()?;
-        shim::thread::spawn("pirn-io".to_owned(), serve)?;
+        shim::thread::spawn("pirn-io".to_owned(), unpinned(serve))?;
         *started = true;
     }
     Ok(())

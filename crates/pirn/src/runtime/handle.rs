@@ -110,6 +110,7 @@ impl Handle {
             return f();
         }
         self.pool.refuse_in_start_hook();
+        refuse_in_poll();
         if self.pool.is_by_hand() {
             // A thread that is not bound waits for the bound one.
             let _ = self.pool.bind();
@@ -223,7 +224,7 @@ where
         // inherited too.
         Some(caller) => {
             let root = enqueue::pool_of(local).map(|pool| pool.root());
-            let region = CancelScope::tokened(caller, root, pool.shares_clock(local));
+            let region = CancelScope::tokened(caller, root);
             deadline::within(caller, &region, call)
         }
     };

@@ -30,6 +30,9 @@ pub(super) struct Children {
     pub(super) region: CancelScope,
     /// Whether the scope raises panics that are not joined; otherwise they stay in the handles.
     raises: bool,
+    /// Whether the children have the clock of the deadline of the body, which then holds for them
+    /// too.
+    timed: bool,
 }
 
 struct State {
@@ -40,7 +43,7 @@ struct State {
 }
 
 impl Children {
-    pub(super) fn new(region: CancelScope, raises: bool) -> Children {
+    pub(super) fn new(region: CancelScope, raises: bool, timed: bool) -> Children {
         let state = Lock::new(State {
             census: Census::new(),
             panicked: Vec::new(),
@@ -49,6 +52,7 @@ impl Children {
             state,
             region,
             raises,
+            timed,
         }
     }
 
@@ -77,6 +81,12 @@ impl Children {
     #[inline]
     pub(super) fn raises(&self) -> bool {
         self.raises
+    }
+
+    /// Returns whether the deadline of the body holds for the children too.
+    #[inline]
+    pub(super) fn timed(&self) -> bool {
+        self.timed
     }
 
     /// Waits until no child is alive, or until the wait ends as `spec` says.

@@ -115,8 +115,9 @@ pub(super) fn prepare<'scope, 'env>(
     let local = current::local();
     let fiber = current::identity(local);
     let root = enqueue::pool_of(local).map(|pool| pool.root());
-    let region = CancelScope::tokened(fiber, root, pool.shares_clock(local));
-    Scope::new(pool, Children::new(region, raises))
+    let region = CancelScope::tokened(fiber, root);
+    let timed = pool.shares_clock(local);
+    Scope::new(pool, Children::new(region, raises, timed))
 }
 
 /// Runs a scope's body and returns when the scope is over (SC1).

@@ -570,6 +570,9 @@ pub(super) unsafe fn adopt(children: &Children, fiber: FiberPtr) {
     // SAFETY: RG1: the region is part of `children`, and the child ends before `wait` does.
     let region = unsafe { RegionRef::new(&children.region) };
     header.inherit_scope(region);
+    if !children.timed() {
+        header.set_scope(header.scope().untimed());
+    }
     let data = ptr::from_ref(children).cast();
     header.set_on_end(Some(EndHook {
         table: &TABLE,

@@ -103,7 +103,7 @@ fn start(signal: Signal, index: usize) -> io::Result<()> {
             deliver(index);
         }
     };
-    shim::thread::spawn(format!("pirn-{signal}"), wait).map(drop)
+    shim::thread::spawn(format!("pirn-{signal}"), sys::unpinned(wait)).map(drop)
 }
 
 fn deliver(signal: usize) {

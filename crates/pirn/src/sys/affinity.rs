@@ -1,14 +1,47 @@
 //! The processors on which a thread may run.
 
+use std::cell::RefCell;
+
 #[cfg(target_os = "linux")]
 use super::calls;
 
-/// The processors that the calling thread may use; none where the system does not say.
+thread_local! {
+    /// The processors that the thread might use before it was pinned; none if it is not.
+    static BEFORE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The processors that the calling thread may use, or might before it was pinned; none where the
+/// system does not say.
 pub(crate) fn allowed_processors() -> Vec<usize> {
+    let before = before();
     #[cfg(target_os = "linux")]
-    return calls::sched_getaffinity().unwrap_or_default();
-    #[cfg(not(target_os = "linux"))]
-    Vec::new()
+    if before.is_empty() {
+        return calls::sched_getaffinity().unwrap_or_default();
+    }
+    before
+}
+
+/// Returns `f` for a new thread, which would inherit the one processor of a pinned creator: it may
+/// use those that its creator might before.
+pub(crate) fn unpinned(
+    f: impl FnOnce() + Send + 'static,
+) -> impl FnOnce() + Send + 'static {
+    let processors = before();
+    move || {
+        #[cfg(target_os = "linux")]
+        if !processors.is_empty() {
+            let _ = calls::sched_setaffinity(&processors);
+        }
+        #[cfg(not(target_os = "linux"))]
+        drop(processors);
+        f();
+    }
+}
+
+/// None at the end of the thread either.
+fn before() -> Vec<usize> {
+    let before = BEFORE.try_with(|before| before.borrow().clone());
+    before.unwrap_or_default()
 }
 
 /// Restricts the calling thread to one processor: number `n` of these, modulo their count. Best
@@ -19,7 +52,8 @@ pub(crate) fn allowed_processors() -> Vec<usize> {
 pub(crate) fn pin(processors: &[usize], n: usize) {
     #[cfg(target_os = "linux")]
     if let Some(n) = n.checked_rem(processors.len()) {
-        let _ = calls::sched_setaffinity(processors[n]);
+        BEFORE.set(processors.to_vec());
+        let _ = calls::sched_setaffinity(&processors[n..=n]);
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (processors, n);

@@ -435,3 +435,27 @@ fn refusals_do_not_hold_up_the_end() {
         });
     }
 }
+
+/// A thread that waits for an idle runtime, or is refused in a poll, does not drive it: another one
+/// may.
+// Proves: F11.
+#[test]
+fn a_thread_that_does_not_drive_is_not_bound() {
+    let idle = |handle: pirn::runtime::Handle| handle.wait_idle().unwrap();
+    let refused = |handle: pirn::runtime::Handle| {
+        let run = || pirn::future::block_on(async { handle.run(|| ()) });
+        let inside = runtime(1).run(|| catch_unwind(AssertUnwindSafe(run)));
+        assert!(inside.is_err(), "a wait inside a poll");
+    };
+    for attempt in [idle, refused] {
+        let (runtime, ran) = (by_hand(), Arc::new(AtomicBool::new(false)));
+        let handle = runtime.handle();
+        thread::spawn(move || attempt(handle)).join().unwrap();
+        let runs = Arc::clone(&ran);
+        runtime
+            .spawn(move || runs.store(true, Ordering::SeqCst))
+            .detach();
+        runtime.run_until_idle();
+        assert!(ran.load(Ordering::SeqCst));
+    }
+}

@@ -10,7 +10,7 @@ use pirn::cancel::{check, deadline, shield, with_deadline};
 use pirn::channel::{self, RecvTimeoutError, SendTimeoutError};
 use pirn::runtime::{Scheduler, test};
 use pirn::time::{now, sleep, sleep_until, timeout};
-use pirn::{Interrupt, Runtime, sync};
+use pirn::{Interrupt, Runtime, par, sync};
 
 use crate::executor_kind::{alone, runtime};
 use crate::util::{LONG, apart, compute_until, scaled};
@@ -381,6 +381,39 @@ fn deadlines_stay_on_their_clock() {
             assert_eq!(elsewhere, None);
         });
     });
+}
+
+/// The body of a scope, also of a runtime with another clock, runs under the deadline of its caller.
+// Proves: K9.
+#[test]
+fn a_deadline_holds_in_the_body_of_any_scope() {
+    let (real, virtual_time) = (runtime(1), seeded(1));
+    let at = now() + LONG;
+    assert_eq!(
+        with_deadline(at, || virtual_time.scope(|_| deadline())),
+        Some(at)
+    );
+    let limit = Duration::from_millis(20);
+    let ended = timeout(limit, || virtual_time.scope(|_| sleep(LONG)));
+    assert!(ended.is_err(), "{ended:?}");
+    test(move |_| {
+        let at = now() + SECOND;
+        assert_eq!(with_deadline(at, || real.scope(|_| deadline())), Some(at));
+        let ended = timeout(SECOND, || real.scope(|_| sleep(LONG)));
+        assert!(ended.is_err(), "{ended:?}");
+    });
+}
+
+/// A deadline of a plain thread says nothing to work that a runtime with virtual time does for it.
+// Proves: P13-X-outside.
+#[test]
+fn a_loop_for_a_plain_thread_ignores_its_deadline() {
+    let runtime = seeded(1);
+    runtime.run(|| sleep(60 * LONG)).unwrap();
+    let done = timeout(LONG, || {
+        runtime.enter(|| par::try_for_each(0..10, |_| Ok::<_, Interrupt>(())))
+    });
+    assert_eq!(done, Ok(Ok(())));
 }
 
 /// A destructor may sleep while its fiber unwinds.

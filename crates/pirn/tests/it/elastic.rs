@@ -1,7 +1,6 @@
 //! How many threads a runtime has: more while its workers are stuck, fewer on request, and nothing
 //! is lost during the change.
 
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -588,47 +587,6 @@ fn a_warm_runtime_has_its_threads() {
                 compute_until("each worker runs one", all);
             });
         }
-    });
-}
-
-/// Pinned workers may use one processor each, a different one while there are enough; other workers
-/// all processors of the process.
-// Proves: E17.
-#[test]
-#[cfg(target_os = "linux")]
-fn pinned_workers_stay_on_their_processor() {
-    let allowed = || {
-        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
-        let line = status
-            .lines()
-            .find_map(|l| l.strip_prefix("Cpus_allowed_list:"));
-        line.expect("is there").trim().to_owned()
-    };
-    let own = allowed();
-    assert_eq!(workers(2).build().unwrap().run(allowed), own);
-    let pinned = workers(3).max_threads(3).pin_workers(true).build().unwrap();
-    let arrived = AtomicUsize::new(0);
-    pinned.scope(|s| {
-        let fibers: Vec<_> = (0..3)
-            .map(|_| {
-                s.spawn(|| {
-                    arrived.fetch_add(1, Ordering::SeqCst);
-                    let all = || arrived.load(Ordering::SeqCst) >= 3;
-                    eventually("one on each", all);
-                    allowed()
-                })
-            })
-            .collect();
-        let used: BTreeSet<usize> = fibers
-            .into_iter()
-            .map(|fiber| {
-                let cpu = fiber.join().unwrap();
-                cpu.parse()
-                    .unwrap_or_else(|_| panic!("{cpu} is not one processor"))
-            })
-            .collect();
-        let there_are = thread::available_parallelism().unwrap().get();
-        assert!(used.len() >= there_are.min(3), "three workers on {used:?}");
     });
 }
 

@@ -168,6 +168,16 @@ mod inspect_many;
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "promises that fibers may migrate")]
 mod inspect_walk;
+/// Every call that waits, under everything that interrupts.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "promises that fibers may migrate")]
+mod interrupts;
+/// The calls that wait.
+#[cfg(unix)]
+mod interrupts_calls;
+/// What interrupts them.
+#[cfg(unix)]
+mod interrupts_sources;
 /// Ticks at equal distances, and the policy for missed ones.
 mod interval;
 /// The result is available when a join returns, for any number of joiners.
@@ -218,6 +228,9 @@ mod par_sorts;
 mod par_storm;
 /// Parallel work among fibers: it may wait, be interrupted, nest, and be called on threads.
 mod par_waits;
+/// Workers that are pinned to a processor each.
+#[cfg(target_os = "linux")]
+mod pinned;
 /// Which worker starts a fiber: stealing, locality.
 mod placement;
 /// Objects that are lent and returned.

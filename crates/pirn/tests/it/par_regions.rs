@@ -380,6 +380,11 @@ fn halves_without_a_stack() {
             let total = runtime.metrics().total;
             total.spawned == total.completed
         });
+        assert_eq!(
+            runtime.metrics().pressure,
+            0,
+            "halves that ran at their joins"
+        );
     }
 }
 

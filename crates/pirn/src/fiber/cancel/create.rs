@@ -15,13 +15,8 @@ impl CancelScope {
         CancelScope::new(in_force(owner).region(), Kind::Limit, limit, Some(owner))
     }
 
-    /// Returns the region of code of `owner` with a token of its own, and without a deadline unless
-    /// `limits`. Its runtime's token is `root`.
-    pub(crate) fn tokened(
-        owner: FiberPtr,
-        root: Option<&Arc<Node>>,
-        limits: bool,
-    ) -> CancelScope {
+    /// Returns the region of code of `owner` with a token of its own. Its runtime's token is `root`.
+    pub(crate) fn tokened(owner: FiberPtr, root: Option<&Arc<Node>>) -> CancelScope {
         let outer = in_force(owner).region();
         let kind = Kind::Token {
             outermost: CancelScope::is_outermost(outer),
@@ -29,7 +24,7 @@ impl CancelScope {
                 .filter(|_| outer.is_none_or(|outer| outer.get().ends_bare()))
                 .map(Node::handle),
         };
-        let limit = outer.filter(|_| limits).and_then(|outer| outer.get().limit);
+        let limit = outer.and_then(|outer| outer.get().limit);
         let region = CancelScope::new(outer, kind, limit, Some(owner));
         // So that a search outwards for a created token is short.
         if region.depth % FAR >= FAR - 2 {
@@ -40,7 +35,7 @@ impl CancelScope {
 
     /// As [`tokened`](CancelScope::tokened), with a token that exists.
     pub(crate) fn entered(owner: FiberPtr, node: Arc<Node>) -> CancelScope {
-        let mut region = CancelScope::tokened(owner, None, true);
+        let mut region = CancelScope::tokened(owner, None);
         region.set_token(node);
         region.show_owner();
         region

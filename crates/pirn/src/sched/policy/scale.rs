@@ -249,13 +249,16 @@ impl Pool {
         }
     }
 
-    /// The number of fresh fibers that have been counted in and not been started. Never too few.
+    /// The number of fresh fibers that have been counted in and neither been started nor refused.
+    /// Never too few, except for one that is being started.
     pub(crate) fn pressure(&self) -> u64 {
         let started = || self.remotes.iter().map(|r| r.counters.started.get());
         let spawned = || self.remotes.iter().map(|r| r.counters.spawned.get());
-        // In this order: started fibers were counted as spawned before.
+        // In this order: started fibers were counted as spawned before, except one that a worker has
+        // just started without a queue.
         let gone = started().sum::<u64>() + self.arrivals.refused().get();
-        spawned().sum::<u64>() + self.arrivals.spawned().get() - gone
+        let all = spawned().sum::<u64>() + self.arrivals.spawned().get();
+        all.saturating_sub(gone)
     }
 
     /// Returns the number of each decision about the number of threads.

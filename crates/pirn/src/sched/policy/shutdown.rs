@@ -161,7 +161,8 @@ impl Pool {
     #[track_caller]
     pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
         self.refuse_in_start_hook();
-        if self.is_by_hand() && self.bind() {
+        // A thread that need not drive is not bound.
+        if self.is_by_hand() && !self.is_over_here() && self.bind() {
             self.drive_until_idle();
         }
         let own = self.is_current() && current::local().fiber().is_some();
@@ -173,9 +174,14 @@ impl Pool {
         }
     }
 
+    /// Returns whether no fiber is left, or the caller is interrupted.
+    fn is_over_here(&self) -> bool {
+        self.live() == 0 || deadline::pending().is_some()
+    }
+
     /// Drives until no fiber is left, or the caller is interrupted.
     fn drive_until_idle(self: &Arc<Self>) {
-        let is_over = || self.live() == 0 || deadline::pending().is_some();
+        let is_over = || self.is_over_here();
         while !is_over() {
             let limit = deadline::in_force().map(|_| {
                 let look = now() + LOOK;

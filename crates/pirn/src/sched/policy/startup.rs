@@ -9,6 +9,7 @@ use crate::sched::pool::phase::Phase;
 use crate::sched::pool::registry;
 use crate::sched::pool::shared::{AtEnd, Policy, Pool};
 use crate::shim;
+use crate::sys;
 
 /// Threads that start when their worker is needed.
 struct ByNeed;
@@ -93,7 +94,8 @@ impl Pool {
         }
         let pool = Arc::clone(self);
         let name = format!("{}-monitor", self.name());
-        let thread = shim::thread::spawn(name, move || sysmon::watch(&pool))?;
+        let watch = sys::unpinned(move || sysmon::watch(&pool));
+        let thread = shim::thread::spawn(name, watch)?;
         roster.add_monitor(thread);
         Ok(())
     }

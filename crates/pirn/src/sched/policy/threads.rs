@@ -21,6 +21,7 @@ use crate::sched::pool::threads::duty::Duty;
 use crate::sched::pool::threads::roster::Roster;
 use crate::sched::worker::run;
 use crate::shim;
+use crate::sys;
 
 /// The result of calling in one more worker.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
@@ -74,7 +75,8 @@ impl Pool {
         remote.thread.begin();
         let pool = Arc::clone(self);
         let name = format!("{}-{worker}", self.name());
-        match shim::thread::spawn(name, move || run::main(pool, worker, member)) {
+        let main = sys::unpinned(move || run::main(pool, worker, member));
+        match shim::thread::spawn(name, main) {
             Ok(thread) => {
                 roster.add(worker, thread);
                 remote.thread.set_launched(true);

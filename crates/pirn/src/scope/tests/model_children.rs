@@ -45,6 +45,7 @@ impl Fixture {
             frame: Arc::new(Frame(UnsafeCell::new(ManuallyDrop::new(Children::new(
                 CancelScope::shared(Node::below([None, None])),
                 true,
+                true,
             ))))),
             parent: Arc::new(parent),
             blocks: std::array::from_fn(|_| Arc::new(Block::new())),

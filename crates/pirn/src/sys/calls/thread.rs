@@ -23,17 +23,19 @@ pub(in crate::sys) fn sched_getaffinity() -> io::Result<Vec<usize>> {
     Ok((0..PROCESSORS).filter(is_allowed).collect())
 }
 
-/// Restricts the calling thread to one processor.
+/// Restricts the calling thread to these processors.
 ///
 /// # Errors
-/// The error of the system; `InvalidInput` if a set has no bit for the number.
-pub(in crate::sys) fn sched_setaffinity(processor: usize) -> io::Result<()> {
-    if processor >= PROCESSORS {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
+/// The error of the system; `InvalidInput` if a set has no bit for a number.
+pub(in crate::sys) fn sched_setaffinity(processors: &[usize]) -> io::Result<()> {
     let mut set = no_processors();
-    // SAFETY: the set has a bit for the number.
-    unsafe { libc::CPU_SET(processor, &mut set) };
+    for &processor in processors {
+        if processor >= PROCESSORS {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // SAFETY: the set has a bit for the number.
+        unsafe { libc::CPU_SET(processor, &mut set) };
+    }
     // SAFETY: the set is valid and of this size; the call only reads it.
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) })
         .map(drop)

@@ -144,7 +144,7 @@ fn model_regions_cancel_against_a_shield() {
 fn model_regions_cancel_of_the_owner_against_a_late_token() {
     explore("regions_owner", 3, || {
         let block = fiber();
-        let region = CancelScope::tokened(block.pointer(), None, true);
+        let region = CancelScope::tokened(block.pointer(), None);
         let canceller = {
             let owner = FiberRef::of(block.pointer());
             let body = move || owner.cancel();
