@@ -213,8 +213,9 @@ impl<T> Receiver<T> {
     /// The first poll that finds no value puts the future into the queue of waiting receivers, and
     /// it keeps its place between polls. If it is dropped before it is ready, it has received
     /// nothing. A value already handed to it goes to the next receiver, or back to the front of the
-    /// channel. Then [`len`](Receiver::len) may exceed the capacity by that value, and other
-    /// receivers may already have returned `Disconnected`.
+    /// channel: of several futures that are dropped, the value of the last one comes first. Then
+    /// [`len`](Receiver::len) may exceed the capacity by these values, and other receivers may
+    /// already have returned `Disconnected`.
     ///
     /// For a receiver of [`after`](super::after) or [`tick`](super::tick), the future waits as a
     /// [`future::sleep`](crate::future::sleep()) does.
@@ -359,7 +360,8 @@ impl<T> Receiver<T> {
         self.channel.len()
     }
 
-    /// Returns true if the buffer is empty; always true with capacity 0.
+    /// Returns true if the buffer is empty; true with capacity 0, unless a dropped future has
+    /// [returned](Receiver::recv_async) a value.
     ///
     /// # Examples
     /// ```

@@ -429,7 +429,8 @@ impl<T> Sender<T> {
         self.channel.len()
     }
 
-    /// Returns true if the buffer is empty; always true with capacity 0.
+    /// Returns true if the buffer is empty; true with capacity 0, unless a dropped future has
+    /// [returned](super::Receiver::recv_async) a value.
     ///
     /// # Examples
     /// ```

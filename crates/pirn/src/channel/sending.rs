@@ -154,6 +154,11 @@ impl<T> Pipe<T> {
         self.reclaim_batch(&mut state);
         let mut displaced = None;
         let offer = match state.offer(value) {
+            // Its buffer has values that dropped receives returned, if any.
+            Offer::Full(value) if self.capacity == 0 => {
+                displaced = Some(value);
+                Offer::Taken(Deferred::default())
+            }
             Offer::Full(value) => {
                 displaced = state.buffer.pop();
                 if displaced.is_some() {

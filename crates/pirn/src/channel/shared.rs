@@ -243,10 +243,12 @@ impl<T> Pipe<T> {
     }
 
     pub(super) fn len(&self) -> usize {
-        let ticked = self.due().is_some_and(|due| due <= wait::now());
         // ORDERING: pairs with the store in `note`: if that store followed a move to the exit,
         // `was_opened` returns true here.
         let glance = self.glance.load(Ordering::Acquire);
+        // A closed channel takes nothing from its clock.
+        let takes = glance & 1 == 0;
+        let ticked = takes && self.due().is_some_and(|due| due <= wait::now());
         let len = if self.exit.was_opened() {
             // Without the lock, values that move between buffer and exit could be counted twice or
             // not at all.

@@ -187,7 +187,9 @@ impl Dispatcher {
     /// it waits. The others wait their turn and start in the order in which they came. So
     /// `limited(1)` runs one fiber after the other. If all fibers that have their turn wait for one
     /// that has not, they wait indefinitely. The bound does not apply to fibers that they spawn by
-    /// [`spawn`](crate::spawn()).
+    /// [`spawn`](crate::spawn()), nor to the other half of a [`join`](crate::join()), the parts of a
+    /// loop of [`par`](crate::par), and the function of [`compute`](crate::compute()): another fiber
+    /// may run these, which has no turn, and waits for one if it calls [`run`](Self::run).
     ///
     /// # Panics
     /// If `most` is 0, or on [`unconfined`](Self::unconfined).

@@ -20,7 +20,10 @@ use crate::wait::begin;
 /// Each call that may wait for the disk is handed to another thread, so put a buffer around the
 /// file; [the module](crate::fs) has the cost. `read_to_end`, `read_to_string`, `read_exact`,
 /// `write_all` and `write!` are one call each. `flush` does nothing, because nothing is buffered. A
-/// seek that does not need the file's length is made in place.
+/// seek that does not need the file's length is made in place. While another fiber's call at the
+/// position waits for the disk, a seek, or a read of up to 64 KiB at the position, may block its
+/// worker: fibers that share a file read and write at offsets
+/// ([`FileExt`](std::os::unix::fs::FileExt)).
 ///
 /// [`lock`](File::lock) and its relatives exclude other processes, and other handles here.
 ///

@@ -11,10 +11,12 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::OnceLock;
 
+use crate::base::choice::Operation;
 use crate::blocking::file_call;
 use crate::readiness::{Interest, Source};
 use crate::sync::Mutex;
 use crate::sys;
+use crate::wait::begin;
 
 /// A handle to the process's standard input; made by [`stdin`].
 ///
@@ -211,6 +213,9 @@ impl Stream {
 impl Read for &Stdin {
     #[track_caller]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if into.is_empty() {
+            return begin(Operation::Io, 0).map(|()| 0).map_err(io::Error::from);
+        }
         let own = io::stdin();
         STDIN.operate(own.as_fd(), Interest::Readable, |mut file| file.read(into))
     }
@@ -228,6 +233,9 @@ macro_rules! writer {
         impl Write for &$name {
             #[track_caller]
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                if bytes.is_empty() {
+                    return begin(Operation::Io, 0).map(|()| 0).map_err(io::Error::from);
+                }
                 let own = $own();
                 $stream.operate(own.as_fd(), Interest::Writable, |_| $own().write(bytes))
             }

@@ -327,7 +327,8 @@ impl Command {
     }
 
     /// Starts the program, waits until it has ended and returns its output. By default its standard
-    /// output and error are pipes, and its standard input is empty.
+    /// output and error are pipes, and its standard input is empty. Streams that are not set are
+    /// inherited again afterwards, also those that [`as_std_mut`](Command::as_std_mut) has set.
     ///
     /// # Errors
     /// Like [`spawn`](Command::spawn) and [`Child::wait_with_output`]. On an error the child is

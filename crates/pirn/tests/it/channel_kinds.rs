@@ -402,3 +402,19 @@ fn a_oneshot_is_sent_while_a_select_begins_to_wait() {
     });
     assert_eq!(lost, 0, "of {rounds}");
 }
+
+/// After a close nothing comes from the clock, and nothing is counted: a loop that takes what is
+/// there ends.
+// Proves: I25.
+#[test]
+fn a_closed_timer_channel_is_empty() {
+    pirn::runtime::test(|_| {
+        for rx in [after(SHORT), tick(SHORT)] {
+            pirn::sleep(2 * SHORT).unwrap();
+            assert_eq!((rx.len(), rx.is_full()), (1, true));
+            rx.close();
+            assert_eq!((rx.len(), rx.is_empty(), rx.is_full()), (0, true, false));
+            assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
+        }
+    });
+}

@@ -202,6 +202,20 @@ fn a_dropped_receive_gives_back() {
     }
 }
 
+/// A forced send evicts no value that a dropped receive has returned to a channel without a buffer.
+// Proves: S6.
+#[test]
+fn a_returned_value_is_not_evicted() {
+    let (tx, rx) = channel::bounded(0);
+    let mut future = Box::pin(rx.recv_async());
+    let wakes = Arc::new(Wakes::default());
+    assert!(poll_once(future.as_mut(), &wakes).is_pending());
+    tx.send(7).unwrap();
+    drop(future);
+    assert_eq!(tx.force_send(9), Ok(Some(9)));
+    assert_eq!((rx.try_recv(), rx.len()), (Ok(7), 0));
+}
+
 /// Futures that are dropped at every moment lose nothing.
 // Proves: S6, S6 (free).
 #[test]

@@ -306,3 +306,23 @@ fn lines_are_written_whole() {
         assert_eq!(text.lines().count(), FIBERS * (LINES + 1));
     });
 }
+
+/// A read into nothing and a write of nothing return at once, as in `std`.
+// Proves: N7-X-stdio.
+#[test]
+fn nothing_is_not_waited_for() {
+    if is_part() {
+        return runtime(1).run(|| {
+            let limit = Duration::from_millis(20);
+            let read = timeout(limit, || stdin().read(&mut []).unwrap());
+            let wrote = timeout(limit, || stderr().write(&[]).unwrap());
+            assert_eq!((read, wrote), (Ok(0), Ok(0)));
+        });
+    }
+    runtime(1).run(|| {
+        let mut child = again("stdio::nothing_is_not_waited_for");
+        // Open, and silent.
+        let _input = child.stdin.take().unwrap();
+        assert!(child.wait().unwrap().success());
+    });
+}
