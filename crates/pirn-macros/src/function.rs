@@ -85,7 +85,7 @@ impl Function {
     pub(crate) fn result(&self) -> Option<&Type> {
         match &self.signature.output {
             ReturnType::Default => None,
-            ReturnType::Type(_, output) => match &**output {
+            ReturnType::Type(_, output) => match bare(output) {
                 Type::Tuple(tuple) if tuple.elems.is_empty() => None,
                 output => Some(output),
             },
@@ -97,5 +97,13 @@ impl Function {
     pub(crate) fn exit_code(&self, call: &TokenStream) -> TokenStream {
         let span = self.result().map_or_else(Span::call_site, Spanned::span);
         quote_spanned! {span=> ::std::process::Termination::report(#call) }
+    }
+}
+
+/// Returns the type without the invisible group in which a `macro_rules!` passes it on.
+pub(crate) fn bare(of: &Type) -> &Type {
+    match of {
+        Type::Group(group) => bare(&group.elem),
+        of => of,
     }
 }

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, Type};
 
-use crate::function::Function;
+use crate::function::{Function, bare};
 use crate::misuse::Misuse;
 use crate::options::{self, Known, Setting};
 
@@ -51,7 +51,7 @@ fn check(function: &Function, misuse: &mut Misuse) {
     let inputs = &function.signature.inputs;
     let is_shared_reference = |input: &FnArg| match input {
         FnArg::Typed(input) => {
-            matches!(&*input.ty, Type::Reference(of) if of.mutability.is_none())
+            matches!(bare(&input.ty), Type::Reference(of) if of.mutability.is_none())
         }
         FnArg::Receiver(_) => false,
     };

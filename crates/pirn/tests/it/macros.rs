@@ -331,3 +331,26 @@ fn runtime() {
 fn lints_are_allowed_as_before() {
     let unused = 1;
 }
+
+/// The types may come from a `macro_rules!`.
+macro_rules! passed_on {
+    ($takes:ident, $handle:ty, $fails:ident, $unit:ty) => {
+        #[pirn::test]
+        fn $takes(handle: $handle) {
+            assert_eq!(handle.workers(), 1);
+        }
+
+        #[pirn::test]
+        #[should_panic(expected = "on purpose")]
+        fn $fails() -> $unit {
+            panic!("on purpose");
+        }
+    };
+}
+
+passed_on!(
+    a_type_of_a_macro_is_read,
+    &Handle,
+    a_unit_of_a_macro_is_none,
+    ()
+);
