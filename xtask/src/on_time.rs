@@ -1,7 +1,8 @@
 //! Tests that bound times: a failed one is run again, and judged only if the machine is
 //! undisturbed.
 //!
-//! Each failed test gets one more try. If it fails again, and the machine was undisturbed meanwhile
+//! A test that a signal has ended, or the limit of its time, has failed. Any other failed test gets
+//! one more try. If it fails again, and the machine was undisturbed meanwhile
 //! ([`disturbance`]), it has failed. If the machine was disturbed, that try does not count, and
 //! another one follows, [`TRIES`] in all. A test without an undisturbed try counts as skipped: it
 //! is named at the end with the disturbance, and has proven nothing.
@@ -23,7 +24,9 @@ pub(crate) fn in_time(timed: &[Case], how: Run) -> Result<Tally, String> {
     let (mut tally, endings) = run(timed, how)?;
     tally.failed = 0;
     for (case, ending) in timed.iter().zip(endings) {
-        if ending.has_failed() {
+        if ending.died {
+            tally += Tally::check(false);
+        } else if ending.has_failed() {
             tally += once_more(case, how)?;
         }
     }
@@ -37,14 +40,15 @@ fn once_more(case: &Case, how: Run) -> Result<Tally, String> {
         println!("    another try: {id}");
         let (outcome, disturbance) =
             disturbance::around(|| run(slice::from_ref(case), how));
-        let (tally, _) = outcome?;
+        let (tally, endings) = outcome?;
         if tally.failed == 0 {
             return Ok(Tally {
                 retried: tally.passed,
                 ..tally
             });
         }
-        if !disturbance.matters() {
+        let died = endings.iter().any(|ending| ending.died);
+        if died || !disturbance.matters() {
             return Ok(tally);
         }
         println!("    the machine was disturbed: {disturbance}");

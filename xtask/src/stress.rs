@@ -33,13 +33,17 @@ pub(crate) fn stress(options: &Options) -> Result<Tally, String> {
         ..Run::default()
     };
     let how = one_at_a_time.with(options)?;
-    let jobs = how.jobs.max(1);
+    // The time is up between two batches; with several jobs, a round as a whole keeps them all busy.
+    let batch_len = match repeat {
+        Some(_) => storms.len().max(first.len()).max(1),
+        None => how.jobs.max(1),
+    };
     let start = Instant::now();
     let mut endings: BTreeMap<String, Vec<(bool, Duration)>> = BTreeMap::new();
     let mut tally = Tally::default();
     let mut round = 0;
     'rounds: while repeat.is_none_or(|n| round < n) {
-        for batch in first.chunks(jobs).chain(storms.chunks(jobs)) {
+        for batch in first.chunks(batch_len).chain(storms.chunks(batch_len)) {
             if repeat.is_none() && round > 0 && start.elapsed() > budget {
                 break 'rounds;
             }

@@ -76,6 +76,8 @@ pub(crate) struct Ending {
     /// The missing requirement of its measurement, if it reports one: then it has neither passed
     /// nor failed.
     pub(crate) missing: Option<String>,
+    /// Ended by a signal, or killed at its time limit.
+    pub(crate) died: bool,
     pub(crate) took: Duration,
     /// Its whole output, both streams.
     pub(crate) output: String,
@@ -170,6 +172,7 @@ fn one(case: &Case, how: Run) -> Result<Ending, String> {
         id,
         passed,
         missing,
+        died: watched.status.is_none_or(|status| status.code().is_none()),
         took: watched.took,
         output: watched.output,
     })
