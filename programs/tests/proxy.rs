@@ -5,8 +5,10 @@
 mod peers;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -74,13 +76,18 @@ fn await_metric(address: SocketAddr, line: &str) {
     }
 }
 
-/// A server that answers each request with its head.
-fn mirror() -> SocketAddr {
+/// Starts a server that answers each request with what `respond` returns for its head. That may
+/// read the body first.
+fn server<R>(respond: R) -> SocketAddr
+where
+    R: Fn(&str, &mut BufReader<&TcpStream>) -> String + Send + Sync + 'static,
+{
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
+    let respond = Arc::new(respond);
     thread::spawn(move || {
         for stream in listener.incoming() {
-            let stream = stream.expect("a connection");
+            let (stream, respond) = (stream.expect("a connection"), Arc::clone(&respond));
             thread::spawn(move || {
                 let mut reader = BufReader::new(&stream);
                 loop {
@@ -91,11 +98,7 @@ fn mirror() -> SocketAddr {
                             return;
                         }
                     }
-                    let length = head.len();
-                    let answer = format!(
-                        "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\
-                         connection: x-hop\r\nx-hop: 1\r\nx-kept: 1\r\n\r\n{head}"
-                    );
+                    let answer = respond(&head, &mut reader);
                     // As above.
                     let _ = (&stream).write_all(answer.as_bytes());
                 }
@@ -103,6 +106,45 @@ fn mirror() -> SocketAddr {
         }
     });
     address
+}
+
+/// A server that answers each request with its head.
+fn mirror() -> SocketAddr {
+    server(|head, _| {
+        let length = head.len();
+        format!(
+            "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\
+             connection: x-hop\r\nx-hop: 1\r\nx-kept: 1\r\n\r\n{head}"
+        )
+    })
+}
+
+/// Sends a request with these lines, on a connection of its own; returns what [`ask`] does.
+fn send(address: SocketAddr, request: &str) -> (u16, String, String) {
+    let stream = connect(address);
+    (&stream)
+        .write_all(request.as_bytes())
+        .expect("a proxy that reads");
+    answer(&mut BufReader::new(&stream))
+}
+
+/// Reads a body in chunks.
+fn chunks(reader: &mut BufReader<&TcpStream>) -> String {
+    let mut data = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("a chunk");
+        let size = usize::from_str_radix(line.trim_end(), 16).expect("its size");
+        let start = data.len();
+        data.resize(start + size + 2, 0);
+        reader
+            .read_exact(&mut data[start..])
+            .expect("the whole chunk");
+        data.truncate(start + size);
+        if size == 0 {
+            return String::from_utf8_lossy(&data).into_owned();
+        }
+    }
 }
 
 // Proves: N5-X-proxy.
@@ -398,6 +440,155 @@ fn a_wrong_answer_takes_no_server_down() {
     early.write_all(request).expect("a proxy that reads");
     assert_eq!(answer(&mut BufReader::new(&early)).0, 200);
     assert_eq!(ask(&connect(address), "GET", "/ok").0, 200);
+}
+
+/// A client that breaks off its upload, or sends a wrong one, takes no server away from others.
+// Proves: N5-X-proxy.
+#[test]
+fn a_broken_upload_takes_no_server_down() {
+    let (_web, backend) = web();
+    let (_proxy, address) = proxy(&[backend], &["--every", "60"]);
+    let line = format!("proxy_backend_requests_total{{backend=\"{backend}\"}} 1");
+    await_metric(address, &line);
+    for (header, body) in [
+        ("transfer-encoding: chunked", "zz\r\n"),
+        ("content-length: 1000", "xxx"),
+    ] {
+        assert_eq!(ask(&connect(address), "GET", "/notes").0, 200);
+        let broken = connect(address);
+        let request =
+            format!("POST /digest HTTP/1.1\r\nhost: here\r\n{header}\r\n\r\n{body}");
+        (&broken).write_all(request.as_bytes()).unwrap();
+        broken.shutdown(Shutdown::Write).unwrap();
+        let (status, _, text) = answer(&mut BufReader::new(&broken));
+        assert_eq!(ask(&connect(address), "GET", "/notes").0, 200, "{header}");
+        assert_eq!(status, 400, "{header}: {text}");
+    }
+}
+
+/// A server that answers before the body has come is not kept by a client that sends no more; nor
+/// is one that waits for the body.
+// Proves: N5-X-proxy.
+#[test]
+fn an_upload_that_stalls_is_ended() {
+    let closed = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&closed);
+    let backend = server(move |head, reader| {
+        let ok = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+        if head.starts_with("GET ") {
+            return ok.to_owned();
+        }
+        if head.starts_with("POST ") {
+            let mut stream: &TcpStream = reader.get_ref();
+            stream.write_all(ok.as_bytes()).expect("a proxy that reads");
+        }
+        // A reset is an end, too.
+        let _ = reader.read_to_end(&mut Vec::new());
+        count.fetch_add(1, Ordering::SeqCst);
+        String::new()
+    });
+    let (_proxy, address) = proxy(&[backend], &["--stall", "0.5", "--every", "60"]);
+    for (method, expected) in [("POST", 200), ("PUT", 408)] {
+        let stuck = connect(address);
+        let request = format!(
+            "{method} /a HTTP/1.1\r\nhost: here\r\ncontent-length: 1000\r\n\r\nxxx"
+        );
+        (&stuck).write_all(request.as_bytes()).unwrap();
+        let (status, _, text) = answer(&mut BufReader::new(&stuck));
+        assert_eq!(status, expected, "{method}: {text}");
+        peers::await_close(&stuck);
+        assert_eq!(ask(&connect(address), "GET", "/notes").0, 200, "{method}");
+    }
+    let start = Instant::now();
+    while closed.load(Ordering::SeqCst) < 2 {
+        assert!(
+            start.elapsed() < LIMIT,
+            "a connection to the server is open"
+        );
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+// Proves: N5-X-proxy.
+#[test]
+fn a_body_in_chunks_passes_with_each_method() {
+    let backend = server(|head, reader| {
+        let body = match head.contains("\r\ntransfer-encoding: chunked\r\n") {
+            true => chunks(reader),
+            false => String::new(),
+        };
+        format!("HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-body: {body}\r\n\r\n")
+    });
+    let (_proxy, address) = proxy(&[backend], &[]);
+    for method in ["GET", "HEAD", "POST"] {
+        let request = format!(
+            "{method} /a HTTP/1.1\r\nhost: here\r\ntransfer-encoding: chunked\r\n\r\n\
+             5\r\nhello\r\n0\r\n\r\n"
+        );
+        let (status, head, _) = send(address, &request);
+        assert_eq!(status, 200, "{method}");
+        assert!(head.contains("x-body: hello\r\n"), "{method}: {head}");
+    }
+}
+
+/// The length of an answer in chunks is that of the chunks, whatever its head says.
+// Proves: N5-X-proxy.
+#[test]
+fn an_answer_in_chunks_passes_whole() {
+    let backend = server(|_, _| {
+        "HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n\
+         5\r\nhello\r\n0\r\n\r\n"
+            .to_owned()
+    });
+    let (_proxy, address) = proxy(&[backend], &[]);
+    let mut stream = connect(address);
+    let request = b"GET / HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n";
+    stream.write_all(request).unwrap();
+    let answer = peers::await_close(&stream);
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.contains("hello"), "{answer}");
+    assert!(!answer.contains("content-length"), "{answer}");
+}
+
+/// A request names each proxy on its way, and a limited one goes no further than its limit.
+// Proves: N5-X-proxy.
+#[test]
+fn forwards_are_named_and_counted() {
+    let (_proxy, address) = proxy(&[mirror()], &[]);
+    let ask = |method: &str, headers: &str| {
+        let request = format!("{method} / HTTP/1.1\r\nhost: here\r\n{headers}\r\n");
+        send(address, &request)
+    };
+    let (_, _, seen) = ask("GET", "via: 1.0 before\r\nmax-forwards: 0\r\n");
+    // A limit is for OPTIONS and TRACE alone.
+    for line in ["via: 1.0 before", "via: 1.1 proxy", "max-forwards: 0"] {
+        assert!(seen.lines().any(|it| it == line), "no `{line}`: {seen}");
+    }
+    for (method, expected) in [("OPTIONS", 200), ("TRACE", 405)] {
+        let (status, _, seen) = ask(method, "max-forwards: 3\r\n");
+        assert_eq!(status, 200, "{method}");
+        assert!(seen.contains("\r\nmax-forwards: 2\r\n"), "{seen}");
+        let (status, head, text) = ask(method, "max-forwards: 0\r\n");
+        assert_eq!(status, expected, "{method}: {text}");
+        assert!(head.contains("\r\nallow: GET, "), "{head}");
+        assert!(!text.contains("HTTP"), "it is passed on: {text}");
+    }
+}
+
+// Proves: N5-X-proxy.
+#[test]
+fn what_is_not_served_is_not_passed_on() {
+    let (_proxy, address) = proxy(&[mirror()], &[]);
+    let tunnel = "CONNECT there:80 HTTP/1.1\r\nhost: there:80\r\n\r\n";
+    let (status, head, _) = send(address, tunnel);
+    assert_eq!(status, 405);
+    assert!(head.contains("\r\nallow: GET, "), "{head}");
+    for coding in ["gzip, chunked", "gzip\r\ntransfer-encoding: chunked"] {
+        let request = format!(
+            "POST / HTTP/1.1\r\nhost: here\r\ntransfer-encoding: {coding}\r\n\r\n0\r\n\r\n"
+        );
+        assert_eq!(send(address, &request).0, 501, "{coding}");
+    }
 }
 
 /// Sends a request, and reads one byte of the answer. The system buffers little for this client.

@@ -3,6 +3,7 @@
 //! Its idle connections are taken and returned in polls, too, which must not wait. So they are
 //! behind a lock of the standard library, held for a few instructions.
 
+use std::error::Error as _;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,8 +19,10 @@ use pirn::net::TcpStream;
 use pirn::sync::{OwnedPermit, Semaphore};
 use pirn_programs::log;
 
+use crate::upload::{Upload, UploadError};
+
 /// The body of a request: a client's, or none.
-pub(crate) type Sent = Either<Incoming, Empty<Bytes>>;
+pub(crate) type Sent = Either<Upload, Empty<Bytes>>;
 
 /// A connection to a backend that has no request.
 pub(crate) type Connection = SendRequest<Sent>;
@@ -54,6 +57,8 @@ pub(crate) enum Failure {
     Lost(anyhow::Error),
     /// It has sent something that is no answer. Another request may be answered.
     Wrong(anyhow::Error),
+    /// The body of the request has failed, which says nothing about the backend.
+    Upload(UploadError),
     /// No answer has come in time.
     Late,
 }
@@ -154,7 +159,7 @@ impl Backend {
     }
 
     /// Returns an idle connection. One on which the request before has not been sent to its end,
-    /// although it was answered, is closed.
+    /// although it was answered, is not used again: it is closed at the end of that upload.
     fn take_idle(&self) -> Option<Connection> {
         loop {
             let mut connection = self.idle().pop()?;
@@ -194,10 +199,17 @@ fn ask_on(
         let asked = connection.try_send_request(request).await;
         asked.map_err(|mut error| match error.take_message() {
             Some(unsent) => Failure::Unsent(Box::new(unsent), error.into_error().into()),
-            None => match error.into_error() {
-                error if error.is_parse() => Failure::Wrong(error.into()),
-                error => Failure::Lost(error.into()),
-            },
+            None => {
+                let error = error.into_error();
+                match error
+                    .source()
+                    .and_then(|cause| cause.downcast_ref::<UploadError>())
+                {
+                    Some(upload) => Failure::Upload(*upload),
+                    None if error.is_parse() => Failure::Wrong(error.into()),
+                    None => Failure::Lost(error.into()),
+                }
+            }
         })
     });
     // An interruption: the client has left, or the time is up.

@@ -8,7 +8,8 @@ use std::time::Duration;
 use http_body_util::{Either, Empty};
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{
-    CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue,
+    ALLOW, CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue,
+    MAX_FORWARDS, TRANSFER_ENCODING, VIA,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Uri, Version};
@@ -17,6 +18,7 @@ use pirn_programs::log;
 use crate::answer::Answer;
 use crate::backend::{Backend, Failure, Sent};
 use crate::metrics;
+use crate::upload::{Upload, UploadError};
 
 /// The time limits of a request.
 #[derive(Debug, Copy, Clone)]
@@ -25,6 +27,8 @@ pub(crate) struct Limits {
     pub(crate) wait: Duration,
     /// For the head of the answer.
     pub(crate) answer: Duration,
+    /// For each piece of the client's body.
+    pub(crate) upload: Duration,
 }
 
 /// All backends, and the counters.
@@ -77,8 +81,8 @@ impl Proxy {
             return Answer::status(400, "one Host is needed");
         }
         let (mut head, body) = request.into_parts();
-        if head.method == Method::CONNECT {
-            return Answer::status(405, "this proxy opens no tunnels");
+        if let Some(answer) = answer_here(&head) {
+            return answer;
         }
         if let Some(authority) = head.uri.authority()
             && let Ok(host) = HeaderValue::from_str(authority.as_str())
@@ -87,7 +91,13 @@ impl Proxy {
         }
         pass_on(&mut head.headers);
         add_client(&mut head.headers, client);
+        add_via(&mut head);
+        if let Some(more) = forwards_left(&head) {
+            let more = HeaderValue::from(more.saturating_sub(1));
+            head.headers.insert(MAX_FORWARDS, more);
+        }
         let may_repeat = body.is_end_stream() && is_idempotent(&head.method);
+        let body = Upload::new(body, self.limits.upload);
         let mut request = build(&head, Either::Left(body));
         let mut tried = Vec::new();
         loop {
@@ -125,6 +135,13 @@ impl Proxy {
                     pass_on(response.headers_mut());
                     return response;
                 }
+                Err(Failure::Upload(error)) => {
+                    let status = match error {
+                        UploadError::Stalled => 408,
+                        UploadError::Broken => 400,
+                    };
+                    return Answer::status(status, &error.to_string());
+                }
                 Err(Failure::Late) => {
                     return Answer::status(504, "no answer in time");
                 }
@@ -158,8 +175,50 @@ impl Proxy {
     }
 }
 
+/// Returns the answer to a request that is not passed on.
+fn answer_here(head: &Parts) -> Option<Response<Answer>> {
+    if head.method == Method::CONNECT {
+        return Some(with_methods(405, "this proxy opens no tunnels"));
+    }
+    if !is_chunked_at_most(&head.headers) {
+        return Some(Answer::status(501, "the only transfer coding is chunked"));
+    }
+    match forwards_left(head) {
+        Some(0) if head.method == Method::OPTIONS => Some(with_methods(200, "a proxy")),
+        Some(0) => Some(with_methods(405, "this proxy reflects no requests")),
+        _ => None,
+    }
+}
+
+/// Returns an answer of the proxy itself that names the methods it serves.
+fn with_methods(status: u16, text: &str) -> Response<Answer> {
+    let mut answer = Answer::status(status, text);
+    let headers = answer.headers_mut();
+    headers.insert(ALLOW, HeaderValue::from_static(METHODS));
+    answer
+}
+
+/// True if a body has no transfer coding but the one that hyper decodes.
+fn is_chunked_at_most(headers: &HeaderMap) -> bool {
+    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    match (codings.next(), codings.next()) {
+        (None, _) => true,
+        (Some(coding), None) => coding.as_bytes().eq_ignore_ascii_case(b"chunked"),
+        (Some(_), Some(_)) => false,
+    }
+}
+
+/// Returns the number of servers that may still pass this request on, if it is limited (RFC 9110,
+/// 7.6.2).
+fn forwards_left(head: &Parts) -> Option<u64> {
+    let is_limited = head.method == Method::OPTIONS || head.method == Method::TRACE;
+    let left = head.headers.get(MAX_FORWARDS).filter(|_| is_limited)?;
+    left.to_str().ok()?.parse().ok()
+}
+
 /// Builds a request with this head, for the path alone.
 fn build(head: &Parts, body: Sent) -> Request<Sent> {
+    let is_chunked = !body.is_end_stream() && body.size_hint().exact().is_none();
     let mut request = Request::new(body);
     *request.method_mut() = head.method.clone();
     *request.uri_mut() = head
@@ -168,6 +227,11 @@ fn build(head: &Parts, body: Sent) -> Request<Sent> {
         .cloned()
         .map_or_else(Uri::default, Uri::from);
     *request.headers_mut() = head.headers.clone();
+    if is_chunked {
+        // Without it hyper sends no body with GET and HEAD.
+        let chunked = HeaderValue::from_static("chunked");
+        request.headers_mut().insert(TRANSFER_ENCODING, chunked);
+    }
     *request.version_mut() = Version::HTTP_11;
     request
 }
@@ -185,8 +249,12 @@ fn is_idempotent(method: &Method) -> bool {
     .contains(method)
 }
 
-/// Removes the headers that are for one connection only (RFC 9110, 7.6.1).
+/// Removes the headers that are for one connection only (RFC 9110, 7.6.1), and the length of a
+/// body that a transfer coding delimits (RFC 9112, 6.3).
 fn pass_on(headers: &mut HeaderMap) {
+    if headers.contains_key(TRANSFER_ENCODING) {
+        headers.remove(CONTENT_LENGTH);
+    }
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)
         .iter()
@@ -220,6 +288,18 @@ fn add_client(headers: &mut HeaderMap, client: IpAddr) {
         headers.insert(FORWARDED, value);
     }
 }
+
+/// Adds the version of the client's message and the name of the proxy (RFC 9110, 7.6.3).
+fn add_via(head: &mut Parts) {
+    let via = match head.version {
+        Version::HTTP_10 => "1.0 proxy",
+        _ => "1.1 proxy",
+    };
+    head.headers.append(VIA, HeaderValue::from_static(via));
+}
+
+/// The methods that are served here or at a backend.
+const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
 const FORWARDED: &str = "x-forwarded-for";
 

@@ -36,6 +36,7 @@ fn check_once(backend: &Backend, path: &PathAndQuery) -> anyhow::Result<()> {
         .with_context(|| format!("no path for a check: {path}"))?;
     let (response, _connection) = match backend.ask(request, LIMIT) {
         Ok(answered) => answered,
+        Err(Failure::Upload(error)) => return Err(error.into()),
         Err(Failure::Late) => return Err(anyhow!("no answer within {LIMIT:?}")),
         Err(Failure::Unsent(_, error) | Failure::Lost(error) | Failure::Wrong(error)) => {
             return Err(error);

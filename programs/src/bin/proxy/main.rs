@@ -8,7 +8,7 @@
 //! * `backend`: a server behind the proxy, with its idle connections, its limit and its state.
 //! * `health`: asks each backend from time to time whether it is up.
 //! * `stall`: the time limit of a client that does not read its answer.
-//! * `answer`: bodies that are passed on piece by piece.
+//! * `answer`, `upload`: bodies that are passed on piece by piece.
 //! * `metrics`: the counters, at `/proxy/metrics` for clients of this machine.
 //!
 //! At SIGTERM the proxy accepts no more connections, and ends when all requests are answered.
@@ -20,6 +20,7 @@ mod forward;
 mod health;
 mod metrics;
 mod stall;
+mod upload;
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -53,7 +54,8 @@ struct Args {
     /// of the answer; then the answer is 504
     #[arg(long, default_value = "30", value_parser = seconds)]
     limit: Duration,
-    /// Seconds without a read after which a client with an unfinished answer is disconnected
+    /// Seconds without a read after which a client with an unfinished answer is disconnected, and
+    /// without a byte after which one with an unfinished upload is
     #[arg(long, default_value = "30", value_parser = seconds)]
     stall: Duration,
     /// The path that says whether a backend is up, by a status of 200 to 299
@@ -86,6 +88,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
     let limits = Limits {
         wait: args.wait,
         answer: args.limit,
+        upload: args.stall,
     };
     let proxy = Proxy::new(&args.backends, args.at_once.into(), limits);
     let proxy = Arc::new(proxy);
