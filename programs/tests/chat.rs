@@ -6,10 +6,11 @@ mod peers;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::iter;
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use peers::{LIMIT, Program, await_close, connect, peer, trickle};
+use peers::{LIMIT, Program, await_close, connect, listening, peer, trickle};
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::{Error, Message, WebSocket};
 
@@ -151,6 +152,18 @@ fn a_silent_client_is_taken_for_gone() {
 
 // Proves: N5-X-chat.
 #[test]
+fn an_interval_without_end_is_refused() {
+    let mut chat = listening(env!("CARGO_BIN_EXE_chat"));
+    chat.args(["--ping", "18446744073709551615"]);
+    let mut chat = Program::start(chat.stderr(Stdio::piped()));
+    assert_eq!(chat.line(), "", "it listens");
+    let ended = chat.end();
+    assert_eq!(ended.status.code(), Some(2), "{}", ended.errors);
+    assert!(ended.errors.contains("at most"), "{}", ended.errors);
+}
+
+// Proves: N5-X-chat.
+#[test]
 fn a_slow_reader_is_cut_off() {
     let (server, address) = serve(&[]);
     let mut slow = enter(address, "room");
@@ -242,6 +255,36 @@ fn a_goodbye_says_what_was_wrong() {
     while hear(&mut client) != "unharmed" {}
 }
 
+/// A client that is refused while it sends receives the reason and an orderly end, not a reset.
+// Proves: N5-X-chat.
+#[test]
+fn a_refused_client_is_not_reset() {
+    let (_server, address) = serve(&[]);
+    let mut member = enter(address, "room");
+    // A message of 64 MiB is announced, and a part of it follows.
+    let mut long = vec![0x81, 0xff, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0];
+    long.resize(4 << 20, b'x');
+    assert_eq!(
+        converse(member.get_mut(), &long),
+        b"\x88\x0a\x03\xf1too long"
+    );
+    let mut wrong = b"POST /room HTTP/1.1\r\nhost: here\r\n\r\n".to_vec();
+    wrong.resize(4 << 20, b'x');
+    let answer = converse(&mut connect(address), &wrong);
+    assert!(answer.starts_with(b"HTTP/1.1 405 "), "{answer:?}");
+}
+
+/// Sends everything, and receives what comes until an orderly end.
+fn converse(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
+    stream.write_all(bytes).expect("a server that reads on");
+    stream.shutdown(Shutdown::Write).expect("a connection");
+    let mut answer = Vec::new();
+    stream
+        .read_to_end(&mut answer)
+        .expect("an end without a reset");
+    answer
+}
+
 /// The headers of a valid handshake; the last line is the key.
 const HEADERS: [&str; 5] = [
     "Host: here.example",
@@ -297,6 +340,28 @@ fn a_wrong_handshake_is_answered() {
     assert_eq!(ask(address, "NONSENSE", &[]).0, 400);
     let many = vec!["a: b"; 200];
     assert_eq!(ask(address, get, &many).0, 431);
+}
+
+// Proves: N5-X-chat.
+#[test]
+fn a_handshake_has_one_key_of_16_bytes() {
+    let (_server, address) = serve(&[]);
+    let get = "GET /room HTTP/1.1";
+    // Nothing; too short; without padding; 17 bytes; not in base64.
+    for key in [
+        "",
+        "c2hvcnQ=",
+        "dGhlIHNhbXBsZSBub25jZQ",
+        "dGhlIHNhbXBsZSBub25jZSE=",
+        "dGhlIHNhbXBsZSBub25j!!==",
+    ] {
+        let line = format!("Sec-WebSocket-Key: {key}");
+        let mut headers = HEADERS;
+        headers[4] = &line;
+        assert_eq!(ask(address, get, &headers).0, 400, "{key}");
+    }
+    let twice = [&HEADERS[..], &HEADERS[4..]].concat();
+    assert_eq!(ask(address, get, &twice).0, 400);
 }
 
 /// A page of another site would use the user's rights.

@@ -47,16 +47,17 @@ pub(crate) fn serve(
     // A live client answers pings, and so is never silent for this long.
     stream.set_read_timeout(Some(2 * ping))?;
     stream.set_write_timeout(Some(2 * ping))?;
-    scope(|s| {
+    let ended = scope(|s| {
         let (outbox, unsent) = channel::bounded(OUTBOX);
         let writer = s.spawn(|| write(&stream, unsent, ping));
         let read = read(&stream, outbox, rooms, settings, stop);
         let written = writer.join()?;
         read.and(written)
-    })?;
-    // It fails if the connection has been cut off.
+    });
+    // After an error too: the client receives the answer or the close frame that names it. It fails
+    // if the connection has been cut off.
     let _ = hang_up(stream);
-    Ok(())
+    ended
 }
 
 /// Reads the client's messages, from the handshake on.

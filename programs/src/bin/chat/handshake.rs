@@ -10,7 +10,7 @@ use tungstenite::error::{CapacityError, ProtocolError};
 use tungstenite::handshake::server::{ErrorResponse, Request, Response, write_response};
 use tungstenite::http::header::{
     ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN,
-    SEC_WEBSOCKET_VERSION, UPGRADE,
+    SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
 use tungstenite::http::{HeaderValue, StatusCode, Uri};
 use tungstenite::protocol::WebSocketConfig;
@@ -46,6 +46,10 @@ pub(crate) fn accept(
     let mut path = String::new();
     let check = |request: &Request, response: Response| {
         request.uri().path().clone_into(&mut path);
+        if !only(request.headers(), &SEC_WEBSOCKET_KEY).is_some_and(is_key) {
+            let text = "one Sec-WebSocket-Key of 16 bytes is needed";
+            return Err(answer(StatusCode::BAD_REQUEST, &[], text));
+        }
         origins.check(request.headers())?;
         Ok(response)
     };
@@ -141,6 +145,14 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
         (Some(value), None) => value.to_str().ok(),
         _ => None,
     }
+}
+
+/// Returns true for 16 bytes in base64 (RFC 6455, 4.2.1).
+fn is_key(key: &str) -> bool {
+    let is_digit =
+        |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+    key.strip_suffix("==")
+        .is_some_and(|digits| digits.len() == 22 && digits.bytes().all(is_digit))
 }
 
 /// Returns true if the page is from the requested host and port.

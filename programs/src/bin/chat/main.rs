@@ -31,8 +31,8 @@ struct Args {
     listen: String,
     /// Seconds from one time that a client is asked whether it is there to the next; it is taken
     /// for gone when it has been silent for twice as long
-    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
-    ping: u64,
+    #[arg(long, default_value = "30", value_parser = seconds)]
+    ping: Duration,
     /// Seconds that the handshake may take
     #[arg(long, default_value = "10", value_parser = seconds)]
     handshake: Duration,
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         let rooms = Arc::new(Rooms::default());
         let settings = Settings {
             handshake: args.handshake,
-            ping: Duration::from_secs(args.ping),
+            ping: args.ping,
             origins: Origins(args.origin),
         };
         server
