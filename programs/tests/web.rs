@@ -271,8 +271,7 @@ fn bodies_have_one_limit() {
 fn a_client_that_reads_no_answer_is_cut_off() {
     let (_server, address) = serve(&["--body", "3", "--patience", "600"]);
     let text = "x".repeat(60_000);
-    let put = "PUT /notes/long HTTP/1.1\r\nhost: here\r\nconnection: close\r\ncontent-length: 60000";
-    let said = converse(connect(address), &format!("{put}\r\n\r\n{text}"));
+    let said = put(address, "long", &text);
     assert!(said.starts_with("HTTP/1.1 201"), "{said}");
     // Its window has no space for a body.
     let mut client = Client::connect(address, &[0, 4, 0, 0, 0, 0]);
@@ -303,6 +302,57 @@ fn a_client_that_reads_no_long_answer_is_cut_off() {
     stream.write_all(&get("/notes").repeat(20)).unwrap();
     // It sends, and does not read.
     trickle(&stream, iter::repeat(b'G'));
+}
+
+/// Stores a note; returns the whole answer.
+fn put(address: SocketAddr, name: &str, text: &str) -> String {
+    let length = text.len();
+    let head = format!(
+        "PUT /notes/{name} HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\
+         content-length: {length}"
+    );
+    converse(connect(address), &format!("{head}\r\n\r\n{text}"))
+}
+
+/// Notes that are replaced or deleted make room for others.
+// Proves: N5-X-web.
+#[test]
+fn all_notes_together_are_bounded() {
+    let (_server, address) = serve(&["--notes", "20000"]);
+    let status = |name: &str, size: usize| {
+        let answer = put(address, name, &"x".repeat(size));
+        assert!(
+            !answer.starts_with("HTTP/1.1 507") || answer.contains("20000 bytes"),
+            "{answer}"
+        );
+        answer[9..12].to_owned()
+    };
+    assert_eq!(status("a", 12_000), "201");
+    assert_eq!(status("b", 12_000), "507");
+    assert_eq!(status("a", 19_990), "507");
+    assert_eq!(status("a", 1), "204");
+    assert_eq!(status("b", 12_000), "201");
+    assert_eq!(status("c", 12_000), "507");
+    let delete = "DELETE /notes/b HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n";
+    assert!(converse(connect(address), delete).starts_with("HTTP/1.1 204"));
+    assert_eq!(status("c", 12_000), "201");
+    // Each counts for more than its text and its name.
+    let stored = (0..1_000).take_while(|n| status(&format!("d{n}"), 0) == "201");
+    assert!(stored.count() < 200);
+}
+
+/// In the list of all names it would be several.
+// Proves: N5-X-web.
+#[test]
+fn a_name_is_one_line() {
+    let (_server, address) = serve(&[]);
+    for name in ["a%0Ab", "a%0Db", "%00", "%C2%85"] {
+        let answer = put(address, name, "x");
+        assert!(answer.starts_with("HTTP/1.1 400"), "{name}: {answer}");
+    }
+    let all = "GET /notes HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n";
+    let answer = converse(connect(address), all);
+    assert!(answer.ends_with("\r\n\r\n"), "{answer}");
 }
 
 /// A bounded number of requests compute at once; others wait, or are refused: memory is bounded.

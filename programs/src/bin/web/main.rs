@@ -6,7 +6,7 @@
 //! * `routes`: the handlers of requests. A handler that waits or computes does so on a fiber of its
 //!   own, in plain code.
 //! * `computing`: bounds the numbers of computing and of waiting requests.
-//! * `notes`: the stored notes.
+//! * `notes`: the stored notes, with a bound on their bytes.
 
 mod bodies;
 mod computing;
@@ -48,6 +48,9 @@ struct Args {
     /// How many requests more wait until they may compute; others are sent away
     #[arg(long, default_value_t = 32)]
     waiting: u16,
+    /// The most bytes of all notes, with their names; a note that would exceed it is refused
+    #[arg(long, default_value_t = 64 << 20)]
+    notes: usize,
     /// How many connections there are at once; others wait to be accepted
     #[arg(long, default_value_t = CONNECTIONS, value_parser = connections)]
     connections: usize,
@@ -61,7 +64,7 @@ fn main() -> ExitCode {
     let serve = || {
         let server = Server::new(&args.listen, Duration::from_secs(args.grace))?;
         let computing = Computing::new(args.computing.into(), args.waiting.into());
-        let (stop, routes) = (server.stop(), routes::all(computing));
+        let (stop, routes) = (server.stop(), routes::all(computing, args.notes));
         let limits = Limits {
             patience: args.patience,
             body: args.body,

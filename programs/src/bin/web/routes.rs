@@ -3,7 +3,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /notes` | the names of all notes |
-//! | `GET`, `PUT`, `DELETE /notes/NAME` | one of them, of 64 KiB at most |
+//! | `GET`, `PUT`, `DELETE /notes/NAME` | one of them, of 64 KiB at most; 507 if there is no room |
 //! | `POST /digest` | the SHA-256 sum of the body, which is not kept |
 //! | `GET /primes/N` | the number of primes up to N, a long computation; 503 under load |
 //! | `GET /later/MS` | `late`, after MS milliseconds |
@@ -29,7 +29,7 @@ use pirn::{Interrupt, time};
 use sha2::{Digest as _, Sha256};
 
 use crate::computing::Computing;
-use crate::notes::Notes;
+use crate::notes::{Notes, Put};
 
 /// The largest N for counting primes.
 const MOST: u32 = 10_000_000;
@@ -43,8 +43,8 @@ const NOTE: usize = 64 << 10;
 /// Number of steps between two checkpoints. Arbitrary.
 const STEPS: usize = 1 << 10;
 
-/// Returns all routes, with their own notes.
-pub(crate) fn all(computing: Computing) -> Router {
+/// Returns all routes, with their own notes, of at most this number of bytes.
+pub(crate) fn all(computing: Computing, notes: usize) -> Router {
     let note = get(read).put(write).delete(forget);
     let note = note.layer(DefaultBodyLimit::max(NOTE));
     let primes = get(primes).with_state(Arc::new(computing));
@@ -54,7 +54,7 @@ pub(crate) fn all(computing: Computing) -> Router {
         .route("/digest", post(digest))
         .route("/primes/{upto}", primes)
         .route("/later/{milliseconds}", get(later))
-        .with_state(Arc::new(Notes::default()))
+        .with_state(Arc::new(Notes::new(notes)))
 }
 
 async fn list(State(notes): State<Arc<Notes>>) -> Response {
@@ -70,9 +70,18 @@ async fn write(
     Path(name): Path<String>,
     text: Bytes,
 ) -> Response {
-    on_fiber(move || match notes.put(name, text) {
-        true => StatusCode::CREATED,
-        false => StatusCode::NO_CONTENT,
+    if name.contains(char::is_control) {
+        // In the list of names it could be taken for several.
+        let refusal = "no control characters in a name";
+        return (StatusCode::BAD_REQUEST, refusal).into_response();
+    }
+    on_fiber(move || match notes.put(name, &text) {
+        Put::New => StatusCode::CREATED.into_response(),
+        Put::Replaced => StatusCode::NO_CONTENT.into_response(),
+        Put::Full(most) => {
+            let refusal = format!("no room: all notes take at most {most} bytes");
+            (StatusCode::INSUFFICIENT_STORAGE, refusal).into_response()
+        }
     })
     .await
 }
