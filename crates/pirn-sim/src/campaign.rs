@@ -651,7 +651,8 @@ pub struct Outcome {
     /// line of the corpus has failed, 1 for a replay, or if the canonical schedule has failed. Runs
     /// that repeat, shrink and explain a failure do not count.
     pub runs: u64,
-    /// All schedules of [`Strategy::Exhaustive`] have run.
+    /// All schedules of [`Strategy::Exhaustive`] have run, and each did what its choices decided: the
+    /// test depends on nothing else.
     pub complete: bool,
     /// The first failure.
     pub failure: Option<Failure>,

@@ -43,6 +43,11 @@
 //! * Schedules are interleavings of operations, as on one processor: no weak memory orders. The
 //!   atomics of `std` are no choices: use those of [`pirn::sim::atomic`], or put [`point`] before
 //!   them.
+//! * [`OnceLock::get`](pirn::sync::OnceLock::get) and
+//!   [`Once::is_completed`](pirn::sync::Once::is_completed) are no choices either: put [`point`]
+//!   before them.
+//! * A search without a bound takes one order of operations on different objects, also of those
+//!   that a [`history`] records around them. For a history, give it a bound.
 //! * The body runs many times in one process. What it leaves in statics is there in the next run,
 //!   and the order of a `HashMap` differs between runs.
 //! * A fiber that ends wakes its joiners and is counted off by its scope or group in one step:

@@ -135,6 +135,7 @@ impl<'a> Series<'a> {
             complete,
             found,
             limits,
+            search,
             ..
         } = self;
         let Found { failure, sometimes } =
@@ -142,7 +143,8 @@ impl<'a> Series<'a> {
         let taken = next.into_inner().min(limits.most);
         Made {
             runs: failure.as_ref().map_or(taken, Failure::run),
-            complete: complete.into_inner(),
+            complete: complete.into_inner()
+                && !search.is_some_and(|search| search.strays()),
             failure,
             sometimes,
         }
@@ -211,9 +213,14 @@ impl<'a> Series<'a> {
                     return ControlFlow::Break(());
                 }
             }
-            if self.search.as_ref().is_some_and(|search| !search.advance()) {
+            let Some(search) = &self.search else { continue };
+            let known = search.strays();
+            if !search.advance() {
                 // ORDERING: Relaxed: a search has one job.
                 self.complete.store(true, Ordering::Relaxed);
+            }
+            if search.strays() && !known {
+                campaign.report_difference(run, ran.escapes);
             }
         }
     }

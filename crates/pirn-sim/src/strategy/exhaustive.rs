@@ -65,6 +65,9 @@ struct Search {
     ready: Vec<u32>,
     /// In the present run all options of a choice were asleep: the rest repeats earlier runs.
     repeats: bool,
+    /// A run did not repeat the path so far: something besides the choices decides, and schedules
+    /// may be left out.
+    strays: bool,
 }
 
 #[derive(Debug)]
@@ -94,7 +97,14 @@ impl Exhaustive {
             step: None,
             ready: Vec::new(),
             repeats: false,
+            strays: false,
         })))
+    }
+
+    /// Returns true if a run did not repeat the choices before the first that differs.
+    pub(crate) fn strays(&self) -> bool {
+        let search = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        search.strays
     }
 
     /// Returns true if independent steps are not run in each order.
@@ -106,6 +116,7 @@ impl Exhaustive {
     /// Turns to the next path. Returns false if there is none.
     pub(crate) fn advance(&self) -> bool {
         let search = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        search.strays |= search.depth < search.path.len();
         search.path.truncate(search.depth);
         search.depth = 0;
         search.turn = None;
@@ -206,6 +217,7 @@ impl Choose for Exhaustive {
         search.depth += 1;
         // A program that is not deterministic may have other fibers than before.
         let index = choice.ready.iter().position(|it| *it == number);
+        search.strays |= index.is_none();
         let index = index.unwrap_or_else(|| canonical(choice));
         search.names.run(choice.ready[index]);
         search.step = choice.fibers.step(index);
@@ -229,8 +241,10 @@ impl Choose for Exhaustive {
             });
         }
         let taken = &search.path[search.depth];
+        let number = taken.options[taken.taken] as usize;
+        search.strays |= number >= count;
         search.depth += 1;
-        Some(taken.options[taken.taken] as usize)
+        Some(number)
     }
 }
 

@@ -360,3 +360,27 @@ fn verdicts_of_a_search_without_a_bound() {
     });
     assert!(matches!(panicked, Some(Verdict::Panic(_))), "{panicked:?}");
 }
+
+/// A search of a body that depends on more than the schedule does not claim to be complete.
+// Proves: U12.
+#[test]
+fn a_search_of_a_body_with_a_static_is_not_complete() {
+    use std::sync::atomic::AtomicU32 as Static;
+    static RUNS: Static = Static::new(0);
+    let search = campaign().strategy(Strategy::Exhaustive {
+        preemptions: u32::MAX,
+    });
+    let outcome = search.runs(1_000).explore(|| {
+        let fibers = RUNS.fetch_add(1, Ordering::Relaxed) % 2 + 1;
+        let lock = Arc::new(Mutex::new(0));
+        let all: Vec<_> = (0..fibers)
+            .map(|_| {
+                let lock = Arc::clone(&lock);
+                pirn::spawn(move || *lock.lock() += 1)
+            })
+            .collect();
+        all.into_iter().for_each(|fiber| fiber.join().unwrap());
+    });
+    assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+    assert!(!outcome.complete, "all schedules of {} runs", outcome.runs);
+}
