@@ -459,3 +459,36 @@ fn a_thread_that_does_not_drive_is_not_bound() {
         assert!(ran.load(Ordering::SeqCst));
     }
 }
+
+/// A thread that drives one runtime after the other, each dropped on another thread, keeps no more
+/// than the last one.
+// Proves: F11.
+#[test]
+fn a_thread_keeps_no_runtime_that_has_ended_elsewhere() {
+    let (tx, rx) = std::sync::mpsc::channel::<pirn::runtime::Handle>();
+    let (driven, has_driven) = std::sync::mpsc::channel();
+    let driver = thread::spawn(move || {
+        for handle in rx {
+            handle.run_until_idle();
+            drop(handle);
+            driven.send(()).unwrap();
+        }
+    });
+    let mut kept = Vec::new();
+    for _ in 0..20 {
+        let probe = Arc::new(());
+        kept.push(Arc::downgrade(&probe));
+        let builder = Runtime::builder().workers(0);
+        let stops = move || assert_eq!(Arc::strong_count(&probe), 1);
+        let runtime = builder.on_thread_stop(stops).build().unwrap();
+        runtime.spawn(|| ()).detach();
+        tx.send(runtime.handle()).unwrap();
+        has_driven.recv().unwrap();
+        drop(runtime);
+    }
+    let left = kept.iter().filter(|kept| kept.upgrade().is_some()).count();
+    assert!(left <= 1, "{left} runtimes");
+    drop(tx);
+    driver.join().unwrap();
+    assert!(kept.iter().all(|kept| kept.upgrade().is_none()));
+}

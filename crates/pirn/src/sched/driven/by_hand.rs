@@ -18,6 +18,7 @@ use std::sync::Arc;
 use crate::fiber::current;
 use crate::sched::driven::thread_end;
 use crate::sched::driven::workers::{self, Drive, with_workers};
+use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::worker::run::{Worker, call};
@@ -48,6 +49,7 @@ impl Pool {
         debug_assert!(self.is_bound_here(), "another thread drives this pool");
         apart(|| self.drive_apart(how));
         thread_end::attend();
+        put_ended_away();
     }
 
     /// As [`drive`](Pool::drive), in no poll, and without attending to the end of the thread.
@@ -140,4 +142,15 @@ impl Worker {
     fn is_of(&self, pool: &Pool) -> bool {
         ptr::eq(&raw const *self.pool, pool)
     }
+}
+
+/// Drops the workers of this thread whose pools have ended on other threads.
+fn put_ended_away() {
+    let gone = with_workers(|workers| {
+        let has_ended = |worker: &mut Box<Worker>| {
+            worker.pool.phase() == Phase::Stopped && !worker.has_started()
+        };
+        workers.extract_if(.., has_ended).collect::<Vec<_>>()
+    });
+    gone.into_iter().for_each(thread_end::put_away);
 }
