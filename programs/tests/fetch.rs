@@ -8,15 +8,15 @@
 mod downloads;
 mod peers;
 
-use std::fs;
-use std::io::Write as _;
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use downloads::{content, fetch, listing, server, write};
+use downloads::{command, content, fetch, listing, server, write};
 use peers::{LIMIT, Program, directory, identity, peer, run};
 
 // Proves: N5-X-fetch.
@@ -207,6 +207,58 @@ fn failures_are_reported_and_leave_nothing() {
     let (code, _, said) =
         fetch(&directory.join("none"), &[&format!("http://{address}/f")]);
     assert!(code == Some(1) && said.contains("cannot create"), "{said}");
+}
+
+/// A message that cannot be written does not end the other downloads.
+// Proves: N5-X-fetch.
+#[test]
+fn a_full_standard_error_ends_no_download() {
+    let directory = directory("a_full_standard_error_ends_no_download");
+    let (address, _) = server(|_, request, stream| match request.contains("/missing") {
+        true => write(stream, "404 Not Found", "", 0, b""),
+        false => write(stream, "200 OK", "", 2, b"ok"),
+    });
+    let urls = ["missing", "good"].map(|name| format!("http://{address}/{name}"));
+    let args = ["--parallel", "1", &urls[0], &urls[1]];
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let ended = command(&directory, &args).stderr(full).output().unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(ended.stdout.ends_with(b"  good\n"), "{ended:?}");
+    assert_eq!(listing(&directory), ["good"]);
+}
+
+/// If the sum of a file cannot be printed, the program fails, and removes incomplete files.
+// Proves: N5-X-fetch.
+#[test]
+fn a_full_standard_output_leaves_nothing() {
+    let directory = directory("a_full_standard_output_leaves_nothing");
+    // One download is complete when all others are in the middle.
+    let others = 8;
+    let begun = Barrier::new(others + 1);
+    let (address, _) = server(move |_, request, stream| {
+        begun.wait();
+        if request.contains("/good") {
+            write(stream, "200 OK", "", 2, b"ok");
+        } else {
+            write(stream, "200 OK", "", 100_000, &content(50_000));
+            // Until the other end has closed.
+            let _ = stream.read(&mut [0]);
+        }
+    });
+    let names = (0..others)
+        .map(|n| n.to_string())
+        .chain(["good".to_owned()]);
+    let urls: Vec<_> = names
+        .map(|name| format!("http://{address}/{name}"))
+        .collect();
+    let mut args = vec!["--parallel", "9"];
+    args.extend(urls.iter().map(String::as_str));
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let ended = command(&directory, &args).stdout(full).output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot write to standard output"), "{said}");
+    assert_eq!(listing(&directory), ["good"]);
 }
 
 // Proves: N5-X-fetch.

@@ -12,13 +12,15 @@ mod peers;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::sync::Arc;
+use std::process::Command;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use downloads::{chunked, command, content, fetch, listing, raw, server, write};
 use peers::{LIMIT, Program, directory};
 use rustix::net::sockopt::set_socket_linger;
+use rustix::process::Signal;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -257,10 +259,37 @@ fn a_signal_leaves_nothing() {
         let _ = stream.read(&mut [0]);
     });
     let url = format!("http://{address}/file");
-    let program = Program::start(&mut command(&directory, &[&url]));
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let program = Program::start(&mut command(&directory, &[&url]));
+        requests.recv_timeout(LIMIT).unwrap();
+        assert_eq!(listing(&directory).len(), 1);
+        program.signal(signal);
+        assert_eq!(program.end().status.code(), Some(1), "{signal:?}");
+        assert!(listing(&directory).is_empty(), "{signal:?}");
+    }
+}
+
+/// A program that is started by `nohup` goes on when its terminal is gone.
+// Proves: N5-X-fetch.
+#[test]
+fn an_ignored_signal_ends_nothing() {
+    let directory = directory("an_ignored_signal_ends_nothing");
+    let (go_on, waits) = mpsc::channel();
+    let waits = Mutex::new(waits);
+    let (address, requests) = server(move |_, _, stream| {
+        let _ = waits.lock().unwrap().recv_timeout(LIMIT);
+        write(stream, "200 OK", "", 2, b"ok");
+    });
+    let url = format!("http://{address}/file");
+    let fetch = command(&directory, &[&url]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]);
+    shell.arg(fetch.get_program()).args(fetch.get_args());
+    let program = Program::start(&mut shell);
     requests.recv_timeout(LIMIT).unwrap();
-    assert_eq!(listing(&directory).len(), 1);
-    program.terminate();
-    assert_eq!(program.end().status.code(), Some(1));
-    assert!(listing(&directory).is_empty());
+    program.signal(Signal::HUP);
+    go_on.send(()).unwrap();
+    let ended = program.end();
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(listing(&directory), ["file"]);
 }

@@ -348,6 +348,23 @@ fn hostile_pages_are_reported() {
     );
 }
 
+/// A link behind the part of a page that is read is not checked, and that is an error.
+// Proves: N5-X-links.
+#[test]
+fn a_page_that_is_too_long_is_reported() {
+    let site = Site::serve(|_, path| match path {
+        "/" => (
+            "200 OK",
+            " ".repeat(17 << 20) + "<a href='/missing'>broken</a>",
+        ),
+        _ => ("404 Not Found", String::new()),
+    });
+    let ended = links(&[&site.url("/")]);
+    let cut = format!("{}: too long, so a part was not checked\n", site.url("/"));
+    assert!(ended.output.starts_with(&cut), "{ended:?}");
+    assert_eq!(ended.status.code(), Some(1));
+}
+
 /// After a signal the broken links that are known are printed.
 // Proves: N5-X-links.
 #[test]

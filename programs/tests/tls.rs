@@ -9,13 +9,16 @@ use std::iter;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, thread};
 
 use peers::{
     Ended, Program, await_close, connect, directory, full_pipe, identity, listening,
     peer, trickle,
 };
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection};
 
 const TLS: &str = env!("CARGO_BIN_EXE_tls");
 
@@ -42,6 +45,45 @@ fn client(address: SocketAddr, ca: &Path, args: &[&str], input: &str) -> Ended {
     let ended = client.end();
     writer.join().unwrap();
     ended
+}
+
+/// A server that sends records of these lengths, the close notification, and more bytes, all in one
+/// piece, to one client. Returns its address, and the file with its certificate.
+fn sends(
+    test: &str,
+    records: &'static [usize],
+    behind: &'static [u8],
+) -> (SocketAddr, PathBuf) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let ca = directory(test).join("cert.pem");
+    fs::write(&ca, made.cert.pem()).unwrap();
+    let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+    let config = ServerConfig::builder().with_no_client_auth();
+    let config = config.with_single_cert(vec![made.cert.der().clone()], key);
+    let config = Arc::new(config.unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        let mut connection = ServerConnection::new(config).unwrap();
+        while connection.is_handshaking() {
+            connection.complete_io(&mut stream).unwrap();
+        }
+        for length in records {
+            let record = vec![b'x'; *length];
+            connection.writer().write_all(&record).unwrap();
+        }
+        connection.send_close_notify();
+        let mut bytes = Vec::new();
+        while connection.wants_write() {
+            connection.write_tls(&mut bytes).unwrap();
+        }
+        bytes.extend(behind);
+        stream.write_all(&bytes).unwrap();
+        // Until the client has ended.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    (address, ca)
 }
 
 /// The client has failed, and its report has these parts.
@@ -311,4 +353,38 @@ fn what_is_cut_off_is_no_end() {
     server.terminate();
     let said = server.end().errors;
     assert!(said.contains("without sending TLS close_notify"), "{said}");
+}
+
+/// More plaintext than the client keeps arrives at once.
+// Proves: N5-X-tls.
+#[test]
+fn records_that_arrive_together_are_received() {
+    for (case, records) in [&[16_384, 100, 16_384][..], &[6_000; 6]].iter().enumerate() {
+        let (address, ca) = sends(&format!("records_together/{case}"), records, b"");
+        let ended = client(address, &ca, &[], "");
+        assert!(ended.status.success(), "{}", ended.errors);
+        assert_eq!(ended.output.len(), records.iter().sum::<usize>());
+    }
+}
+
+// Proves: N5-X-tls.
+#[test]
+fn bytes_behind_the_close_notification_are_ignored() {
+    let (address, ca) = sends("bytes_behind_the_close", &[5], &[0; 8_192]);
+    let ended = client(address, &ca, &[], "");
+    assert!(ended.status.success(), "{}", ended.errors);
+    assert_eq!(ended.output, "xxxxx");
+}
+
+/// The client does not wait for answers if its input is not readable.
+// Proves: N5-X-tls.
+#[test]
+fn an_unreadable_input_ends_the_client() {
+    let (_server, address, cert) = serve("an_unreadable_input_ends_the_client");
+    let mut command = Command::new("sh");
+    let script = "exec \"$0\" \"$@\" < /";
+    command.args(["-c", script, TLS, "--connect", &address.to_string(), "--ca"]);
+    command.arg(&cert).stderr(Stdio::piped());
+    let ended = Program::start(&mut command).end();
+    failed(&ended, &["tls: cannot read the input: Is a directory"]);
 }

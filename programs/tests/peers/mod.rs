@@ -102,7 +102,12 @@ impl Program {
 
     /// Sends it SIGTERM, as a service manager does.
     pub(crate) fn terminate(&self) {
-        kill_process(self.id(), Signal::TERM).expect("a process that can be asked");
+        self.signal(Signal::TERM);
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(self.id(), signal).expect("a process that can be asked");
     }
 
     /// Interrupts it and its process group, which it leads, as a terminal does.
@@ -123,6 +128,12 @@ impl Program {
     /// Returns its peak memory in bytes.
     pub(crate) fn peak_memory(&self) -> usize {
         self.status("VmHWM:")
+    }
+
+    /// Returns the number of its open descriptors.
+    pub(crate) fn descriptors(&self) -> usize {
+        let path = format!("/proc/{}/fd", self.child.id());
+        fs::read_dir(path).expect("a process that runs").count()
     }
 
     fn status(&self, name: &str) -> usize {

@@ -24,6 +24,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser;
 use indicatif::MultiProgress;
 use pirn::cancel::Token;
+use pirn::fs;
 use pirn::scope::TaskGroup;
 use pirn::signal::{self, Signal};
 use pirn_programs::{agent, exit, seconds};
@@ -71,8 +72,8 @@ fn run(args: Args) -> anyhow::Result<()> {
     let names = download::names(&args.urls)?;
     // Downloads that are cancelled remove their files.
     let stop = Token::new();
-    let _signals = signal::cancel_on(&[Signal::TERM, Signal::INT], &stop)
-        .context("cannot listen to signals")?;
+    let _signals =
+        signal::cancel_on(&signals(), &stop).context("cannot listen to signals")?;
     let group = TaskGroup::under(&stop).limit(args.parallel.into());
     for (url, name) in args.urls.into_iter().zip(names) {
         let settings = settings.clone();
@@ -84,19 +85,11 @@ fn run(args: Args) -> anyhow::Result<()> {
             break;
         }
     }
-    let mut failed = 0;
-    while let Some(ended) = group.join_next()? {
-        match ended.context("a download has panicked")? {
-            Ok(line) => settings
-                .progress
-                .suspend(|| writeln!(io::stdout(), "{line}"))
-                .context("cannot write to standard output")?,
-            Err(error) => {
-                failed += 1;
-                settings.progress.suspend(|| eprintln!("fetch: {error:#}"));
-            }
-        }
-    }
+    let reported = report(&group, &settings.progress);
+    // After a failed report some are left.
+    group.cancel();
+    group.wait()?;
+    let failed = reported?;
     if stop.is_cancelled() {
         bail!("interrupted");
     }
@@ -104,6 +97,41 @@ fn run(args: Args) -> anyhow::Result<()> {
         bail!("{failed} not downloaded");
     }
     Ok(())
+}
+
+/// Prints the results of all downloads; returns how many have failed.
+fn report(
+    group: &TaskGroup<anyhow::Result<String>>,
+    progress: &MultiProgress,
+) -> anyhow::Result<usize> {
+    let mut failed = 0;
+    while let Some(ended) = group.join_next()? {
+        match ended.context("a download has panicked")? {
+            Ok(line) => progress
+                .suspend(|| writeln!(io::stdout(), "{line}"))
+                .context("cannot write to standard output")?,
+            Err(error) => {
+                failed += 1;
+                // Standard error may be closed or full: the other downloads go on.
+                let _ = progress.suspend(|| writeln!(io::stderr(), "fetch: {error:#}"));
+            }
+        }
+    }
+    Ok(failed)
+}
+
+/// Returns the signals that end the program. SIGHUP is left alone if it is ignored, as under
+/// `nohup`.
+fn signals() -> Vec<Signal> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let hang_up = 1 << (Signal::HUP.as_raw() - 1);
+    let mut signals = vec![Signal::TERM, Signal::INT];
+    if ignored.unwrap_or(0) & hang_up == 0 {
+        signals.push(Signal::HUP);
+    }
+    signals
 }
 
 /// How many redirections are followed. Arbitrary.

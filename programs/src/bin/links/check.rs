@@ -87,12 +87,12 @@ fn read(url: &Url, answer: &mut Response<Body>) -> anyhow::Result<Found> {
         "the server sends the page in a coding that was not requested"
     );
     let mut html = Vec::new();
-    answer
-        .body_mut()
-        .as_reader()
-        .take(PAGE)
-        .read_to_end(&mut html)?;
-    Ok(Found::Page(Page::read(url, &html)))
+    // One byte more tells whether the page is longer.
+    let body = answer.body_mut().as_reader();
+    let length = body.take(PAGE + 1).read_to_end(&mut html)?;
+    let mut page = Page::read(url, &html);
+    page.is_cut |= length as u64 > PAGE;
+    Ok(Found::Page(page))
 }
 
 /// Returns where an answer redirects to.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use pirn::cancel::Token;
 use pirn::net::TcpStream;
 use pirn::{Interrupt, scope};
 use rustls::ClientConfig;
@@ -31,25 +32,34 @@ pub(crate) fn run(
     let duplex = pirn::timeout(handshake, agree)
         .with_context(|| format!("no TLS handshake with {address} in {handshake:?}"))?
         .with_context(|| format!("cannot agree with {address}"))?;
+    let unread = Token::new();
     scope(|s| {
-        let sender = s.spawn(|| send(&duplex));
-        let received = receive(&duplex);
+        let sender = s.spawn(|| send(&duplex, &unread));
+        let received = unread.enter(|| receive(&duplex));
         // When the server sends no more, the client does not wait for further input.
         sender.cancel();
         let sent = sender.join().context("what sends has panicked")?;
-        received?;
-        match sent {
-            Err(error) if Interrupt::of(error.as_ref()).is_none() => Err(error),
-            _ => Ok(()),
-        }
+        unless_interrupted(received)?;
+        unless_interrupted(sent)
     })
 }
 
-fn send(duplex: &Duplex) -> anyhow::Result<()> {
+/// Drops the error of a direction that was interrupted by the other one.
+fn unless_interrupted(ended: anyhow::Result<()>) -> anyhow::Result<()> {
+    match ended {
+        Err(error) if Interrupt::of(error.as_ref()).is_some() => Ok(()),
+        ended => ended,
+    }
+}
+
+/// Sends the input to its end. Cancels `unread` if the input cannot be read: the server cannot
+/// detect that, and might wait for the rest. Errors of the socket are detected by the receiver too.
+fn send(duplex: &Duplex, unread: &Token) -> anyhow::Result<()> {
     let mut input = pirn::io::stdin();
     let mut buffer = [0; 16 << 10];
     loop {
-        let n = input.read(&mut buffer).context("cannot read the input")?;
+        let read = input.read(&mut buffer).inspect_err(|_| unread.cancel());
+        let n = read.context("cannot read the input")?;
         if n == 0 {
             return duplex.finish().context("cannot send");
         }

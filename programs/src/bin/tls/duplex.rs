@@ -9,6 +9,7 @@
 //!   sender, so the records stay in order. Later messages of the protocol itself are sent with the
 //!   next data.
 
+use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ use rustls::{ClientConfig, ClientConnection};
 pub(crate) struct Duplex {
     connection: Mutex<ClientConnection>,
     socket: TcpStream,
+    /// Bytes from the socket that are not decrypted yet. Only the receiver locks it.
+    encrypted: Mutex<VecDeque<u8>>,
 }
 
 impl Duplex {
@@ -40,30 +43,31 @@ impl Duplex {
         Ok(Duplex {
             connection: Mutex::new(connection),
             socket,
+            encrypted: Mutex::default(),
         })
     }
 
     /// Receives some bytes; 0 when the other end has closed its direction.
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut encrypted = [0; 16 << 10];
+        let mut encrypted = self.encrypted.lock();
+        let mut part = [0; 16 << 10];
         loop {
+            // Decrypted bytes are read first: the connection refuses more while it has too many.
+            // After the close notification it takes no more bytes, and this read returns 0.
             match self.connection.lock().reader().read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 received => return received,
             }
-            let n = (&self.socket).read(&mut encrypted)?;
-            let mut connection = self.connection.lock();
-            let mut rest = &encrypted[..n];
-            // No bytes signal the end of the stream.
-            loop {
-                connection.read_tls(&mut rest)?;
-                connection
-                    .process_new_packets()
-                    .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-                if rest.is_empty() {
-                    break;
-                }
+            if encrypted.is_empty() {
+                let n = (&self.socket).read(&mut part)?;
+                encrypted.extend(&part[..n]);
             }
+            let mut connection = self.connection.lock();
+            // No bytes signal the end of the stream.
+            connection.read_tls(&mut *encrypted)?;
+            connection
+                .process_new_packets()
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         }
     }
 
