@@ -9,7 +9,7 @@ use super::Tool;
 use super::options::Voice;
 use super::progress::Progress;
 use super::report::ratio;
-use super::streams::{stdin, stdout};
+use super::streams::stdin;
 use crate::files::{Input, Output, names};
 use crate::gzip::Header;
 use crate::pipeline::{Tally, plain};
@@ -74,7 +74,7 @@ impl Tool {
         if !self.may_write_terminal() {
             return;
         }
-        let mut output = match stdout() {
+        let mut output = match self.results() {
             Ok(output) => output,
             Err(error) => return self.report.error("stdout", plain(&error)),
         };
@@ -113,7 +113,7 @@ impl Tool {
         if !self.may_write_terminal() {
             return;
         }
-        let (input, mut output) = match (stdin(), stdout()) {
+        let (input, mut output) = match (stdin(), self.results()) {
             (Ok(input), Ok(output)) => (input, output),
             (Err(error), _) => return self.report.error("stdin", plain(&error)),
             (_, Err(error)) => return self.report.error("stdout", plain(&error)),

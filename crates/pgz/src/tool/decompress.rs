@@ -9,7 +9,7 @@ use super::Tool;
 use super::options::{Mode, Voice};
 use super::progress::Progress;
 use super::report::ratio;
-use super::streams::{stdin, stdout};
+use super::streams::stdin;
 use crate::files::{Input, Output, names};
 use crate::gzip::{Counted, Header};
 use crate::pipeline::{Foreign, Tally, plain};
@@ -145,7 +145,7 @@ impl Tool {
         shown: &str,
         input: Option<&Input>,
     ) -> Option<Tally> {
-        let mut output = match stdout() {
+        let mut output = match self.results() {
             Ok(output) => output,
             Err(error) => {
                 self.report.error("stdout", plain(&error));

@@ -1,7 +1,7 @@
 //! One operand after another: determines its kind and passes it on.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ pub(super) struct Tool {
     fibers: Fibers,
     pub(super) listing: Listing,
     pub(super) stats: Stats,
+    /// Results have been written to standard output.
+    has_used_stdout: bool,
     /// The directories being walked, to notice one that contains itself through a link.
     walked: Vec<(u64, u64)>,
 }
@@ -41,6 +43,7 @@ impl Tool {
             fibers,
             listing: Listing::new(options.voice),
             stats: Stats::start(),
+            has_used_stdout: false,
             walked: Vec::new(),
             options,
         })
@@ -65,10 +68,10 @@ impl Tool {
         {
             self.stdout_failed(&error);
         }
-        if self.options.synchronous && self.options.to_stdout {
+        if self.options.synchronous && self.has_used_stdout {
             self.sync_stdout();
         }
-        if self.options.to_stdout
+        if self.has_used_stdout
             && let Err(error) = stdout().and_then(close)
         {
             self.stdout_failed(&error);
@@ -78,6 +81,13 @@ impl Tool {
                 .print(&self.options.called, &self.fibers.metrics());
         }
         self.report.code()
+    }
+
+    /// Returns standard output for results, which [`finish`](Self::finish) then concludes.
+    pub(super) fn results(&mut self) -> io::Result<File> {
+        let results = stdout()?;
+        self.has_used_stdout = true;
+        Ok(results)
     }
 
     /// Waits until standard output is on the disk, if it goes there.

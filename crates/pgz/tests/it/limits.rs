@@ -201,12 +201,25 @@ fn an_error_of_close_keeps_the_input() {
         return unmeasured("no strace on this machine");
     }
     // Not those of the dynamic loader, which are the first three or four of a thread.
-    let run = |args: &[&str]| injected(&box_, "close:error=EDQUOT:when=7+", args);
-    let done = run(&["a"]).expect(1);
+    let run = |args: &[&str], input: &[u8]| {
+        injected(&box_, "close:error=EDQUOT:when=7+", args, input)
+    };
+    let done = run(&["a"], b"").expect(1);
     assert_eq!(done.stderr, "pgz: a.gz: Disk quota exceeded\n");
     assert_eq!(box_.names(), ["a", "trace"]);
-    let done = run(&["-c", "a"]).expect(1);
-    assert_eq!(done.stderr, "pgz: stdout: Disk quota exceeded\n");
+    let packed = box_.run("pgz", &["-c"], b"plain").expect(0).stdout;
+    for (args, input) in [
+        (&["-c", "a"][..], &[][..]),
+        (&[], b"plain"),
+        (&["-"], b"plain"),
+        (&["-d"], &packed),
+    ] {
+        let done = run(args, input).expect(1);
+        assert_eq!(
+            done.stderr, "pgz: stdout: Disk quota exceeded\n",
+            "{args:?}"
+        );
+    }
 }
 
 /// Not every file system has modes: that they cannot be set is a warning.
@@ -217,7 +230,7 @@ fn a_mode_that_cannot_be_set_is_a_warning() {
     }
     let box_ = Sandbox::new();
     box_.write("a", &text(1, MIB));
-    let run = |args: &[&str]| injected(&box_, "fchmod:error=EPERM", args);
+    let run = |args: &[&str]| injected(&box_, "fchmod:error=EPERM", args, b"");
     let done = run(&["a"]).expect(2);
     assert_eq!(done.stderr, "pgz: a.gz: Operation not permitted\n");
     assert_eq!(box_.names(), ["a.gz", "trace"]);
@@ -227,7 +240,7 @@ fn a_mode_that_cannot_be_set_is_a_warning() {
 }
 
 /// Runs pgz with failing system calls.
-fn injected(box_: &Sandbox, failure: &str, args: &[&str]) -> Done {
+fn injected(box_: &Sandbox, failure: &str, args: &[&str], input: &[u8]) -> Done {
     let inject = format!("inject={failure}");
     let strace = [
         "-f",
@@ -237,7 +250,7 @@ fn injected(box_: &Sandbox, failure: &str, args: &[&str]) -> Done {
         &inject,
         env!("CARGO_BIN_EXE_pgz"),
     ];
-    box_.run("strace", &[&strace[..], args].concat(), b"")
+    box_.run("strace", &[&strace[..], args].concat(), input)
 }
 
 fn has_strace() -> bool {

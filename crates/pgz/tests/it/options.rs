@@ -325,15 +325,22 @@ fn synchronous_means_synchronized() {
     }
     assert!(!trace(&["-f", "a"]).contains("fsync("));
     let stdout = box_.path("out");
-    let mut command = box_.command("strace");
-    command.args(["-f", "-o", "trace", "-e", "trace=fdatasync"]);
-    command
-        .arg(env!("CARGO_BIN_EXE_pgz"))
-        .args(["--synchronous", "-dc", "a.gz"]);
-    command.stdout(fs::File::create(stdout).unwrap());
-    assert!(command.status().unwrap().success());
-    let trace = String::from_utf8(box_.read("trace")).unwrap();
-    assert!(trace.contains("fdatasync("), "{trace}");
+    for (args, input) in [
+        (&["-dc", "a.gz"][..], "/dev/null"),
+        (&["-d"], "a.gz"),
+        (&[], "a.gz"),
+    ] {
+        let mut command = box_.command("strace");
+        command.args(["-f", "-o", "trace", "-e", "trace=fdatasync"]);
+        command.args([env!("CARGO_BIN_EXE_pgz"), "--synchronous"]);
+        command
+            .args(args)
+            .stdin(fs::File::open(box_.path(input)).unwrap());
+        command.stdout(fs::File::create(&stdout).unwrap());
+        assert!(command.status().unwrap().success(), "{args:?}");
+        let trace = String::from_utf8(box_.read("trace")).unwrap();
+        assert!(trace.contains("fdatasync("), "{args:?}: {trace}");
+    }
 }
 
 #[test]
