@@ -1,13 +1,15 @@
 //! The service, with many clients at once, each of which keeps its connection.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
+use std::net::SocketAddr;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use std::{iter, thread};
 
 use pirn::net::TcpStream;
 
 use crate::fixture::allow_many_files;
-use crate::peers::{LIMIT, Program};
+use crate::peers::{LIMIT, Program, await_close, connect};
 use crate::pools::redis_server;
 
 #[test]
@@ -71,4 +73,79 @@ fn ask(mut stream: &TcpStream, number: usize, round: u32) {
         reader.read_line(&mut line).unwrap();
     }
     assert_eq!(line, format!("/{number} {round}\n"));
+}
+
+/// The service in both modes, with a limit on its descriptors. Its clients have this number of
+/// seconds, and there is no Redis at its address.
+fn strict(descriptors: usize, seconds: &str) -> [(Program, SocketAddr); 2] {
+    ["threads", "fibers"].map(|mode| {
+        let mut shell = Command::new("sh");
+        let script = format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_service")]);
+        Program::serve_by(shell.args(["127.0.0.1:0", "127.0.0.1:1", mode, seconds]))
+    })
+}
+
+/// Sends a line without an end, and asserts that the connection is closed at once.
+fn send_too_long_a_line(address: SocketAddr) {
+    let mut client = connect(address);
+    // The connection may be closed already.
+    let _ = client.write_all(&[b'x'; 16 << 10]);
+    let start = Instant::now();
+    await_close(&client);
+    assert!(start.elapsed() < LIMIT / 2, "{:?}", start.elapsed());
+}
+
+/// Clients that send nothing, or a line without an end, are cut off.
+#[test]
+fn the_service_bounds_its_clients() {
+    for (_service, address) in strict(256, "1") {
+        await_close(&connect(address));
+    }
+    for (_service, address) in strict(256, "600") {
+        send_too_long_a_line(address);
+    }
+}
+
+/// A client that reads no answers is cut off.
+#[test]
+fn the_service_bounds_its_answers() {
+    let Some((_redis, client)) = redis_server() else {
+        return;
+    };
+    let redis::ConnectionAddr::Tcp(host, port) = client.get_connection_info().addr()
+    else {
+        panic!("a server on TCP");
+    };
+    let redis = format!("{host}:{port}");
+    for mode in ["threads", "fibers"] {
+        let mut service = Command::new(env!("CARGO_BIN_EXE_service"));
+        service.args(["127.0.0.1:0", &redis, mode, "1"]);
+        let (_service, address) = Program::serve_by(&mut service);
+        let mut client = connect(address);
+        let request = format!("GET /{} HTTP/1.1\r\n\r\n", "x".repeat(8_000));
+        let mut sent = Ok(());
+        while sent.is_ok() {
+            sent = client.write_all(request.as_bytes());
+        }
+        let kind = sent.unwrap_err().kind();
+        let is_cut = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe].contains(&kind);
+        assert!(is_cut, "{mode}: {kind}");
+    }
+}
+
+/// A service that has run out of descriptors accepts again when it has some.
+#[test]
+fn the_service_outlives_a_lack_of_descriptors() {
+    const MOST: usize = 64;
+    for (service, address) in strict(MOST, "600") {
+        let clients: Vec<_> = iter::repeat_with(|| connect(address)).take(MOST).collect();
+        let start = Instant::now();
+        while service.descriptors() < MOST {
+            assert!(start.elapsed() < LIMIT, "some descriptors are free");
+            thread::sleep(Duration::from_millis(1));
+        }
+        drop(clients);
+        send_too_long_a_line(address);
+    }
 }
