@@ -62,7 +62,7 @@ pub fn print(out: &mut dyn Write, app: &App) -> io::Result<()> {
             writeln!(out, "stalls, {} together", time(runtime.stalled_ns))?;
             for (bound, stalls) in &runtime.stall_delays_ms {
                 let bound = bound.map_or("longer".to_owned(), |bound| {
-                    format!("up to {}", time(bound * 1_000_000))
+                    format!("up to {}", time(bound.saturating_mul(1_000_000)))
                 });
                 writeln!(out, "  {bound:<20}{stalls:>12}")?;
             }

@@ -8,7 +8,7 @@ use ratatui::widgets::Paragraph;
 
 use super::words::{count, time};
 use crate::model::App;
-use crate::wire::{Runtime, Snapshot};
+use crate::wire::{Runtime, Snapshot, sum};
 
 /// Its height in rows.
 pub(super) const ROWS: u16 = 4;
@@ -64,7 +64,7 @@ fn lines(app: &App, last: &Snapshot) -> Vec<Line<'static>> {
 fn fibers(last: &Snapshot, runtime: &Runtime) -> String {
     let mut text = format!(
         "{} fibers started, {} fresh, {} in the injector",
-        count(last.workers.iter().map(|worker| worker.started).sum()),
+        count(sum(last.workers.iter().map(|worker| worker.started))),
         count(runtime.pressure),
         count(runtime.injected),
     );
@@ -76,7 +76,8 @@ fn fibers(last: &Snapshot, runtime: &Runtime) -> String {
         text.push_str(&format!(", {} {what}", count(number)));
     }
     if let Some((bound, _)) = runtime.stall_delays_ms.last() {
-        let bound = bound.map_or("longer".to_owned(), |ms| time(ms * 1_000_000));
+        let up_to = |ms: u64| time(ms.saturating_mul(1_000_000));
+        let bound = bound.map_or("longer".to_owned(), up_to);
         text.push_str(&format!(" of up to {bound}"));
     }
     let silent = last

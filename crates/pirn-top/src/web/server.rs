@@ -1,4 +1,4 @@
-//! The server of the page: four addresses, read only.
+//! The server of the page: four addresses, read only, by GET and HEAD.
 //!
 //! | address | answer |
 //! |---|---|
@@ -50,6 +50,8 @@ struct Server {
 struct Answer {
     status: &'static str,
     kind: &'static str,
+    /// Further lines of the head, each with its end.
+    more: &'static str,
     body: Arc<[u8]>,
 }
 
@@ -98,18 +100,21 @@ fn accept(listener: &TcpListener, server: &Arc<Server>) {
 
 impl Server {
     fn converse(&self, mut stream: &TcpStream) -> io::Result<()> {
-        let head = head(stream)?;
-        let answer = self.answer(&head);
+        let request = head(stream)?;
+        let answer = self.answer(&request);
         let (status, kind, length) = (answer.status, answer.kind, answer.body.len());
+        let more = answer.more;
         let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\
              Content-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\n\
              Referrer-Policy: no-referrer\r\nCache-Control: no-store\r\n\
              Connection: close\r\n\r\n"
         );
         stream.set_write_timeout(Some(LIMIT))?;
         stream.write_all(head.as_bytes())?;
-        stream.write_all(&answer.body)?;
+        if !request.starts_with(b"HEAD ") {
+            stream.write_all(&answer.body)?;
+        }
         // A close with unread bytes would reset the connection before the client has read.
         stream.shutdown(Shutdown::Write)?;
         let until = Instant::now() + LIMIT;
@@ -128,21 +133,25 @@ impl Server {
         if !version.starts_with("HTTP/1.") {
             return text("400 Bad Request", "this server speaks HTTP 1.1 only");
         }
+        let target = without_server(target);
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         if !self.token.is_in(query) {
             let said = "the token is missing or wrong: use the URL that pirn-top printed";
             return text("403 Forbidden", said);
         }
-        if method != "GET" {
-            let said = "only GET: this server changes nothing";
-            return text("405 Method Not Allowed", said);
+        if !matches!(method, "GET" | "HEAD") {
+            let said = "only GET and HEAD: this server changes nothing";
+            return Answer {
+                more: "Allow: GET, HEAD\r\n",
+                ..text("405 Method Not Allowed", said)
+            };
         }
         let value = |name: &str| {
             let mut parts = query.split('&').filter_map(|part| part.split_once('='));
             parts.find(|(key, _)| *key == name).map(|(_, value)| value)
         };
         match path {
-            "/" => found("text/html; charset=utf-8", PAGE.as_bytes().into()),
+            "" | "/" => found("text/html; charset=utf-8", PAGE.as_bytes().into()),
             "/about" => {
                 found("application/json", self.source.about().into_bytes().into())
             }
@@ -156,6 +165,18 @@ impl Server {
             },
             _ => text("404 Not Found", "there is no such page"),
         }
+    }
+}
+
+/// Returns the path and the query of a target, which may be a whole URL, as for a proxy (RFC 9112,
+/// section 3.2.2).
+fn without_server(target: &str) -> &str {
+    match target.split_once("://") {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => {
+            let server = rest.find(['/', '?']).unwrap_or(rest.len());
+            &rest[server..]
+        }
+        _ => target,
     }
 }
 
@@ -203,6 +224,7 @@ fn found(kind: &'static str, body: Arc<[u8]>) -> Answer {
     Answer {
         status: "200 OK",
         kind,
+        more: "",
         body,
     }
 }
@@ -219,6 +241,7 @@ fn text(status: &'static str, said: &str) -> Answer {
     Answer {
         status,
         kind: "text/plain; charset=utf-8",
+        more: "",
         body: said.as_bytes().into(),
     }
 }

@@ -225,12 +225,17 @@ impl Snapshot {
     /// Returns the number of started fibers that the answer does not describe.
     #[must_use]
     pub fn left_out(&self) -> u64 {
-        self.workers.iter().map(|worker| worker.left_out).sum()
+        sum(self.workers.iter().map(|worker| worker.left_out))
     }
 
     /// Returns the number of all started fibers.
     #[must_use]
     pub fn counted(&self) -> u64 {
-        self.tallies.iter().map(|tally| tally.fibers).sum()
+        sum(self.tallies.iter().map(|tally| tally.fibers))
     }
+}
+
+/// Adds numbers of an answer, which may be any: a sum that is too large is the largest one.
+pub(crate) fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
 }

@@ -12,6 +12,7 @@ mod text;
 
 pub use client::{ask_fiber, ask_raw, ask_snapshot};
 pub use failure::{Excess, Failure, Silence};
+pub(crate) use lines::sum;
 pub use lines::{
     Counters, Fiber, FiberState, Runtime, Scale, Snapshot, SpawnLine, Tally, Worker, read,
 };

@@ -7,6 +7,7 @@ use pirn_top::tool::print;
 use pirn_top::wire::{Excess, Failure, FiberState, Snapshot, read};
 
 use crate::fixture;
+use crate::pictures::picture;
 
 fn reading(text: &str) -> Result<Snapshot, Failure> {
     read(&mut text.as_bytes())
@@ -95,6 +96,43 @@ fn what_is_printed_has_no_control_characters() {
     assert!(text.contains(r"mixed é \u{202e} evil"), "{text}");
     let bad = |c: &char| c.is_control() && *c != '\n';
     assert_eq!(text.chars().find(bad), None);
+}
+
+/// The largest numbers are shown, and so are their sums.
+// Proves: P15-screen.
+#[test]
+fn the_largest_numbers_are_shown() {
+    let most = u64::MAX;
+    let stalls = format!(r#""slow_fibers":1,"stall_delays_ms":[[{most},{most}]]"#);
+    let text = fixture::text()
+        .replace(r#""slow_fibers":1"#, &stalls)
+        .replace(
+            r#""started":4"#,
+            &format!(r#""started":{most},"left_out":{most}"#),
+        )
+        .replace(r#""started":1500"#, r#""started":1500,"left_out":1"#)
+        .replace(r#""fibers":1490"#, &format!(r#""fibers":{most}"#));
+    let mut app = App::new("/run/shop");
+    app.take_snapshot(reading(&text));
+    let mut printed = Vec::new();
+    print(&mut printed, &app).expect("written to memory");
+    let printed = String::from_utf8(printed).expect("text");
+    let longest = "213503d23h";
+    assert!(printed.contains(&format!("up to {longest}")), "{printed}");
+    for name in ["started", "left_out"] {
+        let line = format!("  {name:<20}{most:>12}\n");
+        assert!(printed.contains(&line), "{printed}");
+    }
+    let drawn = picture(&app, (200, 50));
+    let sum = "18,446,744,073,709,551,615";
+    assert!(drawn.starts_with("pirn-top shop"), "{drawn}");
+    for shown in [
+        format!("{sum} fibers started"),
+        format!("of up to {longest}"),
+        format!("{sum} not shown"),
+    ] {
+        assert!(drawn.contains(&shown), "no `{shown}` in:\n{drawn}");
+    }
 }
 
 /// A picture stays when there are no further answers, and says so; late answers are ignored.

@@ -17,7 +17,7 @@ use crate::fixture;
 const SIZES: [(u16, u16); 2] = [(80, 24), (200, 50)];
 
 /// Returns the contents of a screen of this size, line by line.
-fn picture(app: &App, (columns, rows): (u16, u16)) -> String {
+pub(crate) fn picture(app: &App, (columns, rows): (u16, u16)) -> String {
     let mut terminal =
         Terminal::new(TestBackend::new(columns, rows)).expect("a terminal");
     terminal

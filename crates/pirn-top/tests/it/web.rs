@@ -184,6 +184,31 @@ fn only_the_token_opens_the_page() {
     assert!(head.contains("cache-control: no-store"), "{head}");
 }
 
+/// Heads alone, the methods of a refusal, and targets with the name of the server.
+// Proves: P15-web.
+#[test]
+fn the_rules_of_http_are_kept() {
+    let directory = Directory::new();
+    let socket = directory.at("socket");
+    let _runtime = Shop::open(1, &socket);
+    let served = Served::start(&[text(&socket)]);
+    let (own, host) = (&served.token, served.address);
+    let about = served.get("/about");
+    let (head, body) = served.whole("HEAD", &format!("/about?{own}"));
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+    let length = format!("\r\nContent-Length: {}\r\n", about.len());
+    assert!(head.contains(&length) && body.is_empty(), "{head}{body}");
+    let (status, body) = served.ask("HEAD", "/about");
+    assert_eq!((status, &*body), (403, ""));
+    let (head, _) = served.whole("POST", &format!("/about?{own}"));
+    assert!(head.contains("\r\nAllow: GET, HEAD\r\n"), "{head}");
+    for scheme in ["http", "HTTP"] {
+        let whole = served.get(&format!("{scheme}://{host}/about"));
+        assert_eq!(whole, about);
+    }
+    assert_eq!(served.get(&format!("http://{host}")), served.get("/"));
+}
+
 /// Clients that send nothing, too much, or nonsense delay no other, and do no harm.
 // Proves: P15-web.
 #[test]
