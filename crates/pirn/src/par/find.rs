@@ -8,8 +8,8 @@ use super::{Split, scope};
 /// Returns an item of `items` for which `wanted` is true, if there is one.
 ///
 /// Of those found it is the first by position, which need not be the first of all. Once
-/// one is found, no worker begins a further piece of items. A piece has at most 4,096 items, or
-/// fewer than two [grains](Split::grain) if that is more.
+/// one is found, no worker begins a further piece of items. A piece has at most 4,096
+/// items, or fewer than two [grains](Split::grain) if that is more.
 ///
 /// # Complexity
 /// Like [`for_each`](super::for_each) if there is none; else the items that all workers

@@ -55,7 +55,7 @@ fn beside_a_fiber(
     ended
 }
 
-/// Runs `wait` while a member of the group goes on. A group whose caller is interrupted already
+/// Runs `wait` while a member of the group goes on. If the caller is interrupted already, the group
 /// takes no member.
 fn beside_a_member(
     group: &TaskGroup<()>,
@@ -71,7 +71,7 @@ fn beside_a_member(
     ended
 }
 
-/// Returns what the child returns. A scope whose caller is interrupted already has no child.
+/// Returns what the child returns. If the caller is interrupted already, the scope has no child.
 fn in_a_child(call: Call) -> Option<Interrupt> {
     pirn::scope(|s| match s.try_spawn(call) {
         Ok(child) => shield(|| child.join()).unwrap_or_else(|_| cancel::reason()),

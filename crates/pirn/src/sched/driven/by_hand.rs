@@ -144,7 +144,7 @@ impl Worker {
     }
 }
 
-/// Drops the workers of this thread whose pools have ended on other threads.
+/// Drops the workers of this thread that have pools which have ended on other threads.
 fn put_ended_away() {
     let gone = with_workers(|workers| {
         let has_ended = |worker: &mut Box<Worker>| {
