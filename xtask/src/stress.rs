@@ -34,10 +34,7 @@ pub(crate) fn stress(options: &Options) -> Result<Tally, String> {
     };
     let how = one_at_a_time.with(options)?;
     // The time is up between two batches; with several jobs, a round as a whole keeps them all busy.
-    let batch_len = match repeat {
-        Some(_) => storms.len().max(first.len()).max(1),
-        None => how.jobs.max(1),
-    };
+    let batch_len = repeat.map_or(how.jobs, |_| storms.len()).max(1);
     let start = Instant::now();
     let mut endings: BTreeMap<String, Vec<(bool, Duration)>> = BTreeMap::new();
     let mut tally = Tally::default();
