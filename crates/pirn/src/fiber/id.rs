@@ -3,6 +3,8 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
+use super::header::Header;
+
 /// A unique identifier, within the process, of a fiber or of a plain thread that waits like one.
 ///
 /// # Examples
@@ -27,6 +29,16 @@ impl FiberId {
             .map(FiberId)
     }
 
+    /// Returns the identity of a header that a fiber uses. The upper half is 0 once in 2^32 uses.
+    pub(crate) fn of(header: &Header) -> FiberId {
+        FiberId::of_number(header.id())
+    }
+
+    /// As [`of`](FiberId::of), of its number.
+    pub(crate) fn of_number(number: u64) -> FiberId {
+        FiberId(NonZeroU64::new(number).expect("blocks are numbered from one"))
+    }
+
     pub(crate) fn number(self) -> u64 {
         self.0.get()
     }
@@ -41,5 +53,20 @@ impl fmt::Debug for FiberId {
 impl fmt::Display for FiberId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FiberId;
+
+    /// A block can be used any number of times: each of its fibers has an identity.
+    #[test]
+    fn every_use_has_an_identity() {
+        let index = 5;
+        for uses in [1, u64::from(u32::MAX), 0] {
+            let number = uses << 32 | index;
+            assert_eq!(FiberId::of_number(number).number(), number);
+        }
     }
 }

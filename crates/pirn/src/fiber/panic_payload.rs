@@ -70,7 +70,7 @@ impl Unwound {
     ) {
         if let Some(witness) = &self.witness {
             let info = PanicInfo {
-                fiber: FiberId::from_number(fiber).expect("generations start at one"),
+                fiber: FiberId::of_number(fiber),
                 name,
                 spawned_at,
                 payload: &*self.panic,

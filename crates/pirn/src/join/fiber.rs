@@ -59,7 +59,7 @@ impl Fiber {
     /// ```
     #[must_use]
     pub fn id(&self) -> FiberId {
-        FiberId::from_number(self.header().id()).expect("generations start at one")
+        FiberId::of(self.header())
     }
 
     /// Returns the name given to [`Builder::name`](crate::spawn::Builder::name).

@@ -193,7 +193,7 @@ impl FiberInfo {
     /// Returns what any thread may read of any header.
     fn known(worker: usize, header: &Header) -> FiberInfo {
         FiberInfo {
-            id: FiberId::from_number(header.id()).expect("generations start at one"),
+            id: FiberId::of(header),
             name: None,
             state: State::Running,
             reason: None,

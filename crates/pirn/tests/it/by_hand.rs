@@ -16,7 +16,7 @@ use pirn::spawn::JoinError;
 
 use crate::dispatcher::threads;
 use crate::executor_kind::runtime;
-use crate::util::{LONG, SCHEDULERS, apart, eventually};
+use crate::util::{LONG, SCHEDULERS, apart, eventually, scaled};
 
 fn by_hand() -> Runtime {
     Runtime::builder().workers(0).build().expect("a runtime")
@@ -491,4 +491,27 @@ fn a_thread_keeps_no_runtime_that_has_ended_elsewhere() {
     drop(tx);
     driver.join().unwrap();
     assert!(kept.iter().all(|kept| kept.upgrade().is_none()));
+}
+
+/// A thread that drives until its runtime is idle does not wait for fibers that others spawn at that
+/// moment: it would have to run them itself.
+// Proves: F11.
+#[test]
+fn a_wait_for_idleness_ends_amid_spawns() {
+    let runtime = by_hand();
+    let (handle, over) = (runtime.handle(), AtomicBool::new(false));
+    thread::scope(|threads| {
+        threads.spawn(|| {
+            for gap in 0..scaled(100_000) {
+                handle.spawn(|| ()).detach();
+                (0..gap % 64).for_each(|_| std::hint::spin_loop());
+            }
+            over.store(true, Ordering::SeqCst);
+        });
+        while !over.load(Ordering::SeqCst) {
+            runtime.wait_idle().unwrap();
+        }
+    });
+    runtime.wait_idle().unwrap();
+    assert_eq!(runtime.metrics().total.completed, scaled(100_000) as u64);
 }

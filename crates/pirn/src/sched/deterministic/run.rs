@@ -101,7 +101,7 @@ impl Run {
         let number = *self.numbers.entry(fiber.header().id()).or_insert(next);
         if number == next {
             let header = fiber.header();
-            let id = FiberId::from_number(header.id()).expect("generations start at one");
+            let id = FiberId::of(header);
             self.identities.push((id, (&raw const *header).addr()));
             self.steps.push(None);
         }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::fiber::current;
+use crate::fiber::state::Code;
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::deterministic::draw::elsewhere;
 use crate::sched::driven::workers::Drive;
@@ -22,6 +23,7 @@ use crate::sched::worker::enqueue::pool_of;
 use crate::sched::worker::run::Worker;
 use crate::shim::{self, Lock};
 use crate::wait::park::{park, ticket};
+use crate::wait::polling::refuse_in_poll;
 use crate::wait::{How, Reason, Spec, deadline, now};
 
 /// A time limit that is practically unlimited and that every clock can express. A year; arbitrary.
@@ -161,9 +163,9 @@ impl Pool {
     #[track_caller]
     pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
         self.refuse_in_start_hook();
-        // A thread that need not drive is not bound.
-        if self.is_by_hand() && !self.is_over_here() && self.bind() {
-            self.drive_until_idle();
+        refuse_in_poll();
+        if self.is_by_hand() && self.drive_until_idle() {
+            return How::Woken(Code::case(0));
         }
         let own = self.is_current() && current::local().fiber().is_some();
         let spec = Spec::interruptible(Reason::Idle).at(Location::caller());
@@ -174,21 +176,23 @@ impl Pool {
         }
     }
 
-    /// Returns whether no fiber is left, or the caller is interrupted.
-    fn is_over_here(&self) -> bool {
-        self.live() == 0 || deadline::pending().is_some()
-    }
-
-    /// Drives until no fiber is left, or the caller is interrupted.
-    fn drive_until_idle(self: &Arc<Self>) {
-        let is_over = || self.is_over_here();
+    /// Drives until no fiber is left; returns true then. It does not look again: a fiber that is
+    /// spawned from outside after that would wait for the next drive. Returns false if the caller is
+    /// interrupted, or may not drive. A thread that need not drive is not bound.
+    fn drive_until_idle(self: &Arc<Self>) -> bool {
+        let is_interrupted = || deadline::pending().is_some();
+        let is_over = || self.live() == 0 || is_interrupted();
         while !is_over() {
+            if !self.bind() {
+                return false;
+            }
             let limit = deadline::in_force().map(|_| {
                 let look = now() + LOOK;
                 deadline::nearest().map_or(look, |limit| look.min(limit.get().at()))
             });
             self.drive(Drive::Until(&is_over, limit));
         }
+        !is_interrupted()
     }
 
     /// True if the caller runs on one of this pool's threads.
