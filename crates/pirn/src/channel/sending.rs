@@ -154,18 +154,19 @@ impl<T> Pipe<T> {
         self.reclaim_batch(&mut state);
         let mut displaced = None;
         let offer = match state.offer(value) {
-            // Its buffer has values that dropped receives returned, if any.
-            Offer::Full(value) if self.capacity == 0 => {
-                displaced = Some(value);
-                Offer::Taken(Deferred::default())
-            }
             Offer::Full(value) => {
-                displaced = state.buffer.pop();
-                if displaced.is_some() {
-                    state.buffer.push(value);
-                } else {
-                    displaced = Some(value);
-                }
+                // With capacity 0 the buffer has only values that dropped receives returned.
+                let oldest = match self.capacity {
+                    0 => None,
+                    _ => state.buffer.pop(),
+                };
+                displaced = Some(match oldest {
+                    Some(oldest) => {
+                        state.buffer.push(value);
+                        oldest
+                    }
+                    None => value,
+                });
                 Offer::Taken(Deferred::default())
             }
             offer => offer,
