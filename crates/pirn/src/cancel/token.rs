@@ -255,7 +255,8 @@ impl Token {
     /// cancels it. If it has been cancelled already, calls `f` now. A panic of `f` is caught.
     ///
     /// The token and its descendants are cancelled by then. Their later callbacks wait for `f`, so
-    /// it should be short.
+    /// it should be short. Fibers and threads that the cancellation woke run beside the callbacks:
+    /// a registration that one of them drops before its turn is not called.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends, unless `f` is called now and does.

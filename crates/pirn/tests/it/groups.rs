@@ -397,15 +397,24 @@ fn a_group_is_under_the_tokens_of_its_runtimes() {
             let wait = move || {
                 let own = Token::current();
                 assert!(own == Token::current() && own != *group.token());
+                let called = Arc::new(AtomicUsize::new(0));
                 let count = || {
-                    let calls = Arc::clone(&calls);
-                    move || _ = calls.fetch_add(1, Ordering::SeqCst)
+                    let (calls, called) = (Arc::clone(&calls), Arc::clone(&called));
+                    move || {
+                        calls.fetch_add(1, Ordering::SeqCst);
+                        called.fetch_add(1, Ordering::SeqCst);
+                    }
                 };
                 let _outer = own.on_cancel(count());
                 pirn::scope(|_| {
                     let _inner = Token::current().on_cancel(count());
                     begun.fetch_add(1, Ordering::SeqCst);
                     Token::current().wait();
+                    // A cancel wakes its waiters before it calls: this fiber may run between them,
+                    // and the end of a registration takes its callback back.
+                    while called.load(Ordering::SeqCst) < 2 {
+                        pirn::yield_now();
+                    }
                 });
                 assert!(own.is_cancelled());
             };
