@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::base::{is_quiet, others};
+use crate::base::{is_quiet, mix, others};
 use crate::case::{Case, Kind};
 use crate::child::Job;
 use crate::gzip;
@@ -76,9 +76,8 @@ pub fn run(plan: &Plan, programs: &Programs, progress: impl Fn(&str)) -> Results
                 ));
             }
             results.note_others(at, others);
-            for turn in 0..plan.peers.len() {
-                let peer = (turn + repetition) % plan.peers.len();
-                if plan.peers[peer].fits(case) && results.cells[at][peer].wants_more() {
+            for peer in turns(plan, case, repetition) {
+                if results.cells[at][peer].wants_more() {
                     let answer = one(plan, programs, case, plan.peers[peer]);
                     results.cells[at][peer].add(answer);
                 }
@@ -86,6 +85,16 @@ pub fn run(plan: &Plan, programs: &Programs, progress: impl Fn(&str)) -> Results
         }
     }
     results
+}
+
+/// Returns the peers of `case` in the order of this repetition, a shuffled one: no peer always runs
+/// behind the same other one, which may leave dirty pages or a processor that slept.
+fn turns(plan: &Plan, case: &Case, repetition: usize) -> Vec<usize> {
+    let mut peers: Vec<usize> = (0..plan.peers.len())
+        .filter(|peer| plan.peers[*peer].fits(case))
+        .collect();
+    peers.sort_by_key(|peer| mix((repetition as u64) << 32 | *peer as u64));
+    peers
 }
 
 fn floors(programs: &Programs) -> Answer {
