@@ -560,8 +560,25 @@ impl Campaign {
 
     /// Makes the run of a trace.
     fn follow(&self, body: &Body, trace: &Trace) -> Option<Failure> {
-        let ran = self.once(body, trace, Also::Nothing);
-        let verdict = ran.verdict?;
+        let followed = Arc::new(AtomicUsize::new(0));
+        let ran = run_in(&mut None, body, || {
+            let replay = Replay::new(trace).counting(&followed);
+            self.plan(Box::new(replay), trace.seed)
+        });
+        let Some(verdict) = ran.verdict else {
+            // ORDERING: Relaxed: the run has ended.
+            let (count, followed) =
+                (trace.deviations.len(), followed.load(Ordering::Relaxed));
+            if followed < count {
+                eprintln!(
+                    "pirn-sim: '{}': the trace '{trace}' is stale: {} of its {count} choices do \
+                     not occur, so that it passes proves nothing; find the failure anew",
+                    self.test,
+                    count - followed
+                );
+            }
+            return None;
+        };
         let failure = self.failure(1, trace.seed, verdict, ran.trace, ran.escapes);
         Some(Failure {
             is_by_seed: false,
@@ -652,7 +669,9 @@ pub struct Outcome {
     /// that repeat, shrink and explain a failure do not count.
     pub runs: u64,
     /// All schedules of [`Strategy::Exhaustive`] have run, and each did what its choices decided: the
-    /// test depends on nothing else.
+    /// test depends on nothing else. False if there were calls of files,
+    /// sockets or `blocking`, or wakes by other threads, and if a fiber had operations in a poll, or
+    /// while it unwound, where no other fiber can run.
     pub complete: bool,
     /// The first failure.
     pub failure: Option<Failure>,

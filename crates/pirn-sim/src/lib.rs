@@ -46,6 +46,8 @@
 //! * [`OnceLock::get`](pirn::sync::OnceLock::get) and
 //!   [`Once::is_completed`](pirn::sync::Once::is_completed) are no choices either: put [`point`]
 //!   before them.
+//! * A fiber polls a future, and unwinds, in one step: no other fiber runs between the operations in
+//!   one poll. A search in which there are such operations does not claim to be complete.
 //! * A search without a bound takes one order of operations on different objects, also of those
 //!   that a [`history`] records around them. For a history, give it a bound.
 //! * The body runs many times in one process. What it leaves in statics is there in the next run,

@@ -144,7 +144,7 @@ impl<'a> Series<'a> {
         Made {
             runs: failure.as_ref().map_or(taken, Failure::run),
             complete: complete.into_inner()
-                && !search.is_some_and(|search| search.strays()),
+                && !search.is_some_and(|search| search.misses()),
             failure,
             sometimes,
         }
@@ -215,6 +215,9 @@ impl<'a> Series<'a> {
             }
             let Some(search) = &self.search else { continue };
             let known = search.strays();
+            if ran.escapes.any() {
+                search.note_escape();
+            }
             if !search.advance() {
                 // ORDERING: Relaxed: a search has one job.
                 self.complete.store(true, Ordering::Relaxed);

@@ -88,7 +88,7 @@ impl fmt::Display for ParseTraceError {
         write!(
             f,
             "no trace: '{}'; expected 1:SEED:PART,... with the seed in hexadecimal, and parts \
-             FIBER.N>FIBER or FIBER.N?CASE",
+             FIBER.N>FIBER or FIBER.N?CASE, N from 1",
             self.0
         )
     }
@@ -141,7 +141,7 @@ fn deviation(text: &str) -> Option<Deviation> {
     let name = Name {
         of,
         after: after.parse().ok()?,
-        nth: nth.parse().ok()?,
+        nth: nth.parse().ok().filter(|nth| *nth > 0)?,
     };
     let taken: u32 = taken.parse().ok()?;
     let taken = match of {

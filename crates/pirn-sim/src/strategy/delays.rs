@@ -20,6 +20,8 @@ pub(super) struct Delays {
 
 impl Delays {
     pub(super) fn new(mut rng: Rng, most: u32, expected: u64) -> Delays {
+        // More than the expected choices would only repeat places.
+        let most = u64::from(most).min(expected);
         let mut delays: Vec<_> = (0..most).map(|_| rng.u64(..expected.max(1))).collect();
         delays.sort_unstable_by(|a, b| b.cmp(a));
         Delays {

@@ -68,6 +68,9 @@ struct Search {
     /// A run did not repeat the path so far: something besides the choices decides, and schedules
     /// may be left out.
     strays: bool,
+    /// A choice was put off, or something besides the choices happened: there are schedules without
+    /// a path.
+    misses: bool,
 }
 
 #[derive(Debug)]
@@ -76,6 +79,8 @@ struct Choice {
     taken: usize,
     /// Numbers of fibers, or indexes of the ready cases of a select.
     options: Vec<u32>,
+    /// Of these the options were made: the ready fibers, or all ready cases.
+    of: Vec<u32>,
     /// An option but the first counts as a preemption.
     costs: bool,
     /// It is of a select.
@@ -98,6 +103,7 @@ impl Exhaustive {
             ready: Vec::new(),
             repeats: false,
             strays: false,
+            misses: false,
         })))
     }
 
@@ -105,6 +111,18 @@ impl Exhaustive {
     pub(crate) fn strays(&self) -> bool {
         let search = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         search.strays
+    }
+
+    /// Notes that something besides the choices happened.
+    pub(crate) fn note_escape(&self) {
+        let mut search = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        search.misses = true;
+    }
+
+    /// Returns true if there are schedules that no path has.
+    pub(crate) fn misses(&self) -> bool {
+        let search = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        search.strays || search.misses
     }
 
     /// Returns true if independent steps are not run in each order.
@@ -196,6 +214,7 @@ impl Search {
         self.path.push(Choice {
             taken: 0,
             options,
+            of: choice.ready.to_vec(),
             costs: choice.can_continue,
             is_case: false,
             asleep,
@@ -217,7 +236,8 @@ impl Choose for Exhaustive {
         search.depth += 1;
         // A program that is not deterministic may have other fibers than before.
         let index = choice.ready.iter().position(|it| *it == number);
-        search.strays |= index.is_none();
+        search.strays |= taken.is_case || taken.of != choice.ready;
+        search.misses |= choice.put_off;
         let index = index.unwrap_or_else(|| canonical(choice));
         search.names.run(choice.ready[index]);
         search.step = choice.fibers.step(index);
@@ -234,6 +254,7 @@ impl Choose for Exhaustive {
             search.path.push(Choice {
                 taken: 0,
                 options: [first].into_iter().chain(others).collect(),
+                of: (0..count as u32).collect(),
                 costs: true,
                 is_case: true,
                 asleep: Vec::new(),
@@ -242,7 +263,7 @@ impl Choose for Exhaustive {
         }
         let taken = &search.path[search.depth];
         let number = taken.options[taken.taken] as usize;
-        search.strays |= number >= count;
+        search.strays |= !taken.is_case || taken.of.len() != count;
         search.depth += 1;
         Some(number)
     }

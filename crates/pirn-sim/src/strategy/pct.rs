@@ -25,8 +25,9 @@ pub(super) struct Pct {
 impl Pct {
     /// A bug of `depth` orders, in a run of about `expected` choices.
     pub(super) fn new(mut rng: Rng, depth: u32, expected: u64) -> Pct {
-        let mut changes: Vec<_> =
-            (1..depth).map(|_| rng.u64(..expected.max(1))).collect();
+        // More than the expected choices would only repeat places.
+        let most = u64::from(depth.saturating_sub(1)).min(expected);
+        let mut changes: Vec<_> = (0..most).map(|_| rng.u64(..expected.max(1))).collect();
         changes.sort_unstable_by(|a, b| b.cmp(a));
         Pct {
             rng,

@@ -7,6 +7,7 @@
 mod cases;
 mod corpus;
 mod diagram;
+mod effects;
 mod ends;
 mod escapes;
 mod found;

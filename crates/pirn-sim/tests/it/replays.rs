@@ -168,6 +168,32 @@ fn outcomes_if_asked() {
     }
 }
 
+/// A trace of which choices do not occur, and which passes, proves nothing: that is said.
+// Proves: U4.
+#[test]
+fn a_stale_trace_that_passes_is_reported() {
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args(["--exact", "replays::passes_if_asked", "--ignored"]);
+    child
+        .arg("--nocapture")
+        .env("PIRN_SIM_TRACE", "1:0:0.1>0,9.9>9");
+    let output = child.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let expected =
+        "the trace '1:0:0.1>0,9.9>9' is stale: 1 of its 2 choices do not occur";
+    assert!(said.contains(expected), "{said}");
+    "0.0>1".parse::<Trace>().unwrap_err();
+    "1:0:0.0>1".parse::<Trace>().unwrap_err();
+    "1:0:0.1>1".parse::<Trace>().unwrap();
+}
+
+#[test]
+#[ignore = "another test asks for it"]
+fn passes_if_asked() {
+    campaign().check(|| pirn::spawn(|| ()).join().unwrap());
+}
+
 // Proves: U4.
 #[test]
 fn a_wrong_variable_is_reported() {

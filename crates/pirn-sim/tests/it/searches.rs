@@ -16,9 +16,10 @@ use pirn_sim::{Strategy, Verdict, campaign};
 type Outcomes = BTreeSet<String>;
 
 /// Returns the number of schedules, and the outcomes. A run that waits indefinitely is to end with
-/// an outcome, too: a search stops at the first failure.
+/// an outcome, too: a search stops at the first failure. `whole`: the search makes all schedules.
 fn search<R: ToString + 'static>(
     preemptions: u32,
+    whole: bool,
     body: impl Fn() -> R + Copy + Send + Sync + 'static,
 ) -> (u64, Outcomes) {
     let seen = Arc::new(std::sync::Mutex::new(Outcomes::new()));
@@ -28,7 +29,8 @@ fn search<R: ToString + 'static>(
         let result = body().to_string();
         all.lock().unwrap().insert(result);
     });
-    assert!(outcome.complete, "{:?}", outcome.failure);
+    assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+    assert_eq!(outcome.complete, whole);
     let seen = seen.lock().unwrap().clone();
     (outcome.runs, seen)
 }
@@ -38,7 +40,7 @@ fn search<R: ToString + 'static>(
 /// # Panics
 /// If not.
 fn compare<R: ToString + 'static>(body: impl Fn() -> R + Copy + Send + Sync + 'static) {
-    let (all, fewer) = same_outcomes(body);
+    let (all, fewer) = same_outcomes(true, body);
     assert!(fewer < all, "{fewer} of {all} schedules");
 }
 
@@ -48,10 +50,11 @@ fn compare<R: ToString + 'static>(body: impl Fn() -> R + Copy + Send + Sync + 's
 /// # Panics
 /// If not.
 fn same_outcomes<R: ToString + 'static>(
+    whole: bool,
     body: impl Fn() -> R + Copy + Send + Sync + 'static,
 ) -> (u64, u64) {
-    let (all, expected) = search(u32::MAX - 1, body);
-    let (fewer, found) = search(u32::MAX, body);
+    let (all, expected) = search(u32::MAX - 1, whole, body);
+    let (fewer, found) = search(u32::MAX, whole, body);
     println!("{all} schedules, {fewer} with sleep sets: {found:?}");
     assert_eq!(found, expected);
     (all, fewer)
@@ -99,7 +102,7 @@ fn two_fibers_with_locks_of_their_own() {
 // Proves: U12.
 #[test]
 fn ends_that_are_looked_at() {
-    same_outcomes(|| {
+    same_outcomes(true, || {
         let value = Arc::new(AtomicU32::new(0));
         let group = TaskGroup::new();
         for n in 1..=2 {
@@ -120,7 +123,7 @@ fn ends_that_are_looked_at() {
 // Proves: U12.
 #[test]
 fn an_attempt_beside_a_lock_that_is_held() {
-    same_outcomes(|| {
+    same_outcomes(true, || {
         let lock = Arc::new(Mutex::new(0));
         let (tx, rx) = channel::bounded(4);
         let other = Arc::clone(&lock);
@@ -143,7 +146,7 @@ fn an_attempt_beside_a_lock_that_is_held() {
 // Proves: U12.
 #[test]
 fn a_look_at_a_lock_that_is_held() {
-    same_outcomes(|| {
+    same_outcomes(true, || {
         let lock = Arc::new(Mutex::new(()));
         let count = Arc::new(AtomicU32::new(0));
         let (other, counter) = (Arc::clone(&lock), Arc::clone(&count));
@@ -165,7 +168,7 @@ fn a_look_at_a_lock_that_is_held() {
 // Proves: U12.
 #[test]
 fn an_attempt_with_a_limit() {
-    same_outcomes(|| {
+    same_outcomes(true, || {
         let lock = Arc::new(RwLock::new(0));
         let count = Arc::new(AtomicU32::new(0));
         let (other, counter) = (Arc::clone(&lock), Arc::clone(&count));
@@ -290,7 +293,7 @@ fn permits_and_the_end_of_a_channel() {
 // Proves: U12.
 #[test]
 fn operations_while_a_fiber_unwinds() {
-    same_outcomes(|| {
+    same_outcomes(false, || {
         let (tx, rx) = channel::bounded::<()>(1);
         let counts: Arc<[AtomicU32; 3]> = Arc::default();
         let counters = Arc::clone(&counts);
@@ -383,4 +386,53 @@ fn a_search_of_a_body_with_a_static_is_not_complete() {
     });
     assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
     assert!(!outcome.complete, "all schedules of {} runs", outcome.runs);
+}
+
+/// A search of a body in which other threads wake fibers, or fibers have operations in one poll,
+/// does not claim to be complete: there are schedules that it cannot make.
+// Proves: U12.
+#[test]
+fn a_search_that_cannot_make_all_schedules_is_not_complete() {
+    let bodies: [(&str, fn()); 2] = [
+        ("another thread", || {
+            let woken = pirn::spawn(|| pirn::blocking(|| ()));
+            drop(Mutex::new(()).lock());
+            woken.join().unwrap();
+        }),
+        ("a poll", || {
+            let value = Arc::new(AtomicU32::new(0));
+            let increment = |value: Arc<AtomicU32>| {
+                pirn::spawn(move || {
+                    pirn::future::block_on(async move {
+                        let before = value.load(Ordering::SeqCst);
+                        value.store(before + 1, Ordering::SeqCst);
+                    });
+                })
+            };
+            let both = [increment(Arc::clone(&value)), increment(value)];
+            both.into_iter().for_each(|fiber| fiber.join().unwrap());
+        }),
+    ];
+    for (name, body) in bodies {
+        for preemptions in [2, u32::MAX] {
+            let search = campaign().strategy(Strategy::Exhaustive { preemptions });
+            let outcome = search.explore(body);
+            assert!(outcome.failure.is_none(), "{name}: {:?}", outcome.failure);
+            assert!(!outcome.complete, "{name}: {} runs", outcome.runs);
+        }
+    }
+}
+
+/// Numbers that stand for no bound elsewhere take no memory.
+// Proves: U2.
+#[test]
+fn strategies_with_any_number_begin() {
+    for strategy in [
+        Strategy::Delays { most: u32::MAX },
+        Strategy::Pct { depth: u32::MAX },
+        Strategy::Pct { depth: 0 },
+    ] {
+        let outcome = campaign().strategy(strategy).runs(3).explore(|| ());
+        assert_eq!((outcome.runs, outcome.failure.is_none()), (3, true));
+    }
 }

@@ -273,6 +273,7 @@ impl Token {
     /// ```
     #[doc(alias = "AfterFunc")]
     pub fn on_cancel(&self, f: impl FnOnce() + Send + 'static) -> Registration {
+        point(Operation::Check, (&raw const *self.0).addr());
         match self.0.call_on(Box::new(f)) {
             Ok(key) => Registration(Some((Arc::clone(&self.0), key))),
             Err(call) => {
@@ -317,6 +318,7 @@ impl Default for Token {
 impl Drop for Registration {
     fn drop(&mut self) {
         if let Some((node, key)) = self.0.take() {
+            point(Operation::Check, (&raw const *node).addr());
             // Dropped outside the lock, because it is user code.
             drop(node.forget_call(key));
         }

@@ -496,6 +496,7 @@ impl<T> WeakReceiver<T> {
     /// assert!(weak.upgrade().is_none());
     /// ```
     pub fn upgrade(&self) -> Option<Receiver<T>> {
+        point(Operation::Look, 0);
         let channel = self.channel.upgrade()?;
         channel.revive_receiver().then(|| Receiver { channel })
     }

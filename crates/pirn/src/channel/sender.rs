@@ -550,6 +550,7 @@ impl<T> WeakSender<T> {
     /// assert!(weak.upgrade().is_none());
     /// ```
     pub fn upgrade(&self) -> Option<Sender<T>> {
+        point(Operation::Look, 0);
         let channel = self.channel.upgrade()?;
         channel.revive_sender().then(|| Sender { channel })
     }

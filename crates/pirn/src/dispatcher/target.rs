@@ -16,6 +16,7 @@ use std::sync::Arc;
 use super::active_limit::{self, ActiveLimit};
 use super::pools::{self, Owned};
 use super::queue_bound::QueueBound;
+use crate::base::choice::Operation;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::Fresh;
 use crate::runtime::{Handle, Scheduler, visit};
@@ -23,8 +24,8 @@ use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
 use crate::spawn::JoinHandle;
 use crate::spawn::Unqueued;
-use crate::wait;
 use crate::wait::polling::refuse_in_poll;
+use crate::wait::{self, point};
 
 /// A set of workers to send fibers to; a clone refers to the same set and the same bounds.
 ///
@@ -338,6 +339,9 @@ impl Dispatcher {
     where
         F: FnOnce() -> T + Send,
     {
+        if self.limit.is_some() || self.bound.is_some() {
+            point(Operation::Arrive, 0);
+        }
         let slot = match (self.pool(), &self.bound) {
             (Some(pool), Some(bound)) => Some(bound.enter(!pool.is_current())),
             _ => None,

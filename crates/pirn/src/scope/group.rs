@@ -166,6 +166,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     where
         F: FnOnce() -> T + Send,
     {
+        point(Operation::Check, 0);
         if self.members.is_cancelled() || !self.has_room() {
             return Err(SpawnError::new(f, Rejected::Cancelled));
         }
@@ -228,9 +229,8 @@ impl<T: Send + 'static> TaskGroup<T> {
     #[track_caller]
     pub fn join_next(&self) -> Result<Option<Result<T, JoinError>>, Interrupt> {
         current::refuse_in_start_hook(current::local());
-        let next = self.members.take_next(&Spec::interruptible(Reason::Group));
         consume_budget(Operation::Join, 0);
-        match next {
+        match self.members.take_next(&Spec::interruptible(Reason::Group)) {
             Err(how) => Err(how.interrupt().unwrap_or(Interrupt::Cancelled)),
             Ok(Next::None) => Ok(None),
             Ok(Next::Ended(joined)) => Ok(Some(joined.take())),
@@ -269,6 +269,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         current::refuse_in_start_hook(current::local());
+        point(Operation::Join, 0);
         let spec = Spec::interruptible(Reason::Group);
         self.members.wait(&spec).ended().map(drop)
     }
@@ -300,6 +301,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     #[track_caller]
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
         current::refuse_in_start_hook(current::local());
+        point(Operation::Join, 0);
         let spec = Spec::interruptible(Reason::Group).until(deadline_in(limit));
         self.members.wait(&spec).ended()
     }

@@ -8,8 +8,10 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use super::semaphore::{AcquireError, Permit, Semaphore};
+use crate::base::choice::Operation;
 use crate::shim::Lock;
-use crate::wait::Interrupt;
+use crate::wait::object::Nameable;
+use crate::wait::{Interrupt, point};
 
 /// A pool of at most a fixed number of objects, each lent to one user at a time: connections,
 /// buffers, compressors.
@@ -173,6 +175,7 @@ impl<T> Pool<T> {
     /// assert_eq!(pool.idle(), 1);
     /// ```
     pub fn idle(&self) -> usize {
+        point(Operation::Look, 0);
         self.idle.lock().len()
     }
 
@@ -226,6 +229,7 @@ impl<T> Drop for Pooled<'_, T> {
             // UNWIND: unwinding drops the object and returns the permit.
             reset(&mut thing);
         }
+        point(Operation::Release, self.pool.places.known_at());
         self.pool.idle.lock().push(thing);
     }
 }

@@ -124,6 +124,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.recv(), Ok(1));
     /// ```
     pub fn resubscribe(&self) -> Receiver<T> {
+        point(Operation::Receive, self.known_at());
         let at = self.row.subscribe(None);
         Receiver::new(Arc::clone(&self.row), at)
     }
@@ -320,6 +321,7 @@ impl<T: Clone> Receiver<T> {
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
+        point(Operation::Receive, self.known_at());
         let at = self.row.subscribe(Some(self.at));
         Receiver::new(Arc::clone(&self.row), at)
     }

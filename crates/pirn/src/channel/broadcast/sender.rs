@@ -311,6 +311,7 @@ impl<T> WeakSender<T> {
     /// assert!(weak.upgrade().is_none());
     /// ```
     pub fn upgrade(&self) -> Option<Sender<T>> {
+        point(Operation::Look, 0);
         let row = self.row.upgrade()?;
         row.revive_sender().then(|| Sender { row })
     }

@@ -323,6 +323,7 @@ impl<T> Receiver<T> {
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
+        point(Operation::Receive, self.known_at());
         self.board.state.lock().receivers += 1;
         Receiver::new(Arc::clone(&self.board), self.seen)
     }
