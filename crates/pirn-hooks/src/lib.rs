@@ -60,7 +60,7 @@
 //! | locks of files | `flock`, `fcntl` (`F_SETLKW`, `F_OFD_SETLKW`) | it tries again every 1 to 32 ms |
 //! | names | `getaddrinfo`, `getnameinfo` | while a thread of [`pirn::blocking`](pirn::blocking()) calls it |
 //! | moves | `sendfile`, `splice` | not at all: on sockets and pipes they fail with `EINVAL`; `std::io::copy` then reads and writes |
-//! | signals | `sigaction`, `signal` | not at all: calls in the handlers that they install do not park |
+//! | signals | `sigaction`, `signal`, `ssignal`, `sysv_signal` | not at all: calls in the handlers that they install do not park |
 //! | closing | `close`, `close_range`, `dup2`, `dup3` | not at all: they wake the fibers that wait for the descriptor |
 //!
 //! # Results

@@ -31,6 +31,8 @@ struct Progress {
     call: Call,
     /// The deadline of the call, set at its first wait. `Some(None)`: no limit.
     until: Option<Option<Instant>>,
+    /// The last attempt has moved a part.
+    has_moved: bool,
 }
 
 impl Operation {
@@ -95,7 +97,10 @@ impl Operation {
         }
         let record = record(self.fd);
         let known = progress.call.look(self.fd)?;
-        let is_empty = known.is_some_and(|known| !known.is_ready(self.interest));
+        // A write may succeed before the system reports the descriptor writable, which it does for
+        // a stream that has much room. Where a part has just gone, there was none for more.
+        let is_empty = known.is_some_and(|known| !known.is_ready(self.interest))
+            && (self.interest == Interest::Readable || progress.has_moved);
         if !is_empty || !is_blocking(self.fd) {
             let first = attempt();
             // It may have been closed meanwhile.
@@ -208,7 +213,10 @@ impl Operation {
             });
             match part {
                 Ok(0) => return Ok(moved as isize),
-                Ok(part) => moved += part as usize,
+                Ok(part) => {
+                    moved += part as usize;
+                    progress.has_moved = true;
+                }
                 Err(_) if moved > 0 => return Ok(moved as isize),
                 Err(error) => return Err(error),
             }
@@ -279,6 +287,10 @@ impl ShortWaits {
         if self.0 < MANY {
             return Ok(());
         }
-        pirn::sleep(Duration::from_millis(1)).map_err(errno_of)
+        let pause = Duration::from_millis(1);
+        match hooks::is_surely_own_process() {
+            true => pirn::sleep(pause).map_err(errno_of),
+            false => kernel::poll(&mut [], Some(pause)).map(drop),
+        }
     }
 }

@@ -340,6 +340,11 @@ fn wait_for_any(
     mut ask: impl FnMut(Option<Duration>) -> Outcome,
 ) -> Outcome {
     cancel::check().map_err(errno_of)?;
+    // Transfers on an `O_NONBLOCK` descriptor leave their yields to the next operation, such as
+    // this one; a loop of both never waits while there is data.
+    if hooks::is_spent() && hooks::is_surely_own_process() {
+        pirn::yield_now();
+    }
     let until = limit.and_then(|limit| now().checked_add(limit));
     // A signal ends an ask even if its time limit is zero.
     let mut ask = |limit| loop {
@@ -353,6 +358,10 @@ fn wait_for_any(
         return Ok(first);
     }
     if wanted.iter().all(|(fd, _)| *fd < 0) {
+        if !hooks::is_surely_own_process() {
+            let _block = function.blocks();
+            return ask(limit);
+        }
         function.count_park();
         return match pirn::sleep(limit.unwrap_or(Duration::MAX)) {
             Ok(()) => ask(Some(Duration::ZERO)),

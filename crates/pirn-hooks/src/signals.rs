@@ -1,7 +1,7 @@
 //! Calls in signal handlers do not park.
 //!
-//! A handler runs in the middle of other code, perhaps on the stack of a fiber. `sigaction` and
-//! `signal` install [`run_handler`] in its place, which marks the thread while the handler runs. A
+//! A handler runs in the middle of other code, perhaps on the stack of a fiber. `sigaction`, `signal`
+//! and their kin install [`run_handler`] in its place, which marks the thread while the handler runs. A
 //! handler that leaves by `siglongjmp` leaves the mark: then no call of that thread parks any more.
 
 use std::cell::Cell;
@@ -39,6 +39,10 @@ unsafe extern "C" {
         new: *const libc::sigaction,
         old: *mut libc::sigaction,
     ) -> c_int;
+
+    /// glibc's `signal`, by the name that this crate does not define.
+    #[link_name = "bsd_signal"]
+    fn next_signal(signal: c_int, handler: sighandler_t) -> sighandler_t;
 }
 
 /// Calls the program's handler of the signal.
@@ -105,10 +109,58 @@ pub(crate) unsafe extern "C" fn sigaction(
     done
 }
 
+/// Installs a handler for which system calls are restarted, unless `siginterrupt` has decided
+/// otherwise.
+///
 /// # Safety
 /// As libc's.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn signal(
+    signal: c_int,
+    handler: sighandler_t,
+) -> sighandler_t {
+    let Some(slot) = usize::try_from(signal).ok().and_then(|at| HANDLERS.get(at)) else {
+        // SAFETY: the caller's promise.
+        return unsafe { next_signal(signal, handler) };
+    };
+    let before = slot.load(Ordering::Relaxed);
+    let ours = run_handler as *const () as sighandler_t;
+    let installed = match is_function(handler) {
+        true => {
+            slot.store(handler, Ordering::Release);
+            ours
+        }
+        false => handler,
+    };
+    // SAFETY: the caller's promise.
+    match unsafe { next_signal(signal, installed) } {
+        libc::SIG_ERR => {
+            slot.store(before, Ordering::Release);
+            libc::SIG_ERR
+        }
+        old if old == ours => before,
+        old => old,
+    }
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn ssignal(
+    number: c_int,
+    handler: sighandler_t,
+) -> sighandler_t {
+    // SAFETY: the caller's promise.
+    unsafe { signal(number, handler) }
+}
+
+/// Installs a handler for one signal, which interrupts system calls. `<signal.h>` calls it in place
+/// of `signal` in strict ISO C.
+///
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __sysv_signal(
     signal: c_int,
     handler: sighandler_t,
 ) -> sighandler_t {
@@ -119,11 +171,22 @@ pub(crate) unsafe extern "C" fn signal(
     // SAFETY: plain data of C.
     let mut new: libc::sigaction = unsafe { mem::zeroed() };
     new.sa_sigaction = handler;
-    new.sa_flags = libc::SA_RESTART;
+    new.sa_flags = libc::SA_RESETHAND | libc::SA_NODEFER;
     let mut old = new;
     // SAFETY: two actions.
     match unsafe { sigaction(signal, &raw const new, &raw mut old) } {
         0 => old.sa_sigaction,
         _ => libc::SIG_ERR,
     }
+}
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn sysv_signal(
+    signal: c_int,
+    handler: sighandler_t,
+) -> sighandler_t {
+    // SAFETY: the caller's promise.
+    unsafe { __sysv_signal(signal, handler) }
 }

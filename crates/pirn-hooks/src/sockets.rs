@@ -248,7 +248,8 @@ pub(crate) unsafe extern "C" fn accept4(
     Function::Accept.count_call();
     let operation = Operation::reads(Function::Accept, fd);
     answer_int(operation.run(|| {
-        if !is_blocking(fd) {
+        // The system refuses other flags at once.
+        if !is_blocking(fd) || flags & !(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK) != 0 {
             return kernel();
         }
         let _alone = ACCEPTING.lock().unwrap_or_else(PoisonError::into_inner);

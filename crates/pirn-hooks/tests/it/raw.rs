@@ -379,6 +379,28 @@ pub(crate) fn accept(fd: RawFd) -> io::Result<usize> {
         .map(|()| 0)
 }
 
+/// Accepts a connection, of which the address is not asked for.
+pub(crate) fn accept_with(fd: &impl AsRawFd, flags: c_int) -> io::Result<usize> {
+    let (address, size) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: no address is written.
+    checked(unsafe { libc::accept4(fd.as_raw_fd(), address, size, flags) } as isize)
+}
+
+/// Polls no descriptor in a child process, made by the system call; returns how that has ended.
+pub(crate) fn polls_in_a_child(millis: c_int) -> io::Result<c_int> {
+    // SAFETY: the child calls functions that are safe in a signal handler, and ends.
+    let child = unsafe { libc::syscall(libc::SYS_fork) } as libc::pid_t;
+    if child == 0 {
+        let _ = poll(&[], millis);
+        // SAFETY: no destructors.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    // SAFETY: the status is writable.
+    let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    checked(ended as isize).map(|_| status)
+}
+
 fn owned(fd: c_int) -> OwnedFd {
     assert!(fd >= 0, "{}", io::Error::last_os_error());
     // SAFETY: the number was just opened.

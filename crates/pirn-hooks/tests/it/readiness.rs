@@ -3,11 +3,14 @@
 use std::env;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, IntoRawFd};
+use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use libc::c_int;
+use pirn::cancel::Token;
 use pirn::runtime::Builder;
 use pirn::{sleep, spawn};
 use pirn_hooks::within;
@@ -255,5 +258,51 @@ fn more_than_five_hundred_poll_one_descriptor() {
             .for_each(|one| assert_eq!(one.join().unwrap(), 1));
         let early = raw::poll(&both[1..], 1).unwrap();
         assert_eq!(early.0, 0);
+    });
+}
+
+/// A loop of `poll` and a receive that does not wait, as libraries of clients have it, yields.
+// Proves: T4.
+#[test]
+fn a_loop_of_polls_and_receives_yields() {
+    const SIZE: usize = 50_000;
+    on_one_worker(|| {
+        let (mut to, from) = UnixStream::pair().unwrap();
+        to.write_all(&[1; SIZE]).unwrap();
+        raw::set_nonblocking(&from, true).unwrap();
+        let turns = Arc::new(AtomicUsize::new(0));
+        let (counts, over) = (Arc::clone(&turns), Token::new());
+        let end = over.clone();
+        let other = spawn(move || {
+            while !end.is_cancelled() {
+                counts.fetch_add(1, Ordering::Relaxed);
+                pirn::yield_now();
+            }
+        });
+        for _ in 0..SIZE {
+            let wanted = [(from.as_raw_fd(), libc::POLLIN)];
+            assert_eq!(raw::poll(&wanted, -1).unwrap().0, 1);
+            assert_eq!(raw::recv(&from, &mut [0], 0).unwrap(), 1);
+        }
+        let turns = turns.load(Ordering::Relaxed);
+        over.cancel();
+        other.join().unwrap();
+        assert!(turns >= SIZE / 1_000, "{turns} turns of another fiber");
+    });
+}
+
+/// In a child that no function of libc has made, `poll` without descriptors blocks: it runs no
+/// fibers of the parent.
+// Proves: T5.
+#[test]
+fn a_child_by_a_system_call_runs_no_fiber() {
+    on_one_worker(|| {
+        let (mut from, to) = io::pipe().unwrap();
+        let other = spawn(move || within(|| raw::write(&to, &[1]).unwrap()));
+        assert_eq!(raw::polls_in_a_child(10).unwrap(), 0);
+        assert_eq!(other.join().unwrap(), 1);
+        let mut came = Vec::new();
+        from.read_to_end(&mut came).unwrap();
+        assert_eq!(came, [1], "one byte of the fiber in each process");
     });
 }

@@ -170,3 +170,80 @@ fn signal_returns_the_handler_before() {
     // SAFETY: no signal has this number.
     assert_eq!(unsafe { libc::signal(1_000, handler) }, libc::SIG_ERR);
 }
+
+unsafe extern "C" {
+    fn sysv_signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
+    fn ssignal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
+    fn siginterrupt(signal: c_int, interrupts: c_int) -> c_int;
+}
+
+static SLEPT: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn sleep_and_count(_: c_int) {
+    raw::usleep(1_000);
+    SLEPT.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Nor does a handler that another function than `sigaction` has installed.
+// Proves: T9.
+#[test]
+fn handlers_of_the_other_functions_do_not_park() {
+    on_one_worker(|| {
+        let handler = sleep_and_count as *const () as libc::sighandler_t;
+        for install in [sysv_signal, ssignal, libc::signal] {
+            SLEPT.store(0, Ordering::Relaxed);
+            // SAFETY: the handler only sleeps and counts.
+            let before = unsafe { install(libc::SIGUSR2, handler) };
+            assert_eq!(before, libc::SIG_DFL);
+            let other = pirn::spawn(|| ());
+            // SAFETY: a handler is installed.
+            assert_eq!(unsafe { libc::raise(libc::SIGUSR2) }, 0);
+            assert_eq!(SLEPT.load(Ordering::Relaxed), 1);
+            assert!(!other.is_finished());
+            other.join().unwrap();
+            // SAFETY: as above. That of `sysv_signal` was for one signal.
+            let last = unsafe { install(libc::SIGUSR2, libc::SIG_DFL) };
+            assert!([handler, libc::SIG_DFL].contains(&last));
+        }
+        // SAFETY: no handler is installed.
+        let refused = unsafe { libc::signal(libc::SIGUSR2, libc::SIG_ERR) };
+        assert_eq!(refused, libc::SIG_ERR);
+    });
+}
+
+/// What `siginterrupt` has decided holds for a handler of `signal`, also on a plain thread.
+// Proves: T9.
+#[test]
+fn siginterrupt_holds_for_handlers_of_signal() {
+    let handler = nothing as *const () as libc::sighandler_t;
+    // SAFETY: no pointers.
+    assert_eq!(unsafe { siginterrupt(libc::SIGUSR2, 1) }, 0);
+    // SAFETY: the handler does nothing.
+    unsafe { libc::signal(libc::SIGUSR2, handler) };
+    let (from, to) = std::io::pipe().unwrap();
+    // SAFETY: no arguments.
+    let reader = unsafe { libc::pthread_self() };
+    let over = AtomicBool::new(false);
+    let read = thread::scope(|threads| {
+        threads.spawn(|| {
+            for _ in 0..500 {
+                if over.load(Ordering::Relaxed) {
+                    return;
+                }
+                thread::sleep(Duration::from_millis(10));
+                // SAFETY: the reader outlives this scope, and a handler is installed.
+                assert_eq!(unsafe { libc::pthread_kill(reader, libc::SIGUSR2) }, 0);
+            }
+            // Ends a read that goes on.
+            raw::write(&to, &[1]).unwrap();
+        });
+        let read = raw::read(&from, &mut [0]);
+        over.store(true, Ordering::Relaxed);
+        read
+    });
+    // SAFETY: no pointers.
+    assert_eq!(unsafe { siginterrupt(libc::SIGUSR2, 0) }, 0);
+    // SAFETY: no handler.
+    unsafe { libc::signal(libc::SIGUSR2, libc::SIG_DFL) };
+    assert_eq!(read.unwrap_err().kind(), std::io::ErrorKind::Interrupted);
+}

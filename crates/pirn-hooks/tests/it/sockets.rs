@@ -256,3 +256,16 @@ fn many_messages_are_sent_and_received_by_one_call() {
         assert_eq!(sender.join().unwrap(), MESSAGES);
     });
 }
+
+/// Flags that the system does not know are refused before a client comes.
+// Proves: T2.
+#[test]
+fn an_accept_with_unknown_flags_fails_at_once() {
+    on_one_worker(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let limit = Duration::from_secs(5);
+        let accepted = pirn::timeout(limit, || raw::accept_with(&listener, 1));
+        let error = accepted.unwrap().unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
+    });
+}

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use pirn::spawn;
 use pirn_hooks::within;
@@ -97,7 +99,7 @@ fn the_lock_of_a_description_is_waited_for() {
         let cut = spawn({
             let third = fs::File::create(&path).unwrap();
             move || {
-                let limit = std::time::Duration::from_millis(10);
+                let limit = Duration::from_millis(10);
                 let lock = || within(|| raw::lock_description(&third));
                 let mut ended = None;
                 let _ = pirn::timeout(limit, || ended = Some(lock()));
@@ -135,5 +137,31 @@ fn copies_of_std_park() {
         assert_eq!(second.join().unwrap(), SIZE as u64);
         assert!(came == vec![7; SIZE]);
         fs::remove_file(&path).unwrap();
+    });
+}
+
+/// A stream that the system does not report writable, as it has little room, takes a small write at
+/// once.
+// Proves: T3.
+#[test]
+fn a_write_uses_what_room_there_is() {
+    on_one_worker(|| {
+        let (to, from) = UnixStream::pair().unwrap();
+        raw::set_nonblocking(&to, true).unwrap();
+        let mut sent = 0;
+        while let Ok(moved) = raw::write(&to, &[1; 1_000]) {
+            sent += moved;
+        }
+        raw::set_nonblocking(&to, false).unwrap();
+        let is_writable = || raw::poll(&[(to.as_raw_fd(), libc::POLLOUT)], 10).unwrap().0;
+        assert_eq!(is_writable(), 0);
+        let mut came = 0;
+        while came < sent / 2 {
+            came += raw::read(&from, &mut [0; 1_000]).unwrap();
+        }
+        assert_eq!(is_writable(), 0, "it is writable before that");
+        let limit = Duration::from_secs(5);
+        let written = pirn::timeout(limit, || raw::write(&to, b"x"));
+        assert_eq!(written.unwrap().unwrap(), 1);
     });
 }
