@@ -93,6 +93,10 @@
 //!    payload again (`resume_unwind`, a join's or a scope's panic), `panicking` is wrong on that
 //!    thread from then on.
 //! 9. A failed allocation ends the process, as in `std`.
+//! 10. A child of `fork` has none of the threads of its parent's runtimes, nor those for files and
+//!     timers of plain threads: calls there may wait indefinitely, also in a runtime that it
+//!     creates, unless the parent has not used this crate before. Programs that become daemons fork
+//!     first; others use [`process::Command`](process).
 //!
 //! # If you know another library
 //!

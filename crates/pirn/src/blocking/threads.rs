@@ -7,8 +7,8 @@
 //! file. So files have their own threads ([`FILES`]), which wait for the system only.
 //!
 //! Invariants:
-//! * G1. A job is queued once, run once, and lives until its caller has been woken, which is the
-//!   last access to it.
+//! * G1. A job is queued once, run once, and lives until `done` is stored, which is the last access
+//!   to it: its caller may go on from then on. The ticket that wakes the caller is copied before.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -159,11 +159,11 @@ where
 /// Runs a job and stores its result.
 ///
 /// # Safety
-/// `job` points to a job of these types that no other code accesses until its waiter is woken.
+/// `job` points to a job of these types that no other code accesses until it is done.
 unsafe fn run<F: FnOnce() -> T, T>(job: NonNull<()>) {
-    // SAFETY: G1: alive until the caller is woken, below.
+    // SAFETY: G1: alive until it is done, below.
     let job = unsafe { job.cast::<Job<F, T>>().as_ref() };
-    // SAFETY: G1: one party runs it, and the caller reads it only after it was woken.
+    // SAFETY: G1: one party runs it, and the caller reads it only when it is done.
     let f = unsafe { (*job.closure.get()).take() }.expect("a job is run once");
     let result = catch_unwind(AssertUnwindSafe(f));
     // SAFETY: as above.

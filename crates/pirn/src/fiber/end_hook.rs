@@ -16,7 +16,8 @@ pub(crate) struct EndHook {
 /// A caller passes the `data` of the hook that it took the table from, while the fiber has that
 /// hook (H2). Each installer of a hook says why its `data` is there until then.
 pub(crate) struct EndTable {
-    /// Called once, on the stack of the fiber that has ended, after its joiners were woken.
+    /// Called once, by the party that owns the fiber at its end, after its joiners were woken: the
+    /// fiber itself, or the one that refuses it.
     pub(crate) ended: unsafe fn(data: *const (), fiber: FiberPtr, ending: Ending),
     /// A panic that is kept in the payload (`keeps_panic`) will not be joined: its handle has
     /// been dropped after the end.

@@ -374,7 +374,8 @@ fn wake_more_joiners(header: &Header) {
 fn notify_scope(fiber: FiberPtr, ending: Ending) {
     let header = fiber.header();
     if let Some(EndHook { table, data }) = header.on_end() {
-        // SAFETY: the scope or group that set the hook waits until this call has counted the fiber.
+        // SAFETY: the scope that set the hook waits until this call has counted the fiber. For a
+        // group `data` is a counted reference, which this call consumes.
         unsafe { (table.ended)(data, fiber, ending) };
     }
 }

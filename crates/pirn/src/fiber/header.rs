@@ -30,6 +30,7 @@ use std::ops::Deref;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU8;
 
 use super::cancel::scope::{CurrentScope, RegionRef};
 use super::cancel::token::Node;
@@ -114,7 +115,8 @@ pub(crate) struct Header {
     payload: Payload,
     /// The name of its state; in debug builds. Owner.
     pub(crate) life: Life,
-    /// Boolean flags of the fiber and its current wait. Owner, then the handle (H5).
+    /// Boolean flags of the fiber and its current wait. The owner writes them; the handle reads one,
+    /// maybe while the owner still writes others (see `Flags::bits`).
     pub(crate) flags: Flags,
     /// How its spawn line counts and places it (`sched::placement::lines`); 0 if it does not, and
     /// after its end. The spawner, then the owner.
@@ -166,7 +168,7 @@ struct Payload {
 
 /// Eight fiber flags packed into one byte, to keep the header small.
 #[derive(Debug)]
-pub(crate) struct Flags(Cell<u8>);
+pub(crate) struct Flags(AtomicU8);
 
 impl Flags {
     const TICKET_EXPOSED: u8 = 1;
@@ -180,56 +182,70 @@ impl Flags {
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     const BLOCKS_IN_LIBC: u8 = 128;
 
+    #[inline(always)]
+    fn bits(&self) -> u8 {
+        // ORDERING: Relaxed: the bits pass to a new owner with the fiber (H2). The handle reads one
+        // after the end that does not change any more, while a waker that the ended fiber calls
+        // may begin a wait and write others.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn set_bits(&self, bits: u8) {
+        // ORDERING: Relaxed: as in `bits`; one party writes at a time.
+        self.0.store(bits, Ordering::Relaxed);
+    }
+
     /// Returns whether a panic stays in the payload for the scope to raise, even without a joiner.
     #[inline(always)]
     pub(crate) fn keeps_panic(&self) -> bool {
-        self.0.get() & Flags::KEEPS_PANIC != 0
+        self.bits() & Flags::KEEPS_PANIC != 0
     }
 
     #[inline]
     pub(crate) fn set_keeps_panic(&self) {
-        self.0.set(self.0.get() | Flags::KEEPS_PANIC);
+        self.set_bits(self.bits() | Flags::KEEPS_PANIC);
     }
 
     /// Returns whether its closure is run even if it is cancelled before that: another party needs
     /// the result.
     #[inline(always)]
     pub(crate) fn must_run(&self) -> bool {
-        self.0.get() & Flags::MUST_RUN != 0
+        self.bits() & Flags::MUST_RUN != 0
     }
 
     pub(crate) fn set_must_run(&self, obliged: bool) {
-        let rest = self.0.get() & !Flags::MUST_RUN;
-        self.0.set(rest | (u8::from(obliged) * Flags::MUST_RUN));
+        let rest = self.bits() & !Flags::MUST_RUN;
+        self.set_bits(rest | (u8::from(obliged) * Flags::MUST_RUN));
     }
 
     /// Returns whether user code has the ticket of the present epoch.
     #[inline(always)]
     pub(crate) fn is_ticket_exposed(&self) -> bool {
-        self.0.get() & Flags::TICKET_EXPOSED != 0
+        self.bits() & Flags::TICKET_EXPOSED != 0
     }
 
     pub(crate) fn set_ticket_exposed(&self, lent: bool) {
-        let rest = self.0.get() & !Flags::TICKET_EXPOSED;
-        self.0.set(rest | (u8::from(lent) * Flags::TICKET_EXPOSED));
+        let rest = self.bits() & !Flags::TICKET_EXPOSED;
+        self.set_bits(rest | (u8::from(lent) * Flags::TICKET_EXPOSED));
     }
 
     /// Returns whether polls run on the fiber's present stack: that has a size of its own, or is
     /// the one for polls.
     #[inline(always)]
     pub(crate) fn polls_where_it_is(&self) -> bool {
-        self.0.get() & (Flags::OWN_SIZE | Flags::ON_POLL_STACK) != 0
+        self.bits() & (Flags::OWN_SIZE | Flags::ON_POLL_STACK) != 0
     }
 
     /// Returns whether the fiber is in the middle of a poll, and not on its own stack.
     pub(crate) fn is_on_poll_stack(&self) -> bool {
-        self.0.get() & Flags::ON_POLL_STACK != 0
+        self.bits() & Flags::ON_POLL_STACK != 0
     }
 
     #[inline(always)]
     pub(crate) fn set_on_poll_stack(&self, aside: bool) {
-        let rest = self.0.get() & !Flags::ON_POLL_STACK;
-        self.0.set(rest | (u8::from(aside) * Flags::ON_POLL_STACK));
+        let rest = self.bits() & !Flags::ON_POLL_STACK;
+        self.set_bits(rest | (u8::from(aside) * Flags::ON_POLL_STACK));
     }
 
     /// Returns whether calls of libc park the fiber in place of its thread (`pirn-hooks`), if its
@@ -237,7 +253,7 @@ impl Flags {
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     #[inline(always)]
     pub(crate) fn parks_in_libc(&self) -> Option<bool> {
-        match self.0.get() & (Flags::PARKS_IN_LIBC | Flags::BLOCKS_IN_LIBC) {
+        match self.bits() & (Flags::PARKS_IN_LIBC | Flags::BLOCKS_IN_LIBC) {
             0 => None,
             flags => Some(flags & Flags::PARKS_IN_LIBC != 0),
         }
@@ -245,8 +261,8 @@ impl Flags {
 
     #[cfg(all(target_os = "linux", not(pirn_modelled)))]
     pub(crate) fn set_parks_in_libc(&self, parks: Option<bool>) {
-        let rest = self.0.get() & !(Flags::PARKS_IN_LIBC | Flags::BLOCKS_IN_LIBC);
-        self.0.set(match parks {
+        let rest = self.bits() & !(Flags::PARKS_IN_LIBC | Flags::BLOCKS_IN_LIBC);
+        self.set_bits(match parks {
             None => rest,
             Some(true) => rest | Flags::PARKS_IN_LIBC,
             Some(false) => rest | Flags::BLOCKS_IN_LIBC,
@@ -256,13 +272,13 @@ impl Flags {
     /// Records that the wait has ended before the fiber had parked, or while a visitor held it;
     /// where fibers may migrate.
     pub(crate) fn set_claimed_early(&self) {
-        self.0.set(self.0.get() | Flags::CLAIMED_EARLY);
+        self.set_bits(self.bits() | Flags::CLAIMED_EARLY);
     }
 
     /// Returns whether [`set_claimed_early`](Self::set_claimed_early) was called, and resets it.
     pub(crate) fn take_claimed_early(&self) -> bool {
-        let flags = self.0.get();
-        self.0.set(flags & !Flags::CLAIMED_EARLY);
+        let flags = self.bits();
+        self.set_bits(flags & !Flags::CLAIMED_EARLY);
         flags & Flags::CLAIMED_EARLY != 0
     }
 }
@@ -387,7 +403,7 @@ impl Header {
                 class,
                 outcome: Cell::new(Outcome::Pending),
             },
-            flags: Flags(Cell::new(0)),
+            flags: Flags(AtomicU8::new(0)),
             placement: Cell::new(0),
             life: Life::new(),
             spans: Spans::new(),
@@ -423,7 +439,7 @@ impl Header {
             .store(ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
         self.spawn.label.set(None);
         self.payload.outcome.set(Outcome::Pending);
-        self.flags.0.set(0);
+        self.flags.set_bits(0);
         self.code.region.set(CurrentScope::NONE);
     }
 
@@ -655,7 +671,7 @@ impl Header {
     /// Sets the name and stack size of the fiber. Before it is published.
     pub(crate) fn set_label(&self, label: Label) {
         if label.stack_size.is_some() {
-            self.flags.0.set(self.flags.0.get() | Flags::OWN_SIZE);
+            self.flags.set_bits(self.flags.bits() | Flags::OWN_SIZE);
         }
         self.spawn
             .label

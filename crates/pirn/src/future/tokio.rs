@@ -137,11 +137,17 @@ pub fn enter<T>(f: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Returns the tokio runtime of the caller's runtime, else the one that the thread is in.
+/// Returns the tokio runtime of the caller's runtime, else the one that the thread is in, else that
+/// of the default runtime: a dispatcher has none.
 #[track_caller]
 fn known() -> Handle {
-    let given = runtime::Handle::try_current().and_then(|handle| handle.tokio().cloned());
-    match given.or_else(|| Handle::try_current().ok()) {
+    let of = |handle: runtime::Handle| handle.tokio().cloned();
+    let default = || runtime::Handle::existing_default().and_then(of);
+    let given = runtime::Handle::try_current().and_then(of);
+    match given
+        .or_else(|| Handle::try_current().ok())
+        .or_else(default)
+    {
         Some(handle) => handle,
         None => panic!(
             "no tokio runtime here: build the runtime of this fiber, or install the default one, \

@@ -103,7 +103,8 @@ pub fn stdin() -> Stdin {
 /// text of one `write!` or `writeln!` is written as a whole, without text of other fibers in
 /// between.
 ///
-/// Each call is handed to another thread; [`fs`](crate::fs) has the cost.
+/// Each call is handed to another thread; [`fs`](crate::fs) has the cost. That thread takes the lock
+/// of [`std::io::Stdout::lock`]: a fiber that has this lock itself waits indefinitely.
 ///
 /// # Cancellation
 /// A write is an interruption point until the stream accepts data. An interrupted write has written

@@ -318,7 +318,8 @@ impl TcpStream {
     /// Sets how long unsent data is kept when the connection is closed. With `Some` of zero the
     /// data is discarded and the other end sees a reset. `None` leaves it to the system. With any
     /// other limit, dropping the last handle blocks the thread while unsent data is left, for so
-    /// long at most: drop it in [`blocking`](crate::blocking()).
+    /// long at most: drop it in [`blocking`](crate::blocking()). The system counts seconds: a part
+    /// of one is rounded up.
     ///
     /// # Errors
     /// Returns the operating system's error.
@@ -344,7 +345,14 @@ impl TcpStream {
     /// ```
     #[doc(alias = "SO_LINGER")]
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
-        SockRef::from(self.socket.inner()).set_linger(linger)
+        // A limit that was cut to 0 seconds would discard the data.
+        let whole = |limit: Duration| {
+            let seconds = limit
+                .as_secs()
+                .saturating_add(u64::from(limit.subsec_nanos() > 0));
+            Duration::from_secs(seconds.min(i32::MAX as u64))
+        };
+        SockRef::from(self.socket.inner()).set_linger(linger.map(whole))
     }
 }
 

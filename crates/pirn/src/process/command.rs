@@ -9,6 +9,7 @@ use std::process;
 use super::{Child, ExitStatus, Output, Stdio, orphans};
 use crate::base::choice::Operation;
 use crate::cancel::shield;
+use crate::sys::with_children_unpinned;
 use crate::wait::begin;
 
 /// A program to start, with its arguments and environment, like [`std::process::Command`].
@@ -296,7 +297,8 @@ impl Command {
         orphans::look_after();
         // `std` panics if what it waits for is interrupted, and leaves the child behind. That can
         // be where `pirn-hooks` parks the call.
-        let child = shield(|| self.command.spawn()).and_then(Child::new)?;
+        let spawn = || with_children_unpinned(|| self.command.spawn());
+        let child = shield(spawn).and_then(Child::new)?;
         Ok(match self.kill_on_drop {
             true => child.killed_on_drop(),
             false => child,

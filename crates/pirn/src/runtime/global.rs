@@ -117,6 +117,12 @@ impl Handle {
     pub(crate) fn process_default() -> Handle {
         handle()
     }
+
+    /// Returns the default runtime's handle, if that has been created.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn existing_default() -> Option<Handle> {
+        DEFAULT.lock().as_ref().map(Runtime::handle)
+    }
 }
 
 impl Builder {

@@ -1,6 +1,8 @@
 //! The processors on which a thread may run.
 
 use std::cell::RefCell;
+#[cfg(target_os = "linux")]
+use std::thread;
 
 #[cfg(target_os = "linux")]
 use super::calls;
@@ -36,6 +38,30 @@ pub(crate) fn unpinned(
         drop(processors);
         f();
     }
+}
+
+/// Runs `f`, which starts a process that would inherit the one processor of a pinned thread: it may
+/// use those that the thread might before.
+pub(crate) fn with_children_unpinned<R>(f: impl FnOnce() -> R) -> R {
+    #[cfg(target_os = "linux")]
+    {
+        let processors = before();
+        if !processors.is_empty() {
+            let thread = thread::current().id();
+            let own = calls::sched_getaffinity();
+            let _ = calls::sched_setaffinity(&processors);
+            // UNWIND: only this thread's one processor would be lost.
+            let result = f();
+            // A call that has parked a free fiber may return on another thread, with its own.
+            if let Ok(own) = own
+                && thread == thread::current().id()
+            {
+                let _ = calls::sched_setaffinity(&own);
+            }
+            return result;
+        }
+    }
+    f()
 }
 
 /// None at the end of the thread either.

@@ -38,7 +38,7 @@ mod threads;
 
 #[cfg(all(unix, not(pirn_modelled)))]
 pub(crate) use accepted::{AcceptFailure, accept_failure};
-pub(crate) use affinity::{allowed_processors, pin, unpinned};
+pub(crate) use affinity::{allowed_processors, pin, unpinned, with_children_unpinned};
 pub(crate) use cached::{Cached, Rest, may_be_cached, read_cached};
 pub(crate) use call_names::{call_name, is_futex};
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]

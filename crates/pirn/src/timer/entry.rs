@@ -9,8 +9,8 @@
 //! # Invariants
 //! * E1. While a timer is armed it neither moves nor is dropped; the caller of `arm` guarantees
 //!   that.
-//! * E2. Every access is through a shared reference, and by the wheel's own thread: the
-//!   fields are cells.
+//! * E2. Every access is through a shared reference, and by the party that has the wheel to itself:
+//!   its own thread, or the holder of the lock of a shared wheel. The fields are cells.
 
 use std::cell::Cell;
 use std::fmt;

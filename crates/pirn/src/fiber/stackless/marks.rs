@@ -67,8 +67,9 @@ pub(crate) fn end(header: &Header) {
 
 fn notify_scope(header: &Header, stackless: bool, wakes: &mut Vec<Wake>) {
     if let Some(EndHook { table, data }) = header.on_end() {
-        // SAFETY: the scope or group that set the hook waits for the fiber's end. The fiber is
-        // fresh and on the list; the caller holds the lock of the list.
+        // SAFETY: `data` is there until the fiber's end: the scope that set the hook waits for that,
+        // and for a group it is a counted reference. The fiber is fresh and on the list; the caller
+        // holds the lock of the list.
         unsafe { (table.set_stackless)(data, stackless, wakes) };
     }
 }

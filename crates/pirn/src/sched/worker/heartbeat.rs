@@ -100,6 +100,8 @@ pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
     let taken = worker.pool.stack_waiters.take(|waiting| waiting == fiber);
     if let Some(fiber) = taken {
         entry::refuse(fiber);
+        // Destructors of its locals may have waited: the caller may be on another worker.
+        let worker = Worker::here(current::local());
         // It runs at its join, as a part of its owner.
         worker.remote().counters.started.increment();
         worker.remote().counters.completed.increment();

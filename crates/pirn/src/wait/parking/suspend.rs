@@ -107,7 +107,8 @@ fn under_timer(home: &dyn Schedule, ticket: Ticket, spec: &Spec, leave: impl FnO
     // SAFETY: on the thread that runs the fiber; the timer stays in this frame until disarmed.
     let wheel = unsafe { home.arm(timer, clock::nanos(deadline)) };
     leave();
-    // SAFETY: a settled fiber is still on the worker that armed the timer.
+    // SAFETY: a settled or pinned fiber is still on the worker that armed the timer. For a free one
+    // `wheel` is that worker's shared one, which is used under its lock.
     unsafe { home.disarm(timer, wheel) };
 }
 
