@@ -27,7 +27,10 @@ fn switches() -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for task in fs::read_dir("/proc/self/task").expect("is there").flatten() {
         let id = task.file_name().to_string_lossy().into_owned();
-        let status = fs::read_to_string(task.path().join("status")).expect("a thread");
+        // A thread may have ended meanwhile.
+        let Ok(status) = fs::read_to_string(task.path().join("status")) else {
+            continue;
+        };
         let number =
             |line: &str| line.rsplit(char::is_whitespace).next()?.parse::<u64>().ok();
         let counts = status.lines().filter(|line| line.contains("ctxt_switches"));

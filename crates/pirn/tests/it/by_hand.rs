@@ -87,11 +87,11 @@ fn what_waits_goes_on_later() {
     let runtime = by_hand();
     let (tx, rx) = channel::bounded::<u32>(0);
     let waits = runtime.spawn(move || rx.recv().unwrap());
-    let sleeps = runtime.spawn(|| pirn::sleep(Duration::from_millis(30)).is_ok());
+    let sleeps = runtime.spawn(|| pirn::sleep(Duration::from_secs(1)).is_ok());
     let start = Instant::now();
     runtime.run_until_idle();
     assert!(!waits.is_finished() && !sleeps.is_finished());
-    assert!(start.elapsed() < Duration::from_millis(30) || cfg!(pirn_tsan));
+    assert!(start.elapsed() < Duration::from_secs(1));
     let sender = thread::spawn(move || tx.send(5).unwrap());
     eventually("the value comes", || {
         runtime.run_until_idle();

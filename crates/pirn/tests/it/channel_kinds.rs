@@ -12,7 +12,7 @@ use pirn::channel::{
 use pirn::time::now;
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone};
-use crate::util::scaled;
+use crate::util::{LONG, scaled};
 
 const SHORT: Duration = Duration::from_millis(20);
 
@@ -171,10 +171,12 @@ fn time_sends_once_again_and_again_or_never() {
     for executor in EXECUTOR_KINDS {
         let mut jobs = Jobs::new();
         jobs.add(|| {
-            let start = Instant::now();
-            let rx = after(SHORT);
+            let rx = after(LONG);
             assert_eq!((rx.len(), rx.capacity()), (0, Some(1)));
             assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
+
+            let start = Instant::now();
+            let rx = after(SHORT);
             assert!(rx.recv().unwrap() >= start + SHORT);
             assert!(start.elapsed() >= SHORT);
             assert_eq!(rx.recv_timeout(SHORT), Err(RecvTimeoutError::Timeout));

@@ -161,7 +161,8 @@ fn a_thousand_dispatchers_leave_nothing() {
         (0..100).for_each(round);
         let (before, memory, maps) = (threads(), resident(), mappings());
         (0..scaled(1_000)).for_each(round);
-        assert_eq!(threads(), before);
+        // A thread that has been joined may be listed for a moment.
+        eventually("the threads are gone", || threads() <= before);
         assert!(
             mappings() <= maps + 16,
             "{maps} mappings became {}",

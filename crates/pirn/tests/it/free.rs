@@ -13,7 +13,7 @@ use pirn::runtime::{Builder, Scheduler};
 use pirn::sync::Event;
 use pirn::{Runtime, channel, time};
 
-use crate::util::{LONG, SCHEDULERS, compute_until, eventually, scaled};
+use crate::util::{LONG, SCHEDULERS, SLACK, compute_until, eventually, scaled};
 
 pub(crate) fn builder(workers: usize) -> Builder {
     let builder = Runtime::builder().workers(workers);
@@ -365,20 +365,26 @@ fn reports_amid_a_storm() {
     for workers in [1, 2, 4] {
         let runtime = free(workers, Scheduler::WorkStealing);
         let over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::new(AtomicBool::new(false));
         let (handle, done) = (runtime.handle(), Arc::clone(&over));
+        let sees = Arc::clone(&seen);
         let asker = thread::spawn(move || {
-            let mut parked = 0;
-            while !done.load(Ordering::SeqCst) || parked == 0 {
+            while !done.load(Ordering::SeqCst) {
                 for fiber in handle.fibers() {
                     if fiber.state == State::Parked {
                         assert!(fiber.reason.is_some());
-                        parked += 1;
+                        sees.store(true, Ordering::SeqCst);
                     }
                 }
             }
         });
         let (tx, rx) = channel::bounded::<usize>(0);
-        let stays = runtime.spawn(|| time::sleep(Duration::from_millis(200)).unwrap());
+        let stays = runtime.spawn(move || {
+            time::sleep(Duration::from_millis(200)).unwrap();
+            while !seen.load(Ordering::SeqCst) {
+                time::sleep(Duration::from_millis(1)).unwrap();
+            }
+        });
         let fibers: Vec<_> = (0..20)
             .map(|number| {
                 let (tx, rx) = (tx.clone(), rx.clone());
@@ -469,7 +475,9 @@ fn shutdown_reaches_those_behind_a_stuck_worker() {
             compute_until("it is stopped", || theirs.load(Ordering::SeqCst));
         }));
         eventually("it computes", || started.load(Ordering::SeqCst));
-        let left = runtime.shutdown(Duration::from_millis(500)).unwrap_err();
+        let left = runtime
+            .shutdown(Duration::from_millis(500) * SLACK.min(8))
+            .unwrap_err();
         assert_eq!(left.fibers().len(), 1, "{left}");
         for fiber in waiting {
             assert!(fiber.join().unwrap());

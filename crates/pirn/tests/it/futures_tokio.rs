@@ -7,15 +7,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::channel;
+use pirn::dispatcher::Dispatcher;
 use pirn::future::tokio::{compat, enter};
 use pirn::future::{block_on, wait};
+use pirn::runtime::shutdown_default;
 use pirn::{Interrupt, Runtime};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
 
 use crate::futures_fixture::block_on_thread;
-use crate::util::eventually;
+use crate::util::{LONG, apart, eventually};
 
 /// A runtime of tokio's, and a runtime of fibers that uses it.
 fn both(workers: usize) -> (tokio::runtime::Runtime, Runtime) {
@@ -264,4 +266,28 @@ fn ready_futures_yield_in_the_context() {
         wait(ready).unwrap()
     });
     assert!(other_ran);
+}
+
+/// tokio's context is that of the default runtime on the fibers of a dispatcher, which has none.
+// Proves: S10.
+#[test]
+fn dispatchers_use_the_default_runtimes_tokio() {
+    let part = || {
+        let tokio = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let builder = Runtime::builder().workers(1);
+        builder.tokio(tokio.handle().clone()).install().unwrap();
+        let nap = || tokio::time::sleep(Duration::from_millis(1));
+        let naps = || block_on(compat(async { nap().await }));
+        Dispatcher::io().run(naps);
+        Dispatcher::new(1).unwrap().run(naps);
+        shutdown_default(LONG).unwrap();
+    };
+    let name = "futures_tokio::dispatchers_use_the_default_runtimes_tokio";
+    if let Some(ended) = apart(name, &[], part) {
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
+    }
 }

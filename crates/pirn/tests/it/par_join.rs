@@ -441,27 +441,32 @@ fn in_a_poll_halves_run_in_turn() {
 // Proves: O9-cost.
 #[test]
 fn joins_leave_nothing_behind() {
-    let runtime = Runtime::builder().workers(2).build().unwrap();
-    let many = scaled(if cfg!(debug_assertions) {
-        300_000
-    } else {
-        10_000_000
-    });
-    runtime.run(|| {
-        for n in 0..many {
-            let (a, b) = join(|| n, || n + 1);
-            assert_eq!(a + 1, b);
-        }
-    });
-    let before = crate::util::resident();
-    runtime.run(|| {
-        for _ in 0..many / 1_000 {
-            fib(10);
-            join(pirn::yield_now, || ());
-        }
-    });
-    let grown = crate::util::resident().saturating_sub(before);
-    assert!(grown < 8 << 20, "{grown} bytes more");
+    let part = || {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        let many = scaled(if cfg!(debug_assertions) {
+            300_000
+        } else {
+            10_000_000
+        });
+        runtime.run(|| {
+            for n in 0..many {
+                let (a, b) = join(|| n, || n + 1);
+                assert_eq!(a + 1, b);
+            }
+        });
+        let before = crate::util::resident();
+        runtime.run(|| {
+            for _ in 0..many / 1_000 {
+                fib(10);
+                join(pirn::yield_now, || ());
+            }
+        });
+        let grown = crate::util::resident().saturating_sub(before);
+        assert!(grown < 8 << 20, "{grown} bytes more");
+    };
+    if let Some(ended) = apart("par_join::joins_leave_nothing_behind", &[], part) {
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
+    }
 }
 
 /// On one worker, without any request, no half becomes a fiber.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use pirn::Runtime;
 use pirn::dispatcher::Dispatcher;
+use pirn::process::Command;
 use pirn::runtime::Builder;
 
 use crate::util::{compute_until, eventually};
@@ -24,7 +25,7 @@ fn allowed() -> String {
 }
 
 /// Threads that are created on a pinned worker may use all processors: those for blocking calls, and
-/// those of other runtimes. So may other runtimes that pin their workers.
+/// those of other runtimes. So may child processes, and other runtimes that pin their workers.
 // Proves: E17.
 #[test]
 fn threads_of_a_pinned_worker_are_not_pinned() {
@@ -36,7 +37,15 @@ fn threads_of_a_pinned_worker_are_not_pinned() {
         let standby = Dispatcher::io().run(allowed);
         [called, other, standby]
     });
-    assert_eq!(elsewhere, [own.clone(), own.clone(), own]);
+    assert_eq!(elsewhere, [own.clone(), own.clone(), own.clone()]);
+    let [child, itself] = pinned().run(|| {
+        let mut list = Command::new("grep");
+        list.args(["Cpus_allowed_list", "/proc/self/status"]);
+        let output = list.output().unwrap();
+        [String::from_utf8(output.stdout).unwrap(), allowed()]
+    });
+    assert_eq!(child.split_once(':').unwrap().1.trim(), own, "of a child");
+    itself.parse::<usize>().expect("one processor");
     let processors = |runtime: Runtime| {
         let fibers = (0..8).map(|_| {
             runtime.spawn(|| {

@@ -9,7 +9,7 @@ use pirn::runtime::{Builder, Handle, Scheduler, Spread};
 use pirn::{JoinHandle, Runtime, channel};
 
 use crate::executor_kind::{alone, runtime};
-use crate::util::{Drops, SCHEDULERS, mappings, on_every_shape, scaled, shaped};
+use crate::util::{Drops, SCHEDULERS, apart, mappings, on_every_shape, scaled, shaped};
 
 /// Two runtimes exchange 100,000 messages; when one has ended the other keeps running.
 // Proves: A5, F10.
@@ -324,22 +324,27 @@ fn refusals_do_not_hold_up_the_end() {
 /// The memory of a runtime is released with it.
 #[test]
 fn runtimes_leave_no_mappings_behind() {
-    let one = || {
-        let runtime = runtime(2);
-        let all: Vec<_> = (0..50).map(|_| runtime.spawn(pirn::yield_now)).collect();
-        all.into_iter().for_each(|fiber| fiber.join().unwrap());
+    let part = || {
+        let one = || {
+            let runtime = runtime(2);
+            let all: Vec<_> = (0..50).map(|_| runtime.spawn(pirn::yield_now)).collect();
+            all.into_iter().for_each(|fiber| fiber.join().unwrap());
+        };
+        (0..5).for_each(|_| one());
+        // A leak shows in both halves. The allocator, or a sanitizer, may map some more in one of them.
+        let grown = [(); 2].map(|()| {
+            let before = mappings();
+            (0..25).for_each(|_| one());
+            mappings().saturating_sub(before)
+        });
+        assert!(
+            grown.iter().any(|&more| more < 10),
+            "25 runtimes left {grown:?} mappings, twice"
+        );
     };
-    (0..5).for_each(|_| one());
-    // A leak shows in both halves. The allocator, or a sanitizer, may map some more in one of them.
-    let grown = [(); 2].map(|()| {
-        let before = mappings();
-        (0..25).for_each(|_| one());
-        mappings().saturating_sub(before)
-    });
-    assert!(
-        grown.iter().any(|&more| more < 10),
-        "25 runtimes left {grown:?} mappings, twice"
-    );
+    if let Some(ended) = apart("runtimes::runtimes_leave_no_mappings_behind", &[], part) {
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
+    }
 }
 
 /// `runtime::test` gives a test a runtime of its own and waits for its remaining fibers.

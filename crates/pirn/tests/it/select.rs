@@ -166,7 +166,7 @@ fn a_select_on_both_ends_of_a_rendezvous_meets_its_like() {
                     pirn::select! {
                         recv(rx) -> value => { value.unwrap(); received += 1 }
                         send(tx, 1) -> end => { end.unwrap(); sent += 1 }
-                        after(Duration::from_millis(50)) => break,
+                        after(Duration::from_secs(1)) => break,
                     }
                 }
                 done.send((sent, received)).unwrap();

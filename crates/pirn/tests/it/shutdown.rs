@@ -100,7 +100,7 @@ fn what_does_not_end_is_reported_by_name() {
     let stubborn = stubborn.unwrap();
     let willing = runtime.spawn(park_interruptible);
     eventually("both wait", || runtime.metrics().total.fiber_parks == 2);
-    let error = runtime.shutdown(Duration::from_millis(20)).unwrap_err();
+    let error = runtime.shutdown(Duration::from_secs(1)).unwrap_err();
     assert_eq!(error.fibers().len(), 1, "{error}");
     assert_eq!(error.fibers()[0].name.as_deref(), Some("stubborn"));
     assert_eq!(error.fibers()[0].spawned_at.file(), file!());

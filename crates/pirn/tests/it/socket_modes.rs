@@ -37,6 +37,23 @@ fn at_last<T: std::fmt::Debug>(what: &str, mut call: impl FnMut() -> io::Result<
     done.expect("it has succeeded")
 }
 
+/// A part of a second of lingering does not become none, which would discard what was sent.
+// Proves: N5-X-std.
+#[test]
+fn a_short_lingering_discards_nothing() {
+    let (mut one, mut other) = connection();
+    for limit in [Duration::from_millis(500), Duration::MAX] {
+        one.set_linger(Some(limit)).unwrap();
+        let set = socket2::SockRef::from(&one).linger().unwrap();
+        assert!(set > Some(Duration::ZERO), "{limit:?} became {set:?}");
+    }
+    one.set_linger(Some(Duration::from_millis(1))).unwrap();
+    one.write_all(&[7; 1 << 16]).unwrap();
+    drop(one);
+    let mut received = Vec::new();
+    other.read_to_end(&mut received).expect("no reset");
+}
+
 /// A call of each type that would wait fails; it succeeds once there is something, although no
 /// event has been fetched; and it waits again in the other mode.
 // Proves: N5-X-std.

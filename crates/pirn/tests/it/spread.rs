@@ -316,6 +316,7 @@ fn spread_is_obeyed() {
     let started = |spread| {
         let runtime = Runtime::builder()
             .workers(2)
+            .max_threads(2)
             .spread(spread)
             .build()
             .unwrap();

@@ -84,7 +84,8 @@ fn a_report_names_the_states() {
 // Proves: C11.
 #[test]
 fn workers_have_states() {
-    let runtime = Runtime::builder().workers(2).build().unwrap();
+    let builder = Runtime::builder().workers(2).max_threads(2);
+    let runtime = builder.build().unwrap();
     let states = |runtime: &Runtime| -> Vec<WorkerState> {
         let workers = runtime.metrics().workers.into_iter();
         workers.map(|worker| worker.state).collect()

@@ -233,6 +233,7 @@ fn notify_all_wakes_all_that_wait_and_no_later_ones() {
 fn a_limited_wait_returns_how_it_ended_and_holds_the_lock() {
     for executor in EXECUTOR_KINDS {
         let (ready, changed) = (Mutex::new(false), Condvar::new());
+        let first_ended = Event::manual();
         let mut jobs = Jobs::new();
         jobs.add(|| {
             let start = now();
@@ -240,6 +241,7 @@ fn a_limited_wait_returns_how_it_ended_and_holds_the_lock() {
             assert!(waited.timed_out() && now() - start >= SHORT);
             assert!(ready.try_lock().is_none());
             drop(guard);
+            first_ended.set();
             let (guard, waited) = changed.wait_timeout_while(ready.lock(), LONG, |r| !*r);
             assert!(*guard && !waited.timed_out());
             drop(guard);
@@ -247,8 +249,9 @@ fn a_limited_wait_returns_how_it_ended_and_holds_the_lock() {
             assert!(*guard && waited.timed_out());
         });
         jobs.add(|| {
-            // Later than the first limit, so that it is not what ends that wait.
-            pirn::time::sleep(3 * SHORT).unwrap();
+            first_ended.wait().unwrap();
+            // The second wait has begun, in general.
+            pirn::time::sleep(SHORT).unwrap();
             *ready.lock() = true;
             changed.notify_one();
         });

@@ -41,11 +41,16 @@ fn a_shield_covers_what_other_fibers_run() {
     ];
     for (name, work) in works {
         let (runtime, (tx, rx)) = (runtime(2), mpsc::channel());
+        let token = runtime.handle().token();
         let fiber = runtime.spawn(move || {
             let inside = shield(|| {
                 tx.send(()).unwrap();
                 work()
             });
+            // The shutdown may come late.
+            while !token.is_cancelled() {
+                std::thread::yield_now();
+            }
             (inside, check())
         });
         rx.recv().unwrap();

@@ -1,8 +1,11 @@
 //! Waiting with primitives of the user: the contract of `Waitable`, and rules for tickets.
 
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use pirn::select::Select;
@@ -498,5 +501,49 @@ fn a_ticket_of_an_ended_thread_is_worthless() {
             std::thread::yield_now();
         }
         assert!(next.join().unwrap() >= NAP, "its first wait was cut short");
+    }
+}
+
+/// Is there at the second attempt.
+#[derive(Default)]
+struct Second(AtomicBool);
+
+impl Waitable for Second {
+    type Output = ();
+
+    fn try_complete(&self) -> Option<()> {
+        self.0.swap(true, Ordering::Relaxed).then_some(())
+    }
+
+    fn register(&self, _: Ticket) -> bool {
+        false
+    }
+
+    fn unregister(&self, _: Ticket) {}
+}
+
+/// Waits for such a one.
+struct Waits;
+
+impl Wake for Waits {
+    fn wake(self: Arc<Self>) {
+        on(&Second::default()).unwrap();
+    }
+}
+
+/// A waker that a fiber calls at its end may begin a wait, while the owner of the handle drops it.
+#[test]
+fn the_end_of_a_fiber_wakes_while_its_handle_is_dropped() {
+    let runtime = runtime(1);
+    for _ in 0..scaled(2_000) {
+        let mut fiber = runtime.spawn(pirn::yield_now);
+        let waker = Waker::from(Arc::new(Waits));
+        let polled = Pin::new(&mut fiber).poll(&mut Context::from_waker(&waker));
+        if polled.is_pending() {
+            while !fiber.is_finished() {
+                std::hint::spin_loop();
+            }
+        }
+        drop(fiber);
     }
 }

@@ -146,7 +146,8 @@ fn one_fiber_wakes_no_crowd() {
     };
     settle();
     let before = parks();
-    let rounds = scaled(50) as u64;
+    // Enough to average over.
+    let rounds = scaled(50).max(20) as u64;
     for _ in 0..rounds {
         runtime.spawn(|| ()).join().unwrap();
         settle();
