@@ -2,14 +2,15 @@
 //!
 //! Storms are tests in `crates/pirn/tests/stress`, ignored by default because each does a
 //! million operations and more. They run optimised, one after the other, in rounds: a given
-//! number (`--repeat 50`), or for a given time (`--minutes 5`), one whole round at least. The long
+//! number (`--repeat 50`), or for a given time (`--minutes 5`), one whole round at least. With several
+//! jobs, those that need the whole machine (`alone_`) still run by themselves. The long
 //! tests of `pgz`, ignored for the same reason, run in the first round only: they depend on size,
 //! not on chance.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Build, Run, cases, run};
+use crate::harness::{Build, Case, Run, cases, run};
 use crate::jobs;
 use crate::options::Options;
 use crate::tally::{Tally, seconds};
@@ -26,21 +27,22 @@ pub(crate) fn stress(options: &Options) -> Result<Tally, String> {
         cases.retain(|case| options.picks(&case.name));
     }
     let repeat: Option<usize> = options.value("repeat")?;
-    let minutes: f64 = options.value("minutes")?.unwrap_or(1.0);
-    let budget = Duration::from_secs_f64(minutes * 60.0);
+    let budget = Duration::from_secs_f64(60.0 * options.value("minutes")?.unwrap_or(1.0));
     let one_at_a_time = Run {
         jobs: 1,
         ..Run::default()
     };
     let how = one_at_a_time.with(options)?;
+    let is_alone = |it: &Case| it.name.contains("alone_");
+    let (alone, storms): (Vec<_>, Vec<_>) = storms.into_iter().partition(is_alone);
     // The time is up between two batches; with several jobs, a round as a whole keeps them all busy.
     let batch_len = repeat.map_or(how.jobs, |_| storms.len()).max(1);
     let start = Instant::now();
     let mut endings: BTreeMap<String, Vec<(bool, Duration)>> = BTreeMap::new();
     let mut tally = Tally::default();
-    let mut round = 0;
-    'rounds: while repeat.is_none_or(|n| round < n) {
-        for batch in first.chunks(batch_len).chain(storms.chunks(batch_len)) {
+    'rounds: for round in 0..repeat.unwrap_or(usize::MAX) {
+        let together = first.chunks(batch_len).chain(storms.chunks(batch_len));
+        for batch in together.chain(alone.chunks(1)) {
             if repeat.is_none() && round > 0 && start.elapsed() > budget {
                 break 'rounds;
             }
@@ -51,9 +53,8 @@ pub(crate) fn stress(options: &Options) -> Result<Tally, String> {
                 of_storm.push((ending.passed, ending.took));
             }
         }
-        round += 1;
         first.clear();
-        if storms.is_empty() {
+        if storms.is_empty() && alone.is_empty() {
             break;
         }
     }

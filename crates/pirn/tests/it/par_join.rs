@@ -12,9 +12,7 @@ use pirn::spawn::Builder;
 use pirn::sync::Mutex;
 use pirn::{Interrupt, Runtime, timeout};
 
-#[cfg(not(pirn_free))]
-use crate::util::apart;
-use crate::util::{Drops, compute_until, eventually, on_every_shape, scaled};
+use crate::util::{Drops, apart, compute_until, eventually, on_every_shape, scaled};
 
 fn fib(n: u32) -> u64 {
     if n < 2 {
