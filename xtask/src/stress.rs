@@ -2,10 +2,10 @@
 //!
 //! Storms are tests in `crates/pirn/tests/stress`, ignored by default because each does a
 //! million operations and more. They run optimised, one after the other, in rounds: a given
-//! number (`--repeat 50`), or for a given time (`--minutes 5`), one whole round at least. With several
-//! jobs, those that need the whole machine (`alone_`) still run by themselves. The long
-//! tests of `pgz`, ignored for the same reason, run in the first round only: they depend on size,
-//! not on chance.
+//! number (`--repeat 50`), or for a given time (`--minutes 5`), one whole round at least.
+//! With several jobs, those that need the whole machine (`alone_`) still run by themselves. The
+//! long tests of `pgz`, ignored for the same reason, run in the first round only: they depend on
+//! size, not on chance.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

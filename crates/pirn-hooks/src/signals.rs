@@ -1,8 +1,9 @@
 //! Calls in signal handlers do not park.
 //!
-//! A handler runs in the middle of other code, perhaps on the stack of a fiber. `sigaction`, `signal`
-//! and their kin install [`run_handler`] in its place, which marks the thread while the handler runs. A
-//! handler that leaves by `siglongjmp` leaves the mark: then no call of that thread parks any more.
+//! A handler runs in the middle of other code, perhaps on the stack of a fiber. `sigaction`,
+//! `signal`, `ssignal` and `sysv_signal` install [`run_handler`] in its place, which marks the
+//! thread while the handler runs. A handler that leaves by `siglongjmp` leaves the mark: then no
+//! call of that thread parks any more.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};

@@ -60,9 +60,8 @@ struct Search {
     turn: Option<usize>,
     /// The selects of the present run.
     names: Names,
-    /// The step of the turn that ran last, and the fibers that were ready before it.
+    /// The step of the turn that ran last.
     step: Option<Step>,
-    ready: Vec<u32>,
     /// In the present run all options of a choice were asleep: the rest repeats earlier runs.
     repeats: bool,
     /// A run did not repeat the path so far: something besides the choices decides, and schedules
@@ -100,7 +99,6 @@ impl Exhaustive {
             turn: None,
             names: Names::default(),
             step: None,
-            ready: Vec::new(),
             repeats: false,
             strays: false,
             misses: false,
@@ -177,8 +175,7 @@ impl Search {
         let Some(last) = last.filter(|_| self.preemptions == UNBOUNDED) else {
             return Vec::new();
         };
-        let ready = &self.ready;
-        let is_new = |number: &u32| !ready.contains(number);
+        let is_new = |number: &u32| !last.of.contains(number);
         let step = self.step.filter(|step| is_closed(*step));
         let continues = choice.can_continue && !choice.put_off;
         let closed = step.filter(|_| continues && !choice.ready.iter().any(is_new));
@@ -241,7 +238,6 @@ impl Choose for Exhaustive {
         let index = index.unwrap_or_else(|| canonical(choice));
         search.names.run(choice.ready[index]);
         search.step = choice.fibers.step(index);
-        search.ready = choice.ready.to_vec();
         index
     }
 

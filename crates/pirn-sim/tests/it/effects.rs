@@ -44,29 +44,17 @@ fn of_channels() {
         ("WeakSender::upgrade", || {
             let (tx, _rx) = channel::bounded::<u8>(1);
             let weak = tx.downgrade();
-            let upgrade = move |go: &dyn Fn()| {
-                go();
-                assert!(weak.upgrade().is_some());
-            };
-            beside(upgrade, || drop(tx));
+            upgrades(move || weak.upgrade().is_some(), tx);
         }),
         ("WeakReceiver::upgrade", || {
             let (_tx, rx) = channel::bounded::<u8>(1);
             let weak = rx.downgrade();
-            let upgrade = move |go: &dyn Fn()| {
-                go();
-                assert!(weak.upgrade().is_some());
-            };
-            beside(upgrade, || drop(rx));
+            upgrades(move || weak.upgrade().is_some(), rx);
         }),
         ("broadcast::WeakSender::upgrade", || {
             let (tx, _rx) = broadcast::channel::<u8>(1);
             let weak = tx.downgrade();
-            let upgrade = move |go: &dyn Fn()| {
-                go();
-                assert!(weak.upgrade().is_some());
-            };
-            beside(upgrade, || drop(tx));
+            upgrades(move || weak.upgrade().is_some(), tx);
         }),
         ("broadcast::Receiver::resubscribe", || {
             let (tx, rx) = broadcast::channel(1);
@@ -98,6 +86,15 @@ fn of_channels() {
             count_two(clone, || tx.receiver_count());
         }),
     ]);
+}
+
+/// Asserts that `upgrade` still finds an end, beside the drop of the last one.
+fn upgrades<T>(upgrade: impl FnOnce() -> bool + Send + 'static, last: T) {
+    let begins = move |go: &dyn Fn()| {
+        go();
+        assert!(upgrade());
+    };
+    beside(begins, || drop(last));
 }
 
 /// Asserts that the count is 2 after `clone` has begun, which parks in the end.

@@ -232,7 +232,9 @@ impl Builder {
     /// Sets whether each worker runs on one processor only; by default not. The n-th worker uses
     /// the n-th processor available to the thread that builds the runtime, modulo their number;
     /// additional threads continue the count. Useful where no other work runs on the machine.
-    /// Otherwise a worker may wait for its processor while another one is free.
+    /// Otherwise a worker may wait for its processor while another one is free. Threads that code on
+    /// a worker creates without this crate, and processes by [`std::process`], inherit its one
+    /// processor.
     ///
     /// # Examples
     /// ```

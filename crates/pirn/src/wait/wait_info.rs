@@ -172,6 +172,8 @@ pub(crate) unsafe fn read(header: &Header) -> Option<Seen> {
     })
 }
 
+/// # Safety
+/// NO2: `place` is a `Lock<S>`, alive.
 unsafe fn describe_locked<S: Describe>(place: NonNull<()>) -> ObjectKind {
     // SAFETY: NO2: by contract.
     let lock = unsafe { place.cast::<Lock<S>>().as_ref() };
@@ -186,6 +188,8 @@ unsafe fn describe_locked<S: Describe>(place: NonNull<()>) -> ObjectKind {
     }
 }
 
+/// # Safety
+/// `place` is a header.
 unsafe fn describe_fiber(place: NonNull<()>) -> ObjectKind {
     // SAFETY: H1: made of a pointer to a header.
     let header = unsafe { place.cast::<Header>().as_ref() };
@@ -194,6 +198,8 @@ unsafe fn describe_fiber(place: NonNull<()>) -> ObjectKind {
     }
 }
 
+/// # Safety
+/// NO2: `place` is an `S`, alive, which does not change meanwhile.
 unsafe fn describe_plain<S: Describe>(place: NonNull<()>) -> ObjectKind {
     // SAFETY: NO2: by contract.
     unsafe { place.cast::<S>().as_ref() }.describe()
