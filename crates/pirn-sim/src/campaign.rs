@@ -21,7 +21,7 @@ use crate::series::{Limits, Series};
 use crate::shrink::{Shrunk, Tried, shrink};
 use crate::strategy::Strategy;
 use crate::trace::{Also, Escapes, Replay, Sometimes, Trace};
-use crate::watchdog::{Pulse, Watchdog};
+use crate::watchdog::{Pulse, Repeat, Watchdog};
 
 /// Creates a campaign: by default 1,000 runs, or as many as begin within 10 s. The seeds count up
 /// from a random one.
@@ -154,8 +154,8 @@ impl Campaign {
     ///
     /// If a run makes no choice for so long, nothing in its runtime can end it: the fiber on its
     /// only worker loops without an operation of the library, or takes a lock of `std` that another
-    /// fiber holds. Then the fibers and the seed are printed, and the process ends with exit code
-    /// 124.
+    /// fiber holds. Then the fibers are printed, how to repeat the run, and the failure that the
+    /// campaign has found before, if any. The process ends with exit code 124.
     ///
     /// # Examples
     /// ```
@@ -358,7 +358,7 @@ impl Campaign {
     /// Returns a copy for another thread.
     pub(crate) fn another(&self) -> Campaign {
         Campaign {
-            pulse: Arc::default(),
+            pulse: Arc::new(self.pulse.another()),
             ..self.clone()
         }
     }
@@ -369,12 +369,18 @@ impl Campaign {
         Watchdog::new(test, Arc::clone(&self.pulse), self.stuck)
     }
 
+    /// Keeps a failure for the report of a later run that has no end.
+    pub(crate) fn note(&self, failed: &Failure) {
+        self.pulse.found(failed.brief());
+    }
+
     /// Repeats, shrinks and explains a failure.
     fn examine(&self, body: &Body, mut failed: Failure) -> Failure {
         if matches!(failed.verdict, Verdict::NeverMet(_)) {
             failed.repeats = true;
             return failed;
         }
+        self.note(&failed);
         let verdict = failed.verdict.clone();
         let like = |ran: &Ran| {
             let found = ran.verdict.as_ref();
@@ -407,8 +413,7 @@ impl Campaign {
             let at = format!("{}:{line}", path.display());
             let (test, place, count) = (&self.test, &at, trace.deviations.len());
             let ran = run_in(&mut runner, body, || {
-                let replay = Replay::new(&trace).counting(&followed);
-                self.plan(Box::new(replay), trace.seed)
+                self.replayed(Replay::new(&trace).counting(&followed), &trace)
             });
             if let Some(verdict) = ran.verdict {
                 let mut failure =
@@ -439,7 +444,7 @@ impl Campaign {
                     true => Also::Possible,
                     false => Also::Nothing,
                 },
-                ..self.plan(Box::new(Replay::new(shorter)), shorter.seed)
+                ..self.replayed(Replay::new(shorter), shorter)
             });
             deadlocks += u32::from(matches!(ran.verdict, Some(Verdict::Deadlock(_))));
             Tried {
@@ -562,8 +567,7 @@ impl Campaign {
     fn follow(&self, body: &Body, trace: &Trace) -> Option<Failure> {
         let followed = Arc::new(AtomicUsize::new(0));
         let ran = run_in(&mut None, body, || {
-            let replay = Replay::new(trace).counting(&followed);
-            self.plan(Box::new(replay), trace.seed)
+            self.replayed(Replay::new(trace).counting(&followed), trace)
         });
         let Some(verdict) = ran.verdict else {
             // ORDERING: Relaxed: the run has ended.
@@ -590,10 +594,19 @@ impl Campaign {
     fn once(&self, body: &Body, trace: &Trace, also: Also) -> Ran {
         run_in(&mut None, body, || Plan {
             also,
-            ..self.plan(Box::new(Replay::new(trace)), trace.seed)
+            ..self.replayed(Replay::new(trace), trace)
         })
     }
 
+    /// Returns the plan of a run that follows `trace`.
+    pub(crate) fn replayed(&self, replay: Replay, trace: &Trace) -> Plan {
+        Plan {
+            repeat: Repeat::Trace(trace.clone()),
+            ..self.plan(Box::new(replay), trace.seed)
+        }
+    }
+
+    /// Returns the plan of a run that its seed decides.
     pub(crate) fn plan(
         &self,
         strategy: Box<dyn pirn::dev::sim::Choose>,
@@ -604,8 +617,18 @@ impl Campaign {
             seed,
             most: self.choices,
             also: Also::Nothing,
+            repeat: Repeat::Seed(seed),
             pulse: Arc::clone(&self.pulse),
         }
+    }
+
+    /// Returns true if a run depends on no other one.
+    pub(crate) fn is_by_seed(&self) -> bool {
+        let learns = matches!(
+            self.strategy,
+            Strategy::Guided | Strategy::Exhaustive { .. }
+        );
+        !learns
     }
 
     pub(crate) fn failure(
@@ -629,10 +652,7 @@ impl Campaign {
             first_panic: None,
             is_minimal: false,
             needs_seed: false,
-            is_by_seed: !matches!(
-                self.strategy,
-                Strategy::Guided | Strategy::Exhaustive { .. }
-            ),
+            is_by_seed: self.is_by_seed(),
             repeats: false,
             escapes,
             corpus: self.corpus.clone(),

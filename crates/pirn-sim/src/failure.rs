@@ -9,6 +9,7 @@ use pirn::dev::sim::Property;
 use crate::diagram::Diagram;
 use crate::explain::{Explained, WAITS};
 use crate::trace::{Escapes, Of, Trace};
+use crate::watchdog::Repeat;
 
 /// Why a run has failed.
 ///
@@ -222,6 +223,15 @@ impl Failure {
     /// Returns the name of the test alone.
     pub(crate) fn name(&self) -> &str {
         &self.test
+    }
+
+    /// Describes the failure as it was found: before it is repeated, shrunk and explained.
+    pub(crate) fn brief(&self) -> String {
+        let repeat = match (self.is_by_seed, &self.line) {
+            (true, None) => Repeat::Seed(self.seed),
+            _ => Repeat::Trace(self.trace.clone()),
+        };
+        format!("{} ({repeat})", self.verdict)
     }
 
     fn title(&self) -> String {

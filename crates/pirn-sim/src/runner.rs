@@ -27,7 +27,7 @@ use crate::trace::{
     Also, Deviation, Escapes, Recorder, Recording, Sometimes, TURN, Trace,
 };
 use crate::turns::Turns;
-use crate::watchdog::Pulse;
+use crate::watchdog::{Pulse, Repeat};
 
 /// The test.
 pub(crate) type Body = Arc<dyn Fn() + Send + Sync>;
@@ -60,6 +60,7 @@ pub(crate) struct Plan {
     /// Maximum number of choices.
     pub(crate) most: u64,
     pub(crate) also: Also,
+    pub(crate) repeat: Repeat,
     pub(crate) pulse: Arc<Pulse>,
 }
 
@@ -151,7 +152,7 @@ impl Driver<'_> {
             seed: plan.seed,
             pulse: Arc::clone(&plan.pulse),
         };
-        plan.pulse.begin(plan.seed);
+        plan.pulse.begin(plan.repeat);
         IS_SILENT.set(true);
         SEED.set(plan.seed);
         FIRST.take();

@@ -22,9 +22,10 @@ use std::time::{Duration, Instant};
 
 use crate::campaign::Campaign;
 use crate::failure::Failure;
-use crate::runner::{Body, Driver, Runner, is_old};
+use crate::runner::{Body, Driver, Plan, Runner, is_old};
 use crate::strategy::{Exhaustive, Guide, Strategy};
 use crate::trace::{Replay, Sometimes};
+use crate::watchdog::Repeat;
 
 /// The runs of a campaign.
 pub(crate) struct Series<'a> {
@@ -186,7 +187,14 @@ impl<'a> Series<'a> {
                 Some(_) => self.first,
                 None => seed,
             };
-            let ran = driver.run(campaign.plan(strategy, run_seed));
+            let repeat = match self.campaign.is_by_seed() {
+                true => Repeat::Seed(seed),
+                false => Repeat::All(self.first),
+            };
+            let ran = driver.run(Plan {
+                repeat,
+                ..campaign.plan(strategy, run_seed)
+            });
             if let Some(verdict) = ran.verdict {
                 let failure =
                     campaign.failure(run, run_seed, verdict, ran.trace, ran.escapes);
@@ -198,11 +206,12 @@ impl<'a> Series<'a> {
             }
             self.add_sometimes(ran.sometimes);
             if self.search.is_none() && run.is_multiple_of(AUDITED) {
-                let strategy = match guide {
-                    Some(_) => Box::new(Replay::new(&ran.trace)),
-                    None => campaign.strategy.make(seed, self.expected),
-                };
-                let again = driver.run(campaign.plan(strategy, seed));
+                let again = driver.run(match guide {
+                    Some(_) => campaign.replayed(Replay::new(&ran.trace), &ran.trace),
+                    None => {
+                        campaign.plan(campaign.strategy.make(seed, self.expected), seed)
+                    }
+                });
                 if again.hash != ran.hash {
                     campaign.report_difference(run, again.escapes);
                 }
@@ -247,6 +256,7 @@ impl<'a> Series<'a> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let best = found.failure.as_ref();
         if best.is_none_or(|other| failure.run() < other.run()) {
+            self.campaign.note(&failure);
             found.failure = Some(failure);
         }
     }

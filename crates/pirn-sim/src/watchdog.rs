@@ -4,7 +4,7 @@
 //! operation of the library, or a lock of `std` that one fiber holds at a choice and another takes.
 //! A plain thread looks at the count of choices, and ends the process.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,22 +12,68 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::trace::Trace;
+
 /// The progress of the runs on one thread. Written by their worker, read by the watchdog.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse {
     /// Choices and runs so far.
     beats: AtomicU64,
-    /// The seed of the present run.
-    seed: AtomicU64,
     /// A run is in progress.
     is_running: AtomicBool,
+    /// How the present run is repeated.
+    repeat: Mutex<Repeat>,
+    /// The failure that the campaign has found, if any: described without another run. The threads
+    /// of a campaign share it.
+    found: Arc<Mutex<Option<String>>>,
+}
+
+/// How a run is repeated.
+#[derive(Debug, Clone)]
+pub(crate) enum Repeat {
+    /// By its seed and the same strategy.
+    Seed(u64),
+    /// It depends on the runs before it, from this seed on.
+    All(u64),
+    /// By the trace that it follows.
+    Trace(Trace),
+}
+
+impl Default for Repeat {
+    fn default() -> Repeat {
+        Repeat::Seed(0)
+    }
+}
+
+impl fmt::Display for Repeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Repeat::Seed(seed) => write!(f, "PIRN_SIM_SEED={seed} PIRN_SIM_RUNS=1"),
+            Repeat::All(first) => {
+                write!(f, "PIRN_SIM_SEED={first} with all runs of the campaign")
+            }
+            Repeat::Trace(trace) => write!(f, "PIRN_SIM_TRACE='{trace}'"),
+        }
+    }
 }
 
 impl Pulse {
+    /// Returns a pulse for another thread of the same campaign.
+    pub(crate) fn another(&self) -> Pulse {
+        Pulse {
+            found: Arc::clone(&self.found),
+            ..Pulse::default()
+        }
+    }
+
+    /// Keeps the description of a failure, for the case that a later run has no end.
+    pub(crate) fn found(&self, failure: String) {
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+    }
+
     /// A run begins.
-    pub(crate) fn begin(&self, seed: u64) {
-        // ORDERING: Relaxed: for a report only.
-        self.seed.store(seed, Ordering::Relaxed);
+    pub(crate) fn begin(&self, repeat: Repeat) {
+        *self.repeat.lock().unwrap_or_else(PoisonError::into_inner) = repeat;
         // ORDERING: Relaxed: as for the beats.
         self.is_running.store(true, Ordering::Relaxed);
         self.beat();
@@ -100,8 +146,7 @@ fn watch(test: &str, pulse: &Pulse, limit: Duration, end: &(Mutex<bool>, Condvar
         } else if since.elapsed() >= limit && !*ended {
             // One more look: the whole process may have been stopped.
             if is_suspect {
-                // ORDERING: Relaxed: see `Pulse`.
-                give_up(test, pulse.seed.load(Ordering::Relaxed), limit);
+                give_up(test, pulse, limit);
             }
             is_suspect = true;
         }
@@ -109,15 +154,23 @@ fn watch(test: &str, pulse: &Pulse, limit: Duration, end: &(Mutex<bool>, Condvar
 }
 
 /// Prints what is known of the run, and ends the process: the worker cannot be ended.
-fn give_up(test: &str, seed: u64, limit: Duration) -> ! {
+fn give_up(test: &str, pulse: &Pulse, limit: Duration) -> ! {
     let mut text = String::new();
+    let repeat = pulse.repeat.lock().unwrap_or_else(PoisonError::into_inner);
     _ = writeln!(
         text,
-        "pirn-sim: {test}: a run has not come to its next choice for {limit:?} \
-         (PIRN_SIM_SEED={seed} PIRN_SIM_RUNS=1)\n  it loops without an operation of pirn, or takes a \
-         lock of `std` that another of its fibers holds: use the locks of pirn, call \
-         `pirn_sim::point` in the loop, or raise `Campaign::stuck_limit`"
+        "pirn-sim: {test}: a run has not come to its next choice for {limit:?} ({repeat})\n  it loops \
+         without an operation of pirn, or takes a lock of `std` that another of its fibers holds: \
+         use the locks of pirn, call `pirn_sim::point` in the loop, or raise \
+         `Campaign::stuck_limit`"
     );
+    let found = pulse.found.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = &*found {
+        _ = writeln!(
+            text,
+            "  before it the campaign has found a failure, which is not shrunk: {found}"
+        );
+    }
     let mut dump = Vec::new();
     if pirn::diag::dump(&mut dump).is_ok() {
         text.push_str(&String::from_utf8_lossy(&dump));
