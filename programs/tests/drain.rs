@@ -6,7 +6,7 @@ mod peers;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::Shutdown;
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -253,6 +253,40 @@ fn a_signal_ends_what_comes_from_standard_input() {
         ended.output
     );
     drop(input);
+}
+
+/// A second signal ends it although a command runs, whether the input is open or not.
+// Proves: N7-X-drain.
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    // It ends even if the test fails.
+    let script =
+        "touch begun; for n in $(seq 6000); do [ -e go ] && exit; sleep 0.01; done";
+    for state in ["open", "closed"] {
+        let directory = directory(&format!("a_second_signal_ends_it_at_once-{state}"));
+        let mut command = drain(&["sh", "-c", script]);
+        let mut started = Program::start(command.current_dir(&directory));
+        let mut input = Some(started.input());
+        input.as_mut().unwrap().write_all(b"a\n").unwrap();
+        input = input.filter(|_| state == "open");
+        let start = Instant::now();
+        while !directory.join("begun").exists() {
+            assert!(start.elapsed() < LIMIT, "it does not begin");
+            thread::sleep(Duration::from_millis(2));
+        }
+        // A signal that comes before the first one has been noticed counts as that one.
+        let start = Instant::now();
+        while !started.has_ended() {
+            assert!(start.elapsed() < LIMIT / 2, "it goes on: {state}");
+            started.terminate();
+            thread::sleep(Duration::from_millis(10));
+        }
+        // The command has its output, too.
+        fs::write(directory.join("go"), "").unwrap();
+        let ended = started.end();
+        assert_eq!(ended.status.signal(), Some(15), "{state}: {}", ended.status);
+        drop(input);
+    }
 }
 
 // Proves: N7-X-drain.

@@ -219,6 +219,31 @@ fn a_client_that_does_not_read_costs_no_memory() {
     }
 }
 
+/// Large parts of a value are not copied for them, either.
+// Proves: N5-X-kv.
+#[test]
+fn clients_that_do_not_read_share_a_value() {
+    // More than the buffers of two sockets.
+    const LEN: usize = 16 << 20;
+    let (server, address) = serve();
+    let value = "v".repeat(LEN);
+    ask(
+        &mut connect(address),
+        &format!("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n${LEN}\r\n{value}\r\n"),
+        "+OK\r\n",
+    );
+    let _clients: Vec<_> = (0..20)
+        .map(|_| {
+            let mut client = connect(address);
+            client.write_all(b"GETRANGE k 1 -1\r\n").unwrap();
+            // The answer has begun.
+            client.peek(&mut [0]).unwrap();
+            client
+        })
+        .collect();
+    assert!(server.memory() < 64 << 20, "{} bytes", server.memory());
+}
+
 // Proves: N5-X-kv.
 #[test]
 fn what_is_promised_costs_no_memory() {

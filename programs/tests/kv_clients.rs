@@ -466,6 +466,16 @@ fn a_large_value_is_whole_though_it_is_overwritten() {
     words.extend(pairs.iter().map(|(key, _)| key.as_str()));
     let expected: Vec<_> = pairs.iter().map(|(_, value)| value.as_str()).collect();
     assert!(writer.ask(&words) == format!("(nil {})", expected.join(" ")));
+    // Large parts, and large arguments, are answered without a copy, too.
+    let (key, value) = &pairs[1];
+    let end = value.len() - 2;
+    assert!(writer.ask(&["GETRANGE", key, "1", "-2"]) == value[1..=end]);
+    assert!(
+        writer.ask(&["GETRANGE", key, "-40000", "-1"]) == value[value.len() - 40_000..]
+    );
+    assert_eq!(writer.ask(&["GETRANGE", key, "9", "10"]), "11");
+    assert!(writer.ask(&["ECHO", value]) == *value);
+    assert!(writer.ask(&["PING", value]) == *value);
 }
 
 // Proves: N5-X-kvmemory.
@@ -499,13 +509,15 @@ fn alone_a_huge_value_delays_no_other_connection() {
             (0..LEN / piece.len()).for_each(|_| client.bytes(&piece));
             client.bytes(b"\r\n");
             assert_eq!(client.answer(), "OK");
-            client.send(&["GET", "k"]);
-            let answer = LEN + format!("${LEN}\r\n\r\n").len();
-            let read = std::io::copy(
-                &mut client.0.by_ref().take(answer as u64),
-                &mut std::io::sink(),
-            );
-            assert_eq!(read.unwrap(), answer as u64);
+            for (request, len) in [("GET k", LEN), ("GETRANGE k 1 -1", LEN - 1)] {
+                client.send(&request.split(' ').collect::<Vec<_>>());
+                let answer = len + format!("${len}\r\n\r\n").len();
+                let read = std::io::copy(
+                    &mut client.0.by_ref().take(answer as u64),
+                    &mut std::io::sink(),
+                );
+                assert_eq!(read.unwrap(), answer as u64);
+            }
         }
         assert_eq!(client.line("DEL k"), "1");
         drop(until);

@@ -348,6 +348,66 @@ fn hostile_pages_are_reported() {
     );
 }
 
+/// The redirections of a link count from the link, whatever has led to its URL before. No URL is
+/// requested again for that.
+// Proves: N5-X-links.
+#[test]
+fn redirections_count_from_each_link() {
+    // How many of the two chains have been followed to their last redirection.
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    let site = Site::serve(|_, path| {
+        let links = |paths: &[&str]| -> String {
+            let links = paths.iter().map(|path| format!("<a href='{path}'>x</a>"));
+            links.collect()
+        };
+        match path {
+            "/" => ("200 OK", links(&["/a0", "/b0", "/slow"])),
+            "/slow" => {
+                let start = Instant::now();
+                while LAST.load(Ordering::SeqCst) < 2 && start.elapsed() < peers::LIMIT {
+                    thread::sleep(Duration::from_millis(10));
+                }
+                ("200 OK", links(&["/a10", "/b5"]))
+            }
+            "/end" => ("200 OK", links(&["/missing"])),
+            "/missing" => ("404 Not Found", String::new()),
+            path => {
+                let (chain, number) = path.split_at(2);
+                let next = number.parse().map_or(0, |number: usize| number + 1);
+                let target = match next {
+                    11 => "/end".to_owned(),
+                    _ => format!("{chain}{next}"),
+                };
+                LAST.fetch_add(usize::from(next == 11), Ordering::SeqCst);
+                (
+                    leaked(format!("302 Found\r\nLocation: {target}")),
+                    String::new(),
+                )
+            }
+        }
+    });
+    let ended = links(&["--rate", "1000", &site.url("/")]);
+    let url = |path: &str| site.url(path);
+    let expected = format!(
+        "{}: {}: more than 10 redirections\n\
+         {}: {}: more than 10 redirections\n\
+         {}: {}: not found (404)\n\
+         26 URLs checked, 3 of them pages of the site, 3 links broken\n",
+        url("/"),
+        url("/a0"),
+        url("/"),
+        url("/b0"),
+        url("/end"),
+        url("/missing"),
+    );
+    assert_eq!(ended.output, expected);
+    let mut paths: Vec<_> = site.requests().into_iter().map(|(path, _)| path).collect();
+    let count = paths.len();
+    paths.sort();
+    paths.dedup();
+    assert_eq!(paths.len(), count, "a page was requested twice");
+}
+
 /// A link behind the part of a page that is read is not checked, and that is an error.
 // Proves: N5-X-links.
 #[test]

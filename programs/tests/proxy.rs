@@ -7,8 +7,8 @@ mod peers;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -74,6 +74,18 @@ fn await_metric(address: SocketAddr, line: &str) {
         assert!(start.elapsed() < LIMIT, "no `{line}`: {text}");
         thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// Returns the value of a metric of this backend.
+#[track_caller]
+fn value(metrics: &str, name: &str, backend: SocketAddr) -> u64 {
+    let start = format!("proxy_backend_{name}{{backend=\"{backend}\"}} ");
+    let value = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix(start.as_str()));
+    value
+        .and_then(|value| value.parse().ok())
+        .unwrap_or_else(|| panic!("no `{start}`: {metrics}"))
 }
 
 /// Starts a server that answers each request with what `respond` returns for its head. That may
@@ -506,6 +518,111 @@ fn an_upload_that_stalls_is_ended() {
             "a connection to the server is open"
         );
         thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Connections with uploads that stall after their answers hold up neither a check nor a request.
+// Proves: N5-X-proxy.
+#[test]
+fn stalled_uploads_take_no_server_down() {
+    const UPLOADS: usize = 60;
+    // Each upload has a connection of its own: none is answered before all have come.
+    let all = Barrier::new(UPLOADS);
+    let backend = server(move |head, reader| {
+        let ok = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+        if !head.starts_with("POST ") {
+            return ok.to_owned();
+        }
+        all.wait();
+        let mut stream: &TcpStream = reader.get_ref();
+        stream.write_all(ok.as_bytes()).expect("a proxy that reads");
+        // A reset is an end, too.
+        let _ = reader.read_to_end(&mut Vec::new());
+        String::new()
+    });
+    let (_proxy, address) = proxy(&[backend], &["--every", "0.1"]);
+    let request = b"POST /a HTTP/1.1\r\nhost: here\r\ncontent-length: 1000\r\n\r\nxxx";
+    let stalled: Vec<TcpStream> = (0..UPLOADS)
+        .map(|_| {
+            let mut stream = connect(address);
+            stream.write_all(request).expect("a proxy that reads");
+            stream
+        })
+        .collect();
+    for stream in &stalled {
+        assert_eq!(answer(&mut BufReader::new(stream)).0, 200);
+    }
+    let before = metrics(address);
+    let asked = value(&before, "requests_total", backend);
+    let failed = value(&before, "failures_total", backend);
+    let start = Instant::now();
+    // When the second check from now on begins, the first one has ended.
+    let now = loop {
+        let now = metrics(address);
+        if value(&now, "requests_total", backend) >= asked + 2 {
+            break now;
+        }
+        assert!(start.elapsed() < LIMIT, "no further check: {now}");
+        thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(value(&now, "failures_total", backend), failed, "{now}");
+    assert_eq!(value(&now, "up", backend), 1, "{now}");
+    assert_eq!(ask(&connect(address), "GET", "/notes").0, 200);
+}
+
+/// A request that each server answers by closing its connection fails alone.
+// Proves: N5-X-proxy.
+#[test]
+fn a_request_that_loses_its_connection_takes_no_server_down() {
+    let closes_at_boom = || {
+        server(|head, reader| {
+            if head.starts_with("GET /boom ") {
+                let closed = reader.get_ref().shutdown(Shutdown::Both);
+                closed.expect("a connection that can be closed");
+                return String::new();
+            }
+            "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok".to_owned()
+        })
+    };
+    let backends = [closes_at_boom(), closes_at_boom()];
+    let (_proxy, address) = proxy(&backends, &["--every", "60"]);
+    for backend in backends {
+        let line = format!("proxy_backend_requests_total{{backend=\"{backend}\"}} 1");
+        await_metric(address, &line);
+    }
+    let (status, _, text) = ask(&connect(address), "GET", "/boom");
+    assert_eq!((status, text.as_str()), (502, "no server has answered\n"));
+    assert_eq!(ask(&connect(address), "GET", "/notes").0, 200);
+    for backend in backends {
+        assert_eq!(value(&metrics(address), "up", backend), 1, "{backend}");
+    }
+}
+
+/// A request of HTTP/1.0 needs no Host; the servers get one all the same. The name of a user in
+/// the target is not part of it.
+// Proves: N5-X-proxy.
+#[test]
+fn servers_get_the_host_that_is_asked() {
+    let backend = mirror();
+    let (_proxy, address) = proxy(&[backend], &[]);
+    let own = backend.to_string();
+    let user = "//me@example.com:81/";
+    let target = format!("GET http:{user} HTTP/1.1\r\nhost: here\r\n\r\n");
+    for (request, expected) in [
+        ("GET / HTTP/1.0\r\n\r\n", own.as_str()),
+        ("GET / HTTP/1.0\r\nhost: here\r\n\r\n", "here"),
+        (&target, "example.com:81"),
+    ] {
+        let (status, _, seen) = send(address, request);
+        assert_eq!(status, 200, "{request}");
+        let hosts = seen.lines().filter_map(|line| line.strip_prefix("host: "));
+        assert_eq!(hosts.collect::<Vec<_>>(), [expected], "{seen}");
+    }
+    for request in [
+        "GET / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.0\r\nhost: here\r\nhost: there\r\n\r\n",
+    ] {
+        assert_eq!(send(address, request).0, 400, "{request}");
     }
 }
 

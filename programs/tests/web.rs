@@ -15,6 +15,7 @@ use peers::{
     LIMIT, Program, await_close, await_quiet, await_refusal, connect, listening, peer,
     run, trickle,
 };
+use rustix::net::sockopt::set_socket_recv_buffer_size;
 use sha2::{Digest as _, Sha256};
 
 fn serve(args: &[&str]) -> (Program, SocketAddr) {
@@ -289,7 +290,16 @@ fn a_client_that_reads_no_answer_is_cut_off() {
 fn a_client_that_reads_no_long_answer_is_cut_off() {
     let (_server, address) = serve(&["--body", "3", "--patience", "20"]);
     let mut stream = connect(address);
-    for n in 0..150 {
+    put_names(&mut stream, 150);
+    // Three megabytes each, and all of them more than the sockets hold.
+    stream.write_all(&get("/notes").repeat(20)).unwrap();
+    // It sends, and does not read.
+    trickle(&stream, iter::repeat(b'G'));
+}
+
+/// Stores this number of empty notes with names of more than 20,000 bytes.
+fn put_names(stream: &mut TcpStream, count: usize) {
+    for n in 0..count {
         let name = format!("{n}-{}", "x".repeat(20_000));
         let put =
             format!("PUT /notes/{name} HTTP/1.1\r\nhost: here\r\ncontent-length: 0");
@@ -298,10 +308,36 @@ fn a_client_that_reads_no_long_answer_is_cut_off() {
             .unwrap();
         assert!(stream.read(&mut [0; 200]).unwrap() > 0);
     }
-    // Three megabytes each, and all of them more than the sockets hold.
-    stream.write_all(&get("/notes").repeat(20)).unwrap();
-    // It sends, and does not read.
-    trickle(&stream, iter::repeat(b'G'));
+}
+
+/// All lists of names that clients have not read take at most as many bytes as all notes may.
+// Proves: N5-X-web.
+#[test]
+fn lists_that_are_not_read_are_bounded() {
+    let (_server, address) = serve(&["--notes", "16000000", "--body", "600"]);
+    // Twelve megabytes: more than the sockets hold.
+    put_names(&mut connect(address), 600);
+    let request = "GET /notes HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n";
+    let mut stuck = connect(address);
+    set_socket_recv_buffer_size(&stuck, 32 << 10).expect("a size that can be set");
+    stuck.write_all(request.as_bytes()).unwrap();
+    let mut status = [0; 12];
+    stuck.read_exact(&mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200");
+    for _ in 0..10 {
+        let answer = converse(connect(address), request);
+        assert!(
+            answer.starts_with("HTTP/1.1 503 ") && answer.contains("retry-after: 1\r\n"),
+            "{answer:.200}"
+        );
+    }
+    // The list is whole. Then others get it, too.
+    let list = converse(stuck, "");
+    assert!(list.len() > 12_000_000, "{} bytes", list.len());
+    let start = Instant::now();
+    while !converse(connect(address), request).starts_with("HTTP/1.1 200 ") {
+        assert!(start.elapsed() < LIMIT, "the bytes are not free");
+    }
 }
 
 /// Stores a note; returns the whole answer.

@@ -144,6 +144,12 @@ impl Program {
         kib.map_or(0, |kib: usize| kib << 10)
     }
 
+    /// Returns true if it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let ended = self.child.try_wait();
+        ended.expect("a child that can be waited for").is_some()
+    }
+
     /// Waits until it has ended; returns the outcome, and the output since the last line taken.
     pub(crate) fn end(mut self) -> Ended {
         drop(self.child.stdin.take());

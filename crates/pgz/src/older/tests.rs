@@ -35,7 +35,7 @@ fn damage<T>(offset: u64, flaw: Flaw) -> Result<T, Damage> {
     Err(Damage { offset, flaw })
 }
 
-/// Codes of nine bits.
+/// Returns a file of nine-bit codes.
 fn nine_bits(flags: u8, codes: &[u16]) -> Vec<u8> {
     let mut file = vec![flags];
     let (mut bits, mut held) = (0u32, 0);
@@ -65,7 +65,7 @@ fn lzw_strings_grow_by_a_byte_a_code() {
 fn lzw_starts_anew_behind_a_clear() {
     let file = [0x90, 0, 0, 0, 0xc4];
     assert_eq!(lzw(&file), Ok(vec![0, 0]), "a clear at the end");
-    // A clear fills its group of eight codes; then 257 has to be made again.
+    // A group of eight codes ends at a clear; after it, 257 has to be defined anew.
     let mut file = nine_bits(0x90, &[97, 257, 256, 0, 0, 0, 0, 0]);
     file.truncate(1 + 9);
     file.extend_from_slice(&nine_bits(0, &[98, 257])[1..]);

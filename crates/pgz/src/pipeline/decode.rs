@@ -1,16 +1,16 @@
 //! The decode stage: from compressed bytes to pieces of data, in order.
 //!
 //! ```text
-//!          ┌──────────────── next member ◀───────────────┐
-//!  start ──▶ header ──▶ marked block, of usual size: Emit::member, whole ──▶┤
-//!                  ├──▶ any other member: Emit::bytes … Emit::close ──────▶┤
-//!                  └──▶ an older format: Emit::bytes … Emit::end ─────────▶┤
-//!                                                    zeros to the end ──▶ done
+//!              ┌─────────────────────── next member ◀───────────────────────┐
+//!  start ──▶ header ─┬─▶ marked block of usual size: Emit::member, whole ───┤
+//!                    ├─▶ any other gzip member: Emit::bytes … Emit::close ──┤
+//!                    └─▶ older or unknown format: Emit::bytes … Emit::end ──┤
+//!                                      zeros to the end of the file: done ◀─┘
 //! ```
 //!
-//! Rules of the format, as gzip has them: members may follow each other without end;
-//! zeros may follow the last one; anything else there is garbage. Beyond gzip: a series
-//! of marked blocks must end with its end record, or the file has been cut between two.
+//! Rules of the format, as gzip has them: a file has any number of members; zeros may follow the
+//! last one; anything else there is garbage. Beyond gzip: a series of marked blocks must end with
+//! its end record; without one, the file has been cut between two blocks.
 //!
 //! All data in front of a flaw is emitted before the flaw is reported.
 //!
@@ -104,8 +104,9 @@ impl From<Gone> for Stop {
 ///
 /// # Errors
 ///
-/// The first flaw of the file that this stage can detect; the emitter detects a damaged marked
-/// member.
+/// * [`Stop::Failure`]: the first flaw of the file that this stage can detect (the emitter detects
+///   a damaged marked member), or an error of the reader.
+/// * [`Stop::Gone`]: the receiver of the pieces has closed.
 pub fn decode<R: BufRead, E: Emit>(
     input: R,
     foreign: Foreign,
@@ -385,6 +386,6 @@ impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
     }
 }
 
-/// The longest marked block that is inflated in one piece; the same as the largest
-/// block size with a margin for incompressible data. Longer ones are read as a stream.
+/// The longest marked block that is inflated in one piece: the largest block size, with a margin
+/// for incompressible data. Longer ones are read as a stream.
 const WHOLE: u64 = (64 << 20) + (1 << 20);

@@ -1,9 +1,9 @@
 //! The pipelines on pirn's fibers: the executor of the tool.
 //!
 //! A job is a fiber that runs to its end on one worker and never waits. A stage is a fiber that
-//! parks on its channels. A fiber of a scope calls the "beside" work through [`pirn::blocking()`],
-//! so that a blocked write stops a thread for blocking calls and no worker. The caller's own thread
-//! does the reading; pirn's channels work from it as from a fiber.
+//! parks on its channels. A fiber of a scope runs the "beside" work by [`pirn::blocking()`], so
+//! that a write blocks a thread for blocking calls, not a worker. The caller's own thread reads;
+//! pirn's channels work on it as on a fiber.
 
 use std::fmt;
 use std::io;
@@ -25,7 +25,7 @@ pub struct Fibers {
 }
 
 impl Fibers {
-    /// Returns an executor with that many workers.
+    /// Returns an executor with `workers` workers.
     ///
     /// # Errors
     ///
@@ -108,13 +108,13 @@ impl Executor for Fibers {
     }
 }
 
-/// An ordered channel with its fibers on the pipeline's own runtime.
+/// The sending end of an ordered channel, with its fibers on the executor's runtime.
 pub struct Jobs<T> {
     runtime: Arc<Runtime>,
     work: OrderedSender<T>,
 }
 
-/// The receiving end.
+/// The receiving end of an ordered channel.
 pub struct Results<T>(Receiver<Result<T, JoinError>>);
 
 impl<T: Send + 'static> Line<T> for Jobs<T> {

@@ -3,7 +3,7 @@
 //! ```text
 //! compress    source ──▶ job per block ──▶ [window] ──▶ sink          (+ CRC combine)
 //! decompress  source ──▶ [chunks] ──▶ decode stage ──▶ [pieces] ──▶ sink  (CRC, write)
-//!                                        └─▶ job per -i member ─┘
+//!                                     └─▶ job: marked members ─┘
 //! ```
 //!
 //! `source` and `sink` are where reads and writes may block; everything between them
@@ -16,8 +16,8 @@
 //!   [`Engine::decompress`] are the two pipelines.
 //! * [`decode()`]: the decode stage alone, without any executor (for the fuzz target).
 //!
-//! When one side fails, its end of the channel closes and the other side stops at its
-//! next send; nothing is cancelled from outside, nothing is left running.
+//! When one side fails, its end of the channel closes, and the other side stops there. Nothing is
+//! cancelled from outside, and nothing is left running.
 
 mod blocks;
 mod compress;

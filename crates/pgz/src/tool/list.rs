@@ -1,6 +1,7 @@
 //! The table that `-l` prints.
 
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -63,15 +64,13 @@ impl Listing {
         }
         let (packed, plain) = (tally.packed, tally.plain);
         let ratio = ratio(plain, packed.saturating_sub(tally.framing));
-        line.push_str(&format!(
-            "{packed:19} {plain:19} {ratio} {}\n",
-            name.display()
-        ));
+        line.push_str(&format!("{packed:19} {plain:19} {ratio} "));
         self.rows += 1;
         self.packed += packed;
         self.plain += plain;
         self.framing += tally.framing;
-        print(&line)
+        // As gzip, also a name that is no text.
+        print(&[line.as_bytes(), name.as_os_str().as_bytes(), b"\n"].concat())
     }
 
     /// Prints the totals, if there were several rows.
@@ -83,7 +82,7 @@ impl Listing {
         let indent = self.verbose("                            ");
         let (packed, plain) = (self.packed, self.plain);
         let line = format!("{indent}{packed:19} {plain:19} {ratio} (totals)\n");
-        print(&line)
+        print(line.as_bytes())
     }
 
     fn verbose(&self, text: &'static str) -> &'static str {

@@ -16,7 +16,7 @@ use crate::pipeline::plain;
 pub fn main() -> ExitCode {
     match parse(std::env::args_os()) {
         Parsed::Run(options) => run(*options),
-        Parsed::Print { called, text } => match print(&text) {
+        Parsed::Print { called, text } => match print(text.as_bytes()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 end_if_unread(&error, Voice::Plain);

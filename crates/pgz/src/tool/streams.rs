@@ -32,9 +32,9 @@ fn blocking(stream: BorrowedFd<'_>) -> io::Result<File> {
     Ok(file)
 }
 
-/// Writes a text to standard output.
-pub(super) fn print(text: &str) -> io::Result<()> {
-    stdout()?.write_all(text.as_bytes())
+/// Writes to standard output.
+pub(super) fn print(bytes: &[u8]) -> io::Result<()> {
+    stdout()?.write_all(bytes)
 }
 
 /// Ends the program if `error` is a broken pipe: by `SIGPIPE` and without a message, or with the

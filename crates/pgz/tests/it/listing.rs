@@ -1,5 +1,8 @@
 //! Printed output: the table of `-l`, the lines of `-v`.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use crate::sandbox::{Sandbox, noise, text};
 
 #[test]
@@ -48,6 +51,22 @@ fn the_table_is_gzips() {
     let theirs = box_.run("gzip", &["-l"], &packed).expect(0).stdout;
     let ours = box_.run("pgz", &["-l"], &packed).expect(0).stdout;
     assert_eq!(String::from_utf8(ours), String::from_utf8(theirs));
+}
+
+#[test]
+fn the_table_has_names_that_are_not_text() {
+    let box_ = Sandbox::new();
+    let name = OsStr::from_bytes(b"\xff\xfe x");
+    std::fs::write(box_.path(name), text(1, 5000)).unwrap();
+    box_.run("gzip", &[name], b"").expect(0);
+    let packed = OsStr::from_bytes(b"\xff\xfe x.gz");
+    for option in ["-l", "-lN", "-lv"] {
+        let args = [OsStr::new(option), packed];
+        let theirs = box_.run("gzip", &args, b"").expect(0).stdout;
+        let ours = box_.pgz(&args).expect(0).stdout;
+        let shown = [&ours, &theirs].map(|it| it.escape_ascii().to_string());
+        assert_eq!(shown[0], shown[1], "{option}");
+    }
 }
 
 #[test]

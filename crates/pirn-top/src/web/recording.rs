@@ -19,6 +19,9 @@ use crate::wire::{Failure, read};
 /// The version of the format of recordings.
 const VERSION: u64 = 1;
 
+/// Maximum bytes of a line that is read. Arbitrary: a line describes one fiber, in some 300 bytes.
+const LONGEST_LINE: u64 = 16 << 20;
+
 /// Writes a recording.
 #[derive(Debug)]
 pub struct Recorder {
@@ -83,7 +86,7 @@ impl Recording {
     /// killed, or the disk was full.
     ///
     /// # Errors
-    /// The system's error, or the line that is not in the format.
+    /// The system's error, or the line that is not in the format or is too long.
     pub fn open(path: &Path) -> Result<Recording, Failure> {
         let file = File::open(path).map_err(|error| at(path, &error))?;
         let mut lines = BufReader::new(&file);
@@ -94,16 +97,20 @@ impl Recording {
         loop {
             line.clear();
             number += 1;
-            let read = lines.read_until(b'\n', &mut line);
+            let mut bounded = lines.by_ref().take(LONGEST_LINE);
+            let read = bounded.read_until(b'\n', &mut line);
             let length = read.map_err(|error| at(path, &error))? as u64;
-            if !line.ends_with(b"\n") {
-                break;
-            }
-            position += length;
             let bad = |why: &str| {
                 let path = path.display();
                 Failure::Recording(format!("{path}: line {number}: {why}"))
             };
+            if !line.ends_with(b"\n") {
+                if length == LONGEST_LINE {
+                    return Err(bad(&format!("longer than {LONGEST_LINE} bytes")));
+                }
+                break;
+            }
+            position += length;
             let head: Head =
                 serde_json::from_slice(&line).map_err(|error| bad(&error.to_string()))?;
             match (&*head.kind, begun) {

@@ -373,10 +373,15 @@ fn what_cannot_be_served_or_recorded_is_named() {
         let output = command.output().expect("it runs");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(words), "{contents}: {said}");
+        assert!(said.contains(words), "{contents:.80}: {said}");
     };
     replayed("", "it has no complete snapshot");
     replayed("mine\n", "recording: line 1: ");
+    // It is not read to its end.
+    replayed(
+        &"x".repeat(17 << 20),
+        "recording: line 1: longer than 16777216 bytes",
+    );
     replayed(
         "{\"kind\":\"end\"}\n",
         "line 1: a snapshot without a `recorded` line before it",

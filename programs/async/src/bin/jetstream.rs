@@ -187,7 +187,7 @@ fn ask<T, E: Into<anyhow::Error>>(
 
 impl Worker {
     /// Runs jobs until `stop` is cancelled. Returns true if the outcome of the last job could not be
-    /// told to the server.
+    /// told to the server, which has not answered since.
     fn serve(&self, stop: &Token) -> bool {
         let mut consumer = None;
         let mut is_untold = false;
@@ -197,10 +197,13 @@ impl Worker {
                 Ok(Some(job)) => (true, self.run(&job)),
                 Ok(None) => (false, Ok(())),
                 // A message that was on its way is delivered again.
-                Err(_) if stop.is_cancelled() => return false,
+                Err(_) if stop.is_cancelled() => return is_untold,
                 Err(error) => (false, Err(error)),
             };
-            is_untold = is_job && ended.is_err();
+            // A failure to get another job says nothing about the last one.
+            if is_job || ended.is_ok() {
+                is_untold = ended.is_err();
+            }
             if let Err(error) = ended {
                 consumer = None;
                 log(format_args!("jetstream: {error:#}"));

@@ -15,6 +15,9 @@ use crate::peers::{LIMIT, Program, directory, peer};
 
 const JOBS: u64 = 300;
 
+/// How many commands a worker runs at once.
+const AT_ONCE: usize = 8;
+
 /// A server, with a client of it.
 struct Queue {
     server: Option<Program>,
@@ -53,9 +56,15 @@ impl Queue {
 
     /// Starts a worker that gets jobs again after `claim` seconds.
     fn worker(&self, claim: &str, command: &[&str]) -> Program {
+        Program::start(&mut self.command(claim, command))
+    }
+
+    /// Returns the command that [`Queue::worker`] runs.
+    fn command(&self, claim: &str, command: &[&str]) -> Command {
         let mut worker = Command::new(env!("CARGO_BIN_EXE_jetstream"));
         worker.args([&format!("127.0.0.1:{}", self.port), "queue", claim]);
-        Program::start(worker.args(command))
+        worker.args(command);
+        worker
     }
 
     /// Adds jobs with the numbers from 0 on, once a worker has made the stream.
@@ -233,6 +242,34 @@ fn a_job_that_is_not_acknowledged_fails_its_worker() {
     await_that("it runs", || times(&done).len() == 1);
     worker.terminate();
     drop(queue.server.take());
+    assert_eq!(worker.end().status.code(), Some(1));
+}
+
+/// So it does if it has looked for other jobs in vain between the two.
+#[test]
+fn a_job_that_is_not_acknowledged_is_not_forgotten() {
+    let Some(mut queue) = Queue::start("nats-unforgotten") else {
+        return;
+    };
+    let [done, go, log] = ["done", "go", "log"].map(|name| queue.data.join(name));
+    // It ends in any case, also after a test that fails.
+    let script = format!(
+        "echo $1 $PPID >> {}; for n in $(seq 600); do test -e {} && break; sleep 0.1; done",
+        done.display(),
+        go.display()
+    );
+    let mut command = queue.command("60", &["sh", "-c", &script, "job"]);
+    let worker = Program::start(command.stderr(fs::File::create(&log).unwrap()));
+    queue.add(AT_ONCE as u64);
+    await_that("all run", || times(&done).len() == AT_ONCE);
+    drop(queue.server.take());
+    fs::write(&go, "").unwrap();
+    let count = |text: &str| fs::read_to_string(&log).unwrap().matches(text).count();
+    await_that("none is acknowledged", || count("may run again") == AT_ONCE);
+    await_that("all have looked for another job", || {
+        count("cannot open the queue") >= AT_ONCE
+    });
+    worker.terminate();
     assert_eq!(worker.end().status.code(), Some(1));
 }
 

@@ -142,7 +142,7 @@ impl fmt::Display for Worker {
 
 impl Worker {
     /// Runs jobs until `stop` is cancelled. Returns true if the outcome of the last job could not be
-    /// told to Redis.
+    /// told to Redis, which has not answered since.
     fn serve(&self, stop: &Token) -> bool {
         let mut connection = None;
         let mut is_untold = false;
@@ -153,7 +153,10 @@ impl Worker {
                 Ok(None) => (false, Ok(())),
                 Err(error) => (false, Err(error)),
             };
-            is_untold = is_job && ended.is_err();
+            // A failure to get another job says nothing about the last one.
+            if is_job || ended.is_ok() {
+                is_untold = ended.is_err();
+            }
             if let Err(error) = ended {
                 // A late reply would answer the next request.
                 connection = None;

@@ -15,6 +15,9 @@ use crate::pools::redis_server;
 
 const JOBS: usize = 300;
 
+/// How many commands a worker runs at once.
+const AT_ONCE: usize = 8;
+
 /// Three workers share the jobs. One is killed, with its jobs unfinished, one is ended by SIGTERM,
 /// and one starts late.
 #[test]
@@ -205,6 +208,36 @@ fn a_job_that_is_not_acknowledged_fails_its_worker() {
     assert_eq!(worker.end().status.code(), Some(1));
 }
 
+/// So it does if it has looked for other jobs in vain between the two.
+#[test]
+fn a_job_that_is_not_acknowledged_is_not_forgotten() {
+    let Some((server, client)) = redis_server() else {
+        return;
+    };
+    let mut redis = client.get_connection().unwrap();
+    add(&mut redis, AT_ONCE);
+    let place = directory("jobs-unforgotten");
+    let [done, go, log] = ["done", "go", "log"].map(|name| place.join(name));
+    // It ends in any case, also after a test that fails.
+    let script = format!(
+        "echo $1 >> {}; for n in $(seq 600); do test -e {} && break; sleep 0.1; done",
+        done.display(),
+        go.display()
+    );
+    let mut command = worker(&client, "60", &["sh", "-c", &script, "job"]);
+    let worker = Program::start(command.stderr(fs::File::create(&log).unwrap()));
+    await_that("all run", || times(&done).len() == AT_ONCE);
+    drop(server);
+    fs::write(&go, "").unwrap();
+    // A line for each job, then one for each look for another one.
+    await_that("all have looked", || {
+        let lines = fs::read_to_string(&log).unwrap();
+        lines.matches("the stream queue at").count() >= 3 * AT_ONCE
+    });
+    worker.terminate();
+    assert_eq!(worker.end().status.code(), Some(1));
+}
+
 fn add(redis: &mut Connection, jobs: usize) {
     for job in 0..jobs {
         let added = cmd("XADD")
@@ -217,13 +250,19 @@ fn add(redis: &mut Connection, jobs: usize) {
 
 /// Starts a worker that claims jobs after `claim` seconds.
 fn start(client: &Client, claim: &str, command: &[&str]) -> Program {
+    Program::start(&mut worker(client, claim, command))
+}
+
+/// Returns the command that [`start`] runs.
+fn worker(client: &Client, claim: &str, command: &[&str]) -> Command {
     let redis::ConnectionAddr::Tcp(host, port) = client.get_connection_info().addr()
     else {
         panic!("a server on TCP");
     };
     let mut worker = Command::new(env!("CARGO_BIN_EXE_jobs"));
     worker.args([&format!("{host}:{port}"), "queue", claim]);
-    Program::start(worker.args(command))
+    worker.args(command);
+    worker
 }
 
 /// Returns the number of entries that were delivered and not acknowledged.

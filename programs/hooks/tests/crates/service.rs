@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::net::SocketAddr;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{iter, thread};
 
@@ -29,12 +29,8 @@ fn serve(mode: &str, clients: usize) {
         return;
     };
     allow_many_files();
-    let redis::ConnectionAddr::Tcp(host, port) = client.get_connection_info().addr()
-    else {
-        panic!("a server on TCP");
-    };
     let mut service = Command::new(env!("CARGO_BIN_EXE_service"));
-    service.args(["127.0.0.1:0", &format!("{host}:{port}"), mode]);
+    service.args(["127.0.0.1:0", &address_of(&client), mode]);
     let (service, address) = Program::serve_by(&mut service);
     let start = Instant::now();
     pirn::run(|| {
@@ -58,6 +54,15 @@ fn serve(mode: &str, clients: usize) {
         2 * clients,
         service.peak_memory() >> 10
     );
+}
+
+/// Returns the address of the server of this client.
+fn address_of(client: &redis::Client) -> String {
+    let redis::ConnectionAddr::Tcp(host, port) = client.get_connection_info().addr()
+    else {
+        panic!("a server on TCP");
+    };
+    format!("{host}:{port}")
 }
 
 /// Sends a request, and checks the answer.
@@ -113,11 +118,7 @@ fn the_service_bounds_its_answers() {
     let Some((_redis, client)) = redis_server() else {
         return;
     };
-    let redis::ConnectionAddr::Tcp(host, port) = client.get_connection_info().addr()
-    else {
-        panic!("a server on TCP");
-    };
-    let redis = format!("{host}:{port}");
+    let redis = address_of(&client);
     for mode in ["threads", "fibers"] {
         let mut service = Command::new(env!("CARGO_BIN_EXE_service"));
         service.args(["127.0.0.1:0", &redis, mode, "1"]);
@@ -132,6 +133,44 @@ fn the_service_bounds_its_answers() {
         let is_cut = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe].contains(&kind);
         assert!(is_cut, "{mode}: {kind}");
     }
+}
+
+/// A body is no request, and ends the connection; `HEAD` gets no body.
+#[test]
+fn the_service_answers_requests_alone() {
+    let Some((_redis, client)) = redis_server() else {
+        return;
+    };
+    let redis = address_of(&client);
+    for mode in ["threads", "fibers"] {
+        let mut service = Command::new(env!("CARGO_BIN_EXE_service"));
+        service.args(["127.0.0.1:0", &redis, mode]);
+        let (_service, address) = Program::serve_by(&mut service);
+        for body in [
+            "Content-Length: 19\r\n\r\nGET /b HTTP/1.1\r\n\r\n",
+            "transfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        ] {
+            let mut client = connect(address);
+            let empty = "HEAD /h HTTP/1.1\r\ncontent-length: 0\r\n\r\n";
+            let requests = format!("{empty}POST /p HTTP/1.1\r\n{body}");
+            client.write_all(requests.as_bytes()).unwrap();
+            let answers = String::from_utf8(await_close(&client)).unwrap();
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n";
+            let expected = format!("{head}\r\n{head}Connection: close\r\n\r\n/p ");
+            assert!(answers.starts_with(&expected), "{mode}: {answers}");
+            assert_eq!(answers.len(), expected.len() + 2, "{mode}: {answers}");
+        }
+    }
+}
+
+/// No time at all for a client is refused.
+#[test]
+fn the_service_refuses_a_time_of_zero() {
+    let mut service = Command::new(env!("CARGO_BIN_EXE_service"));
+    service.args(["127.0.0.1:0", "127.0.0.1:1", "fibers", "0"]);
+    let ended = Program::start(service.stderr(Stdio::piped())).end();
+    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+    assert!(ended.errors.contains("SECONDS is 0"), "{ended:?}");
 }
 
 /// A service that has run out of descriptors accepts again when it has some.

@@ -10,7 +10,8 @@
 //!
 //! The program ends at the end of the input, or at a signal. No line is read after that. The
 //! shutdown follows the path of the jobs: each source waits for the answers to its accepted lines.
-//! When all sources have ended the queue is closed, and the workers end when it is empty.
+//! When all sources have ended the queue is closed, and the workers end when it is empty. Another
+//! signal meanwhile ends the program at once, without its last answers.
 
 mod pool;
 mod source;
@@ -23,6 +24,7 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use clap::Parser;
 use pirn::net::TcpStream;
+use pirn::sync::Event;
 use pirn_programs::{Server, Stop, exit, hang_up};
 
 use crate::pool::Pool;
@@ -68,9 +70,19 @@ fn run(args: Args) -> anyhow::Result<()> {
 
 /// Runs the lines of standard input.
 fn standard(pool: &Pool) -> anyhow::Result<()> {
-    let (stop, _signals) = Stop::on_signals()?;
-    let input = BufReader::new(pirn::io::stdin());
-    let counts = source::serve(input, pirn::io::stdout(), pool, &stop)?;
+    let (stop, signals) = Stop::on_signals()?;
+    let (stop, over) = (&stop, &Event::manual());
+    let counts = pirn::scope(|s| {
+        s.spawn(move || {
+            // The first signal ends the input. The next one has its usual effect.
+            let _ = stop.unless(|| over.wait());
+            drop(signals);
+        });
+        let input = BufReader::new(pirn::io::stdin());
+        let counts = source::serve(input, pirn::io::stdout(), pool, stop);
+        over.set();
+        counts
+    })?;
     ensure!(
         counts.failed == 0,
         "{} of {} commands have failed",

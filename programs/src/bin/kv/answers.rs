@@ -1,21 +1,35 @@
 //! Answers in the protocols RESP2 and RESP3, collected until they are sent together.
 //!
-//! A large value is not copied: it is sent from where it is stored, between the bytes before and
-//! behind it.
+//! A large value, or a large part of one, is not copied: it is sent from where it is stored,
+//! between the bytes before and behind it. All other answers to one request have a limit.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use crate::blob::Blob;
-use crate::integer;
-use crate::store::Value;
+use crate::request::Given;
+use crate::store::{LARGE, Value};
+use crate::{input, integer};
 
 /// Answers that have not been sent.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Answers {
     bytes: Vec<u8>,
-    /// Large values, each with the number of `bytes` before it.
-    large: Vec<(usize, Blob)>,
+    large: Vec<Shared>,
     protocol: Protocol,
+    /// Maximum of `bytes`.
+    most: usize,
+    /// True if there were more, which have been dropped.
+    is_cut: bool,
+}
+
+/// A large value, or a part of it.
+#[derive(Debug)]
+struct Shared {
+    /// The number of `bytes` before it.
+    at: usize,
+    blob: Blob,
+    range: Range<usize>,
 }
 
 /// The version of the protocol that a client has asked for.
@@ -27,6 +41,20 @@ pub(crate) enum Protocol {
 }
 
 impl Answers {
+    pub(crate) fn new() -> Answers {
+        Answers::with_limit(input::MOST)
+    }
+
+    pub(crate) fn with_limit(most: usize) -> Answers {
+        Answers {
+            bytes: Vec::new(),
+            large: Vec::new(),
+            protocol: Protocol::default(),
+            most,
+            is_cut: false,
+        }
+    }
+
     pub(crate) fn protocol(&self) -> Protocol {
         self.protocol
     }
@@ -39,6 +67,18 @@ impl Answers {
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.bytes.len() > MOST || !self.large.is_empty()
+    }
+
+    /// Returns true if the answers to a request exceed the limit. They are dropped then, and the
+    /// connection must be closed.
+    #[inline]
+    pub(crate) fn exceed_limit(&mut self) -> bool {
+        if self.bytes.len() > self.most {
+            // Nothing is freed: the caller may hold locks.
+            self.bytes.clear();
+            self.is_cut = true;
+        }
+        self.is_cut
     }
 
     /// Sends the answers and releases memory that was needed only once.
@@ -62,10 +102,10 @@ impl Answers {
     #[cold]
     fn send_large(&mut self, mut to: impl Write) -> io::Result<()> {
         let mut sent = 0;
-        for (at, value) in self.large.drain(..) {
+        for Shared { at, blob, range } in self.large.drain(..) {
             to.write_all(&self.bytes[sent..at])?;
             sent = at;
-            for piece in value.chunks(PIECE) {
+            for piece in blob[range].chunks(PIECE) {
                 to.write_all(piece)?;
                 pirn::yield_now();
             }
@@ -114,12 +154,34 @@ impl Answers {
         match value {
             None => self.null(),
             Some(Value::Small(bytes)) => self.bulk(bytes),
-            Some(Value::Large(bytes)) => {
-                self.len(b'$', bytes.len());
-                self.large.push((self.bytes.len(), bytes.clone()));
-                self.bytes.extend_from_slice(END);
-            }
+            Some(Value::Large(blob)) => self.shared(blob, 0..blob.len()),
         }
+    }
+
+    /// Appends a part of a value.
+    pub(crate) fn part(&mut self, value: &Value, range: Range<usize>) {
+        match value {
+            Value::Large(blob) if range.len() >= LARGE => self.shared(blob, range),
+            value => self.bulk(&value.bytes()[range]),
+        }
+    }
+
+    /// Appends an argument of a request.
+    pub(crate) fn given(&mut self, given: Given<'_>) {
+        match given {
+            Given::Bytes(bytes) => self.bulk(bytes),
+            Given::Shared(blob) => self.shared(blob, 0..blob.len()),
+        }
+    }
+
+    fn shared(&mut self, blob: &Blob, range: Range<usize>) {
+        self.len(b'$', range.len());
+        self.large.push(Shared {
+            at: self.bytes.len(),
+            blob: blob.clone(),
+            range,
+        });
+        self.bytes.extend_from_slice(END);
     }
 
     /// Appends a readable text of several lines.

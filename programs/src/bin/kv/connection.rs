@@ -46,7 +46,7 @@ fn answer_all<'d>(
     stop: &Stop,
 ) -> anyhow::Result<()> {
     let mut input = Input::new();
-    let mut answers = Answers::default();
+    let mut answers = Answers::new();
     while stop.unless(|| input.fill(&mut *stream))?.unwrap_or(0) > 0 {
         let next = answer(&mut input, database, keys, client, &mut answers, stream)?;
         answers.send(&mut *stream)?;
@@ -83,7 +83,9 @@ fn answer<'d>(
         match commands::run(database, keys, client, request, answers) {
             commands::Ran::Done => {}
             commands::Ran::Quit => return Ok(Next::Close),
-            commands::Ran::Huge => bail!("a transaction of more than {MOST} bytes"),
+            commands::Ran::Huge => {
+                bail!("a transaction, or answers to a request, of more than {MOST} bytes")
+            }
             commands::Ran::Attack => bail!(
                 "a request of HTTP: closed without an answer, \
                  since a web page may have made a browser send it"

@@ -368,6 +368,7 @@ const KEPT: usize = 64 << 10;
 const KEPT_ARGS: usize = 1 << 10;
 
 /// Maximum memory of one request, and of one transaction: `client-query-buffer-limit` of Redis.
+/// Also that of what is copied for the answers to one of them.
 pub(crate) const MOST: usize = 1 << 30;
 
 /// Maximum length of a line in Redis.

@@ -37,7 +37,7 @@ pub(crate) struct Crawl {
 /// A URL.
 #[derive(Debug, Default)]
 struct Checked {
-    /// How many redirections have led to it.
+    /// How many redirections have led to it, on the shortest way.
     hops: usize,
     outcome: Option<Outcome>,
 }
@@ -50,6 +50,8 @@ enum Outcome {
     Redirect {
         to: usize,
     },
+    /// A redirection that is not followed: too many have led to it.
+    TooFar(Url),
     /// Anything else that is there.
     Other,
     Broken(String),
@@ -132,18 +134,22 @@ impl Crawl {
                     // Where the first URL leads to is the site.
                     self.site = target.origin();
                 }
-                let hops = self.urls[number].hops + 1;
-                if hops > REDIRECTS {
-                    Outcome::Broken(too_many())
-                } else {
-                    let to = self.add(target, hops);
-                    to.map_or(Outcome::Other, |to| Outcome::Redirect { to })
-                }
+                self.follow(number, target)
             }
             Ok(Found::Other) => Outcome::Other,
             Err(error) => Outcome::Broken(format!("{error:#}")),
         };
         self.urls[number].outcome = Some(outcome);
+    }
+
+    /// Adds the target of a redirection.
+    fn follow(&mut self, number: usize, target: Url) -> Outcome {
+        let hops = self.urls[number].hops + 1;
+        if hops > REDIRECTS {
+            return Outcome::TooFar(target);
+        }
+        let to = self.add(target, hops);
+        to.map_or(Outcome::Other, |to| Outcome::Redirect { to })
     }
 
     /// Adds the links of a page.
@@ -172,6 +178,7 @@ impl Crawl {
     fn add(&mut self, mut url: Url, hops: usize) -> Option<usize> {
         url.set_fragment(None);
         if let Some(number) = self.urls.get_index_of(&url) {
+            self.shorten(number, hops);
             return Some(number);
         }
         if self.urls.len() == self.most {
@@ -185,6 +192,25 @@ impl Crawl {
         let number = self.urls.insert_full(url, checked).0;
         self.waiting.push_back(number);
         Some(number)
+    }
+
+    /// Records that so many redirections lead to a known URL, if they are fewer than before, and
+    /// what follows from it for those that it redirects to.
+    fn shorten(&mut self, mut number: usize, mut hops: usize) {
+        while hops < self.urls[number].hops {
+            self.urls[number].hops = hops;
+            match &self.urls[number].outcome {
+                Some(Outcome::Redirect { to }) => number = *to,
+                Some(Outcome::TooFar(target)) => {
+                    let target = target.clone();
+                    let outcome = self.follow(number, target);
+                    self.urls[number].outcome = Some(outcome);
+                    return;
+                }
+                _ => return,
+            }
+            hops += 1;
+        }
     }
 
     fn url(&self, number: usize) -> &Url {
@@ -218,6 +244,7 @@ impl Crawl {
         for _ in 0..=REDIRECTS {
             match self.urls[to].outcome.as_ref()? {
                 Outcome::Redirect { to: next } => to = *next,
+                Outcome::TooFar(_) => return Some(too_many()),
                 Outcome::Broken(why) => return Some(why.clone()),
                 Outcome::Page(places) => return lacks(places, fragment?),
                 Outcome::Other => return None,

@@ -17,6 +17,7 @@ use hyper::{Request, Response};
 use pirn::future::wait;
 use pirn::net::TcpStream;
 use pirn::sync::{OwnedPermit, Semaphore};
+use pirn::{cancel, time};
 use pirn_programs::log;
 
 use crate::upload::{Upload, UploadError};
@@ -30,7 +31,8 @@ pub(crate) type Connection = SendRequest<Sent>;
 /// How long a backend may take to accept a connection. Arbitrary.
 const CONNECT: Duration = Duration::from_secs(2);
 
-/// How long an answered connection takes at most to be ready for the next request. Arbitrary.
+/// How long a request waits at most for answered connections to be ready for the next request.
+/// Arbitrary.
 const READY: Duration = Duration::from_millis(100);
 
 /// How many idle connections are kept. Arbitrary.
@@ -42,18 +44,21 @@ pub(crate) struct Backend {
     pub(crate) address: SocketAddr,
     turns: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
-    /// Set by the checks, and by requests that fail. ORDERING: it is only a hint.
+    /// Set by the checks, and by requests that cannot be sent. ORDERING: it is only a hint.
     up: AtomicBool,
     pub(crate) requests: AtomicU64,
     pub(crate) failures: AtomicU64,
 }
+
+/// The head of an answer and the connection that it came over, or why there is none.
+pub(crate) type Asked = Result<(Response<Incoming>, Connection), Failure>;
 
 /// Why a backend has not answered.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// It has not received the request, which is returned.
     Unsent(Box<Request<Sent>>, anyhow::Error),
-    /// It may have received it.
+    /// It may have received it. Another request may be answered.
     Lost(anyhow::Error),
     /// It has sent something that is no answer. Another request may be answered.
     Wrong(anyhow::Error),
@@ -64,7 +69,7 @@ pub(crate) enum Failure {
 }
 
 impl Backend {
-    /// Returns a backend that counts as up until a check or a request fails.
+    /// Returns a backend that counts as up until a check fails or a request cannot be sent.
     #[expect(
         clippy::disallowed_methods,
         reason = "a lock for polls, which must not wait as fibers do"
@@ -109,13 +114,18 @@ impl Backend {
     }
 
     /// Sends a request and waits for the head of the answer, for `limit` at most.
-    pub(crate) fn ask(
-        &self,
-        request: Request<Sent>,
-        limit: Duration,
-    ) -> Result<(Response<Incoming>, Connection), Failure> {
+    pub(crate) fn ask(&self, request: Request<Sent>, limit: Duration) -> Asked {
+        self.counted(limit, || self.ask_on_any(request))
+    }
+
+    /// Does the same on a new connection: idle ones say nothing about the backend.
+    pub(crate) fn ask_anew(&self, request: Request<Sent>, limit: Duration) -> Asked {
+        self.counted(limit, || self.ask_on_new(request))
+    }
+
+    fn counted(&self, limit: Duration, ask: impl FnOnce() -> Asked) -> Asked {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        let asked = pirn::timeout(limit, || self.ask_on_any(request));
+        let asked = pirn::timeout(limit, ask);
         let asked = asked.unwrap_or(Err(Failure::Late));
         if asked.is_err() {
             self.failures.fetch_add(1, Ordering::Relaxed);
@@ -124,28 +134,25 @@ impl Backend {
     }
 
     /// Sends a request on an idle connection, or on a new one.
-    fn ask_on_any(
-        &self,
-        mut request: Request<Sent>,
-    ) -> Result<(Response<Incoming>, Connection), Failure> {
-        loop {
-            let idle = self.take_idle();
-            let is_new = idle.is_none();
-            let connection = match idle {
-                Some(connection) => Ok(connection),
-                None => self.connect(),
-            };
-            let mut connection = match connection {
-                Ok(connection) => connection,
-                Err(error) => return Err(Failure::Unsent(Box::new(request), error)),
-            };
+    fn ask_on_any(&self, mut request: Request<Sent>) -> Asked {
+        while let Some(mut connection) = self.take_idle() {
             match ask_on(&mut connection, request) {
                 Ok(response) => return Ok((response, connection)),
                 // The backend has closed the connection meanwhile.
-                Err(Failure::Unsent(unsent, _)) if !is_new => request = *unsent,
+                Err(Failure::Unsent(unsent, _)) => request = *unsent,
                 Err(failure) => return Err(failure),
             }
         }
+        self.ask_on_new(request)
+    }
+
+    fn ask_on_new(&self, request: Request<Sent>) -> Asked {
+        let mut connection = match self.connect() {
+            Ok(connection) => connection,
+            Err(error) => return Err(Failure::Unsent(Box::new(request), error)),
+        };
+        let response = ask_on(&mut connection, request)?;
+        Ok((response, connection))
     }
 
     fn connect(&self) -> anyhow::Result<Connection> {
@@ -158,17 +165,20 @@ impl Backend {
         Ok(sender)
     }
 
-    /// Returns an idle connection. One on which the request before has not been sent to its end,
-    /// although it was answered, is not used again: it is closed at the end of that upload.
+    /// Returns an idle connection; `None` if none has become ready within [`READY`]. One on which
+    /// the request before has not been sent to its end, although it was answered, is not used
+    /// again: it is closed at the end of that upload.
     fn take_idle(&self) -> Option<Connection> {
+        // One limit for all of them: a client can leave any number of uploads unfinished.
+        let until = time::now() + READY;
         loop {
             let mut connection = self.idle().pop()?;
-            let ready = pirn::timeout(READY, || wait(connection.ready()));
-            match ready {
-                Ok(Ok(Ok(()))) => return Some(connection),
-                // The caller is interrupted, and finds that out.
-                Ok(Err(_)) => return None,
-                Ok(Ok(Err(_))) | Err(_) => {}
+            match cancel::with_deadline(until, || wait(connection.ready())) {
+                Ok(Ok(())) => return Some(connection),
+                // The backend has closed it.
+                Ok(Err(_)) => {}
+                // The limit, or an interrupt of the caller, which finds that out.
+                Err(_) => return None,
             }
         }
     }

@@ -77,7 +77,9 @@ impl Proxy {
     /// Asks one backend after the other, until one has answered or may have received the request.
     /// A request that may be repeated goes to the next one in this case, too.
     fn forward(&self, request: Request<Incoming>, client: IpAddr) -> Response<Answer> {
-        if request.headers().get_all(HOST).iter().count() != 1 {
+        let hosts = request.headers().get_all(HOST).iter().count();
+        // HTTP/1.0 needs none (RFC 9112, 3.2).
+        if hosts > 1 || (hosts == 0 && request.version() != Version::HTTP_10) {
             return Answer::status(400, "one Host is needed");
         }
         let (mut head, body) = request.into_parts();
@@ -85,10 +87,11 @@ impl Proxy {
             return answer;
         }
         if let Some(authority) = head.uri.authority()
-            && let Ok(host) = HeaderValue::from_str(authority.as_str())
+            && let Ok(host) = HeaderValue::from_str(without_user(authority.as_str()))
         {
             head.headers.insert(HOST, host);
         }
+        let has_host = head.headers.contains_key(HOST);
         pass_on(&mut head.headers);
         add_client(&mut head.headers, client);
         add_via(&mut head);
@@ -113,6 +116,9 @@ impl Proxy {
                 headers.insert("retry-after", HeaderValue::from_static("1"));
                 return answer;
             };
+            if !has_host {
+                set_host(request.headers_mut(), backend.address);
+            }
             let asked = backend.ask(request, self.limits.answer);
             if asked.is_err() && pirn::cancel::check().is_err() {
                 // Says nothing about the backend, and nothing reads it.
@@ -149,13 +155,14 @@ impl Proxy {
                     backend.set_up(Err(&error));
                     request = *unsent;
                 }
-                Err(Failure::Lost(error)) if may_repeat => {
-                    backend.set_up(Err(&error));
-                    request = build(&head, Either::Right(Empty::new()));
-                }
+                // It may be due to this request. If the server is down, the next connect fails.
                 Err(Failure::Lost(error)) => {
-                    backend.set_up(Err(&error));
-                    return Answer::status(502, "the connection to the server was lost");
+                    log(format_args!("{}: {error:#}", backend.address));
+                    if !may_repeat {
+                        let text = "the connection to the server was lost";
+                        return Answer::status(502, text);
+                    }
+                    request = build(&head, Either::Right(Empty::new()));
                 }
             }
             tried.push(backend.address);
@@ -269,6 +276,20 @@ fn pass_on(headers: &mut HeaderMap) {
     }
     for name in ONE_CONNECTION {
         headers.remove(*name);
+    }
+}
+
+/// Returns the authority of a target without the name of a user (RFC 9110, 7.2).
+fn without_user(authority: &str) -> &str {
+    authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host)
+}
+
+/// Sets the Host that HTTP/1.1 needs, for a request of HTTP/1.0 without one.
+fn set_host(headers: &mut HeaderMap, backend: SocketAddr) {
+    if let Ok(host) = HeaderValue::from_str(&backend.to_string()) {
+        headers.insert(HOST, host);
     }
 }
 

@@ -27,14 +27,14 @@ pub(crate) fn check(backend: &Backend, path: &PathAndQuery, every: Duration) {
     }
 }
 
-/// Asks for the path, on a connection that is closed after it.
+/// Asks for the path, on a new connection that is closed after it.
 fn check_once(backend: &Backend, path: &PathAndQuery) -> anyhow::Result<()> {
     let request = Request::get(path.as_str())
         .header(HOST, backend.address.to_string())
         .header(CONNECTION, "close")
         .body(Either::Right(Empty::new()))
         .with_context(|| format!("no path for a check: {path}"))?;
-    let (response, _connection) = match backend.ask(request, LIMIT) {
+    let (response, _connection) = match backend.ask_anew(request, LIMIT) {
         Ok(answered) => answered,
         Err(Failure::Upload(error)) => return Err(error.into()),
         Err(Failure::Late) => return Err(anyhow!("no answer within {LIMIT:?}")),

@@ -6,7 +6,7 @@
 //! * `routes`: the handlers of requests. A handler that waits or computes does so on a fiber of its
 //!   own, in plain code.
 //! * `computing`: bounds the numbers of computing and of waiting requests.
-//! * `notes`: the stored notes, with a bound on their bytes.
+//! * `notes`: the stored notes, with a bound on their bytes and on those of their lists.
 
 mod bodies;
 mod computing;
@@ -48,7 +48,8 @@ struct Args {
     /// How many requests more wait until they may compute; others are sent away
     #[arg(long, default_value_t = 32)]
     waiting: u16,
-    /// The most bytes of all notes, with their names; a note that would exceed it is refused
+    /// The most bytes of all notes, with their names; a note that would exceed it is refused. The
+    /// lists of names that clients have not read have the same bound
     #[arg(long, default_value_t = 64 << 20)]
     notes: usize,
     /// How many connections there are at once; others wait to be accepted

@@ -1,9 +1,13 @@
 //! The notes: texts by their names, stored while the server runs, with a bound on their bytes.
+//!
+//! A list of their names may be nearly as large as all of them, and is in memory until its client
+//! has read it. So the lists have a bound on their bytes, too.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::body::Bytes;
-use pirn::sync::RwLock;
+use pirn::sync::{OwnedPermit, RwLock, Semaphore};
 
 /// Notes, shared by all handlers.
 #[derive(Debug)]
@@ -11,6 +15,8 @@ pub(crate) struct Notes {
     stored: RwLock<Stored>,
     /// Maximum size of all of them, in bytes.
     most: usize,
+    /// A permit for each byte of the lists that are not sent, as many as `most`.
+    lists: Arc<Semaphore>,
 }
 
 #[derive(Debug, Default)]
@@ -18,6 +24,12 @@ struct Stored {
     notes: BTreeMap<String, Bytes>,
     /// The sum of their sizes.
     size: usize,
+}
+
+/// A list of names, which keeps its permits until it is sent.
+struct List {
+    names: String,
+    _permit: OwnedPermit,
 }
 
 /// The outcome of storing a note.
@@ -32,9 +44,12 @@ pub(crate) enum Put {
 impl Notes {
     /// Returns a store for this number of bytes.
     pub(crate) fn new(most: usize) -> Notes {
+        // A semaphore has no more permits than that.
+        let lists = most.min(usize::MAX / 2);
         Notes {
             stored: RwLock::default(),
             most,
+            lists: Arc::new(Semaphore::new(lists)),
         }
     }
 
@@ -70,11 +85,27 @@ impl Notes {
         true
     }
 
-    /// Returns all names, one on each line, in order.
-    pub(crate) fn names(&self) -> String {
+    /// Returns all names, one on each line, in order; `None` if that would exceed the bound of all
+    /// lists that are not sent. It takes its bytes from that bound until it is dropped.
+    pub(crate) fn names(&self) -> Option<Bytes> {
         let stored = self.stored.read();
-        let names = stored.notes.keys();
-        names.map(|name| format!("{name}\n")).collect()
+        let size: usize = stored.notes.keys().map(|name| name.len() + 1).sum();
+        let permit = self.lists.try_acquire_owned(size)?;
+        let mut names = String::with_capacity(size);
+        for name in stored.notes.keys() {
+            names.push_str(name);
+            names.push('\n');
+        }
+        Some(Bytes::from_owner(List {
+            names,
+            _permit: permit,
+        }))
+    }
+}
+
+impl AsRef<[u8]> for List {
+    fn as_ref(&self) -> &[u8] {
+        self.names.as_bytes()
     }
 }
 

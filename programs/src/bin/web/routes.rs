@@ -2,7 +2,7 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `GET /notes` | the names of all notes |
+//! | `GET /notes` | the names of all notes; 503 while too much of such lists is unread |
 //! | `GET`, `PUT`, `DELETE /notes/NAME` | one of them, of 64 KiB at most; 507 if there is no room |
 //! | `POST /digest` | the SHA-256 sum of the body, which is not kept |
 //! | `GET /primes/N` | the number of primes up to N, a long computation; 503 under load |
@@ -20,6 +20,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http_body_util::BodyExt as _;
@@ -30,6 +31,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::computing::Computing;
 use crate::notes::{Notes, Put};
+
+/// The type of a list of names.
+const TEXT: &str = "text/plain; charset=utf-8";
 
 /// The largest N for counting primes.
 const MOST: u32 = 10_000_000;
@@ -58,7 +62,15 @@ pub(crate) fn all(computing: Computing, notes: usize) -> Router {
 }
 
 async fn list(State(notes): State<Arc<Notes>>) -> Response {
-    on_fiber(move || notes.names()).await
+    on_fiber(move || match notes.names() {
+        Some(names) => ([(CONTENT_TYPE, TEXT)], names).into_response(),
+        None => {
+            let later = [(RETRY_AFTER, "1")];
+            let refusal = "others are reading the list";
+            (StatusCode::SERVICE_UNAVAILABLE, later, refusal).into_response()
+        }
+    })
+    .await
 }
 
 async fn read(State(notes): State<Arc<Notes>>, Path(name): Path<String>) -> Response {

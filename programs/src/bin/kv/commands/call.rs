@@ -28,7 +28,7 @@ pub(crate) enum Ran {
     Quit,
     /// It is part of an HTTP request, and is not answered.
     Attack,
-    /// Its transaction is too large, and is not answered.
+    /// Its transaction is too large, or the answers are: it is not answered.
     Huge,
 }
 
@@ -80,6 +80,9 @@ pub(crate) fn run<'d>(
         let is_rejected = !is_complete || refused == Refused::NO_MEMORY;
         call.refuse(command, &refused, is_rejected);
     }
+    if call.answers.exceed_limit() {
+        return Ran::Huge;
+    }
     Ran::Done
 }
 
@@ -123,5 +126,51 @@ impl Call<'_, '_> {
             }
             self.answers.error(refused.text());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Place;
+
+    /// The answer to a request is dropped when it exceeds the limit. Each command of a transaction
+    /// is run all the same.
+    // Proves: N5-X-kvmemory.
+    #[test]
+    fn answers_have_a_limit() {
+        let database = Database::new(0);
+        let mut keys = Keys::new(&database.store);
+        let mut client = database.client();
+        let mut ask = |line: &str| {
+            let mut bytes = Vec::new();
+            let mut places = Vec::new();
+            for word in line.split(' ') {
+                let start = bytes.len();
+                bytes.extend_from_slice(word.as_bytes());
+                places.push(Place::Within(start..bytes.len()));
+            }
+            let request = Request::new(&bytes, &places);
+            // Less than two values.
+            let mut answers = Answers::with_limit(200);
+            let ran = run(&database, &mut keys, &mut client, request, &mut answers);
+            let mut sent = Vec::new();
+            answers.send(&mut sent).expect("a vector that grows");
+            (ran, String::from_utf8(sent).expect("text"))
+        };
+        let value = "v".repeat(100);
+        let set = format!("SET k {value}");
+        assert_eq!(ask(&set), (Ran::Done, "+OK\r\n".to_owned()));
+        let (ran, sent) = ask("MGET k");
+        assert_eq!(ran, Ran::Done);
+        assert_eq!(sent, format!("*1\r\n$100\r\n{value}\r\n"));
+        let (ran, sent) = ask("MGET k k k");
+        assert_eq!((ran, sent.len()), (Ran::Huge, 0));
+        for line in ["MULTI", "GET k", "GET k", "GET k", "SET k w"] {
+            assert_eq!(ask(line).0, Ran::Done, "{line}");
+        }
+        assert_eq!(ask("EXEC").0, Ran::Huge);
+        let (ran, sent) = ask("GET k");
+        assert_eq!((ran, sent.as_str()), (Ran::Done, "$1\r\nw\r\n"));
     }
 }

@@ -11,14 +11,14 @@ pub(super) const VERSION: &str = "7.0.15";
 pub(super) fn ping(call: &mut Call<'_, '_>) -> Done {
     match call.request.len() {
         1 => call.answers.word("PONG"),
-        2 => call.answers.bulk(call.request.arg(1)),
+        2 => call.answers.given(call.request.value(1)),
         _ => return Err(Refused::arguments("ping")),
     }
     Ok(())
 }
 
 pub(super) fn echo(call: &mut Call<'_, '_>) -> Done {
-    call.answers.bulk(call.request.arg(1));
+    call.answers.given(call.request.value(1));
     Ok(())
 }
 

@@ -1,10 +1,12 @@
 //! Commands on the bytes of values, except those that set one: see `set`.
 
+use std::ops::Range;
+
 use super::call::{Call, Done};
 use super::refused::Refused;
 use crate::input::LONGEST;
 use crate::integer;
-use crate::store::{Condition, Until, Value};
+use crate::store::{Condition, Until};
 
 pub(super) fn get(call: &mut Call<'_, '_>) -> Done {
     let answers = &mut *call.answers;
@@ -18,6 +20,9 @@ pub(super) fn mget(call: &mut Call<'_, '_>) -> Done {
     answers.array(call.request.len() - 1);
     for key in call.request.args(1) {
         call.keys.get(key, |value| answers.value(value));
+        if answers.exceed_limit() {
+            break;
+        }
     }
     Ok(())
 }
@@ -83,9 +88,9 @@ pub(super) fn getrange(call: &mut Call<'_, '_>) -> Done {
     let first = integer::parse(call.request.arg(2)).ok_or(Refused::NO_INTEGER)?;
     let last = integer::parse(call.request.arg(3)).ok_or(Refused::NO_INTEGER)?;
     let answers = &mut *call.answers;
-    call.keys.get(call.request.arg(1), |value| {
-        let bytes = value.map_or(&[][..], Value::bytes);
-        answers.bulk(range(bytes, first, last));
+    call.keys.get(call.request.arg(1), |value| match value {
+        Some(value) => answers.part(value, range(value.bytes().len(), first, last)),
+        None => answers.bulk(b""),
     });
     Ok(())
 }
@@ -137,12 +142,12 @@ impl Call<'_, '_> {
     }
 }
 
-/// Returns the bytes from `first` to `last`, both counted from the end if negative.
-fn range(bytes: &[u8], first: i64, last: i64) -> &[u8] {
+/// Returns the places from `first` to `last` of `len` bytes, both counted from the end if negative.
+fn range(len: usize, first: i64, last: i64) -> Range<usize> {
     if first < 0 && last < 0 && first > last {
-        return &[];
+        return 0..0;
     }
-    let len = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+    let len = i64::try_from(len).unwrap_or(i64::MAX);
     let from_start = |at: i64| {
         if at < 0 {
             len.saturating_add(at).max(0)
@@ -153,7 +158,7 @@ fn range(bytes: &[u8], first: i64, last: i64) -> &[u8] {
     let (first, last) = (from_start(first), from_start(last).min(len - 1));
     let first = usize::try_from(first).unwrap_or(usize::MAX);
     let end = usize::try_from(last + 1).unwrap_or(0);
-    bytes.get(first..end).unwrap_or_default()
+    if first < end { first..end } else { 0..0 }
 }
 
 /// Adds zeros up to a length. Many of them cost nothing until they are read: fresh memory is zero.

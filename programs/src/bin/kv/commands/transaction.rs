@@ -84,6 +84,8 @@ pub(super) fn exec(call: &mut Call<'_, '_>) -> Done {
         if let Err(refused) = (command.run)(&mut each) {
             call.answers.error(refused.text());
         }
+        // The commands behind it are run all the same: a transaction is done as a whole.
+        call.answers.exceed_limit();
     }
     // Unlocked before the queue is freed, which may take long.
     call.keys.release();

@@ -111,6 +111,7 @@ impl<'s> Keys<'s> {
     pub(crate) fn slot<T>(&mut self, key: &[u8], work: impl FnOnce(Slot<'_>) -> T) -> T {
         let key = self.store.key(key);
         let mut shard = lock(self.store, &mut self.held, self.mask, key.shard());
+        shard.now = None;
         let result = work(Slot {
             shard: &mut shard,
             key,
@@ -278,5 +279,36 @@ impl DerefMut for Locked<'_, '_> {
             Locked::Now(shard) => shard,
             Locked::Held(shard) => shard,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use pirn::time;
+
+    use super::*;
+
+    /// A command that has found a key finds it again, although it expires meanwhile. Otherwise what
+    /// it makes of the old value would be a new key, without an expiry.
+    // Proves: N5-X-kv.
+    #[test]
+    fn no_key_expires_amid_a_command() {
+        const LIFE: Duration = Duration::from_millis(10);
+        pirn::runtime::test(|_| {
+            let store = Store::new();
+            let mut keys = Keys::new(&store);
+            let end = time::now() + LIFE;
+            let one = Given::Bytes(b"1");
+            assert!(keys.write(b"k", one, Until::At(end), Condition::Always));
+            keys.slot(b"k", |mut slot| {
+                assert_eq!(slot.get().map(Value::bytes), Some(&b"1"[..]));
+                pirn::sleep(2 * LIFE).expect("no interrupt");
+                slot.change(|value| value.push(b'2'));
+                assert_eq!(slot.end(), Some(Some(end)));
+            });
+            assert!(keys.get(b"k", |value| value.is_none()));
+        });
     }
 }

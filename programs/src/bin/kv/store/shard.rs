@@ -30,6 +30,9 @@ pub(super) struct Shard {
     pub(super) watched: Watched,
     /// Replaced or removed values that take long to free: taken by the holder of the lock.
     pub(super) garbage: Vec<Garbage>,
+    /// The time for the present access to a key, once it is read: the key expires before the access
+    /// or behind it, not amid it.
+    pub(super) now: Option<Instant>,
     used: Arc<AtomicUsize>,
     hasher: DefaultHashBuilder,
 }
@@ -58,6 +61,7 @@ impl Shard {
             ends: BTreeSet::new(),
             watched: Watched::default(),
             garbage: Vec::new(),
+            now: None,
             used,
             hasher,
         }
@@ -234,7 +238,7 @@ impl Shard {
         let is_it = |item: &Item| *item.key == *key.bytes;
         let at = self.items.find_bucket_index(key.hash, is_it)?;
         let end = self.items.get_bucket(at)?.end;
-        if end.is_some_and(|end| end <= time::now()) {
+        if end.is_some_and(|end| end <= *self.now.get_or_insert_with(time::now)) {
             self.remove_at(key, at);
             return None;
         }
