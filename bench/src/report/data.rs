@@ -282,4 +282,59 @@ mod tests {
         let page = page(&files().unwrap());
         assert!(page == written, "run `compare --page`");
     }
+
+    /// Returns a figure of the files as README.md writes it: with commas, without its unit.
+    fn grouped(figure: &str) -> String {
+        let (whole, rest) = figure.split_once('.').unwrap_or((figure, ""));
+        let mut text = String::new();
+        for (place, digit) in whole.chars().enumerate() {
+            if place > 0 && (whole.len() - place).is_multiple_of(3) {
+                text.push(',');
+            }
+            text.push(digit);
+        }
+        if !rest.is_empty() {
+            text = text + "." + rest;
+        }
+        text
+    }
+
+    /// Each row of the first table names its case and its file.
+    #[test]
+    fn the_readme_has_what_the_files_have() {
+        let peers = ["pirn", "tokio", "go", "threads"];
+        let mut rows = 0;
+        for line in include_str!("../../../README.md").lines() {
+            let Some((case, rest)) = line.split_once("](bench/results/") else {
+                continue;
+            };
+            let Some((file, cells)) = rest.split_once(") | ") else {
+                continue;
+            };
+            let (_, case) = case.rsplit_once("([").expect("the name of a case");
+            let file = file.trim_end_matches(')');
+            let text = fs::read_to_string(Path::new("results").join(file));
+            let text = text.unwrap_or_else(|error| panic!("{file}: {error}"));
+            let cells: Vec<_> = cells.trim_end_matches(" |").split(" | ").collect();
+            if cells.len() != peers.len() {
+                continue;
+            }
+            for (cell, peer) in cells.iter().zip(peers) {
+                let is_known = text.lines().any(|line| {
+                    let words: Vec<_> = line.split('\t').collect();
+                    let ["figure", of, _, _, by, median, ..] = words[..] else {
+                        return false;
+                    };
+                    let number = cell.split(' ').next();
+                    (of, by) == (case, peer) && number == Some(&grouped(median))
+                });
+                assert!(
+                    is_known,
+                    "README.md: {case} of {peer}: {file} has no {cell}"
+                );
+            }
+            rows += 1;
+        }
+        assert!(rows > 4, "{rows} rows with figures");
+    }
 }
