@@ -101,7 +101,7 @@ pub(crate) struct ThreadConfig {
 
 impl Config {
     /// Returns how fibers are spread over the workers (`lines`): never where they migrate, nor with
-    /// one worker or a single queue.
+    /// a single queue.
     pub(super) fn spread_in_effect(&self) -> Spread {
         let can = self.scheduler == Scheduler::WorkStealing
             && self.seed.is_none()

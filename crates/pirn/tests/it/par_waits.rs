@@ -4,8 +4,10 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::blocking::block_in_place;
 use pirn::cancel::Token;
 use pirn::channel::{bounded, unbounded};
+use pirn::future::block_on;
 use pirn::par::{self, Split};
 use pirn::sync::Mutex;
 use pirn::time::{now, sleep, timeout};
@@ -296,5 +298,22 @@ fn items_send_what_they_make() {
         let mut all: Vec<u64> = rx.iter().collect();
         par::sort(&mut all);
         assert!(all.into_iter().eq(0..1_000));
+    });
+}
+
+/// Inside a poll the second half of a join stays where it is, also if the first one blocks the
+/// thread: the wait for a fiber would let others run before the poll ends.
+// Proves: O9.
+#[test]
+fn a_half_stays_in_its_poll() {
+    runtime(1).run(|| {
+        let own = pirn::current().id();
+        for _ in 0..100 {
+            par::join(|| (), || ());
+            let (_, second) = block_on(async {
+                par::join(|| block_in_place(|| ()), || pirn::current().id())
+            });
+            assert_eq!(second, own);
+        }
     });
 }

@@ -14,7 +14,7 @@ use pirn::process::Command;
 use pirn::scope::all;
 use pirn::spawn::{Builder, JoinError, park_interruptible};
 use pirn::time::now;
-use pirn::{Interrupt, JoinHandle, channel};
+use pirn::{Interrupt, JoinHandle, Runtime, channel};
 
 use crate::executor_kind::runtime;
 use crate::util::{Drops, LONG, SCHEDULERS, compute_until, eventually, scaled, shaped};
@@ -387,7 +387,7 @@ fn a_shutdown_fails_though_no_fiber_is_named() {
     let starts = move || {
         eventually("the shutdown is over", || !wakes.load(Ordering::SeqCst));
     };
-    let builder = pirn::Runtime::builder().workers(1).max_threads(1);
+    let builder = Runtime::builder().workers(1).max_threads(1);
     let runtime = builder.on_thread_start(starts).build().unwrap();
     let fiber = runtime.spawn(|| ());
     let ended = runtime.shutdown(Duration::from_millis(1));
@@ -396,4 +396,37 @@ fn a_shutdown_fails_though_no_fiber_is_named() {
     assert!(error.fibers().is_empty());
     assert_eq!(error.to_string(), "some fibers did not end in time");
     assert!(fiber.join().is_err());
+}
+
+/// A fiber that waits for a stack is dropped unrun, also if the one that has it ends after a
+/// shutdown that took too long: then no other worker is left to take it.
+// Proves: F20.
+#[test]
+fn a_fiber_without_a_stack_ends_after_a_late_one() {
+    let builder = Runtime::builder().workers(1).max_threads(4).max_stacks(1);
+    let runtime = builder.build().unwrap();
+    let (begun, go_on) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let (begins, may_end) = (Arc::clone(&begun), Arc::clone(&go_on));
+    let late = runtime.enter(|| {
+        let blocks = move || {
+            begins.store(true, Ordering::SeqCst);
+            while !may_end.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        Builder::new().apart(true).spawn(blocks).unwrap()
+    });
+    eventually("it has the only stack", || begun.load(Ordering::SeqCst));
+    let other = runtime.spawn(|| ());
+    eventually("the other finds none", || {
+        runtime.metrics().waiting_for_stack == 1
+    });
+    assert!(runtime.shutdown(Duration::from_millis(10)).is_err());
+    go_on.store(true, Ordering::SeqCst);
+    late.join().unwrap();
+    let ended = other.join_timeout(LONG).expect("it ends");
+    assert!(matches!(ended, Err(JoinError::NotRun)), "{ended:?}");
 }

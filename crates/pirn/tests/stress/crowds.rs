@@ -1,9 +1,10 @@
 //! Millions of fibers alive at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::diag::{LineClass, SpawnLine};
 use pirn::time::{now, sleep_until};
 use pirn::{Runtime, channel};
 
@@ -79,6 +80,43 @@ fn alone_a_hundred_thousand_sleeping_fibers() {
     assert!(maps < 2_000, "{maps} mappings");
     runtime.wait_idle().unwrap();
     assert_eq!(ended.load(Ordering::Relaxed), SLEEPERS);
+}
+
+/// Many fibers that start at once make the workers wait for stacks, on a busy machine for long. That
+/// is no wait of those fibers: they are not taken for ones that block their threads, and need no
+/// more threads.
+// Proves: E4.
+#[test]
+#[ignore = "a storm: run by `cargo xtask stress`"]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "threads that take the processors"
+)]
+fn alone_a_wait_for_a_stack_blocks_no_line() {
+    for _ in 0..scaled(10) {
+        let over = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            for _ in 0..2 * std::thread::available_parallelism().unwrap().get() {
+                threads.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            let runtime = Runtime::builder().workers(2).build().unwrap();
+            let wake = now() + Duration::from_secs(1);
+            let fibers: Vec<_> = (0..50_000)
+                .map(|_| runtime.spawn(move || sleep_until(wake)))
+                .collect();
+            for fiber in fibers {
+                assert_eq!(fiber.join().unwrap(), Ok(()));
+            }
+            let lines = runtime.spawn_lines();
+            over.store(true, Ordering::Relaxed);
+            let blocks = |line: &&SpawnLine| line.class == LineClass::Blocks;
+            assert_eq!(lines.iter().find(blocks), None);
+        });
+    }
 }
 
 /// M1, R2. A million queued fibers cost their headers, not stacks: a worker runs them one after the

@@ -32,23 +32,40 @@ impl StackCache {
     /// As [`StackPool::take`].
     #[inline]
     pub(crate) fn take(&mut self, pool: &StackPool) -> Result<Stack, OutOfStacks> {
-        match self.stacks.pop() {
-            Some(stack) => {
-                sanitizer::taken(&stack);
-                Ok(stack)
-            }
+        match self.take_kept() {
+            Some(stack) => Ok(stack),
             None => self.take_from(pool),
         }
+    }
+
+    /// Takes the stack that came back last; `None` if there is none.
+    #[inline]
+    pub(crate) fn take_kept(&mut self) -> Option<Stack> {
+        let stack = self.stacks.pop()?;
+        sanitizer::taken(&stack);
+        Some(stack)
     }
 
     /// Keeps a stack of `pool`, or returns it to the pool if it has another size.
     #[inline]
     pub(crate) fn give(&mut self, stack: Stack, pool: &StackPool) {
+        if let Err(stack) = self.keep(stack) {
+            self.give_slowly(stack, pool);
+        }
+    }
+
+    /// Keeps a stack of the pool.
+    ///
+    /// # Errors
+    /// The stack, if there is no room, or it has another size: see [`give_slowly`](Self::give_slowly).
+    #[inline]
+    pub(crate) fn keep(&mut self, stack: Stack) -> Result<(), Stack> {
         if stack.place().class != 0 || self.stacks.len() >= self.max {
-            return self.give_slowly(stack, pool);
+            return Err(stack);
         }
         sanitizer::given_back(&stack);
         self.stacks.push(stack);
+        Ok(())
     }
 
     /// Returns all stacks to their pool; false if there were none. Called before the worker sleeps:
@@ -59,14 +76,19 @@ impl StackCache {
         some
     }
 
+    /// Takes a stack from the pool.
+    ///
+    /// # Errors
+    /// As [`StackPool::take`].
     #[cold]
-    fn take_from(&mut self, pool: &StackPool) -> Result<Stack, OutOfStacks> {
+    pub(crate) fn take_from(&mut self, pool: &StackPool) -> Result<Stack, OutOfStacks> {
         self.max = self.max.min(pool.cache_share());
         pool.take()
     }
 
+    /// Makes room for a stack, or returns it to the pool.
     #[cold]
-    fn give_slowly(&mut self, stack: Stack, pool: &StackPool) {
+    pub(crate) fn give_slowly(&mut self, stack: Stack, pool: &StackPool) {
         if stack.place().class != 0 || self.max == 0 {
             return pool.give(stack);
         }

@@ -391,7 +391,8 @@ impl Look {
         let epoch = remote.counters.dispatched.get();
         let parked = remote.inbox.is_parked();
         let awake = remote.thread.is_launched() && !parked;
-        let idle = remote.running.load(Ordering::Relaxed).is_null();
+        let idle = remote.running.load(Ordering::Relaxed).is_null()
+            || remote.notes.is_at_stacks();
         let unaware = parked && !remote.inbox.is_empty();
         let placed = remote.placed.len();
         let as_many = placed != 0 && placed == last.placed;

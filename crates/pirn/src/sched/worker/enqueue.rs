@@ -180,8 +180,11 @@ impl Absence {
     pub(crate) fn begin(local: &Local) -> Absence {
         let worker = Worker::of(local).filter(|_| local.fiber().is_some());
         if let Some(worker) = worker {
-            // JO1: the fiber blocks its thread.
-            promote_all(local);
+            // The fiber blocks its thread: others can run its jobs meanwhile. Not in a poll: the join
+            // of a job that is a fiber would let others run on this stack before the poll ends.
+            if !local.is_polling() {
+                promote_all(local);
+            }
             worker.begin_in_place();
         }
         Absence {
@@ -262,11 +265,18 @@ impl Worker {
         Ok(())
     }
 
+    /// Returns whether others are to take the fresh fibers. No other worker may be left to do so once
+    /// the pool is cancelled.
+    #[inline]
+    pub(super) fn forwards_fresh(&self) -> bool {
+        self.role.forwards_fresh() && self.pool.phase() < Phase::Cancelled
+    }
+
     #[inline]
     fn queue(&self, fiber: FiberPtr) {
         let remote = self.remote();
         self.record(Kind::Spawn, fiber);
-        if self.role.forwards_fresh() {
+        if self.forwards_fresh() {
             if self.pool.inject_from(self.index, fiber) {
                 remote.counters.wakes.increment();
             }

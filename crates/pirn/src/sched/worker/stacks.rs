@@ -23,10 +23,11 @@
 //!   is not 0), and no other fiber inherits it (`StackWaiters::is_watched`). So loans do not add
 //!   up.
 
-use crate::context::{OutOfStacks, Stack};
+use crate::context::{OutOfStacks, Stack, StackPool};
 use crate::fiber::current::{self, Local};
 use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::{FiberPtr, FiberRef};
+use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::run::Worker;
 
@@ -38,11 +39,37 @@ impl Worker {
         let stacks = unsafe { &mut *self.stacks.get() };
         match size {
             // No poll is running; the stack for polls counts as one at hand.
-            None => stacks
-                .take(&self.pool.stacks)
-                .or_else(|why| current::local().take_spare().ok_or(why)),
-            Some(size) => self.pool.stacks.take_sized(size),
+            None => match stacks.take_kept() {
+                Some(stack) => Ok(stack),
+                None => self
+                    .at_pool(|pool| stacks.take_from(pool))
+                    .or_else(|why| current::local().take_spare().ok_or(why)),
+            },
+            Some(size) => self.at_pool(|pool| pool.take_sized(size)),
         }
+    }
+
+    /// Gives back the stack of a fiber that has ended.
+    #[inline]
+    pub(super) fn give_stack(&self, stack: Stack, size: Option<usize>) {
+        // SAFETY: K1.
+        let stacks = unsafe { &mut *self.stacks.get() };
+        if size.is_some() {
+            self.at_pool(|pool| pool.give(stack));
+        } else if let Err(stack) = stacks.keep(stack) {
+            self.at_pool(|pool| stacks.give_slowly(stack, pool));
+        }
+    }
+
+    /// Calls `f`, which uses the pool of stacks. It may wait for the pool's lock or for the system:
+    /// the monitor shall not take that for a wait of the fiber that has run here, or runs next.
+    #[cold]
+    fn at_pool<T>(&self, f: impl FnOnce(&StackPool) -> T) -> T {
+        let notes = &self.remote().notes;
+        notes.set_at_stacks(true);
+        let result = f(&self.pool.stacks);
+        notes.set_at_stacks(false);
+        result
     }
 
     /// Puts a fresh fiber aside until a stack becomes available.
@@ -104,13 +131,14 @@ impl Worker {
             .stack_waiters
             .set_beyond(|| self.pool.stacks.beyond());
         if let Some(fiber) = self.pool.stack_waiters.pop_if(|_| true) {
-            match self.role.is_draining() {
-                false => self.keep_fresh(fiber),
-                true => {
-                    if self.pool.inject_from(self.index, fiber) {
-                        self.remote().counters.wakes.increment();
-                    }
-                }
+            if self.pool.phase() >= Phase::Cancelled {
+                // No other worker may be left to take it. It is not to run.
+                self.notice_phase();
+                self.keep_fresh(fiber);
+            } else if !self.role.is_draining() {
+                self.keep_fresh(fiber);
+            } else if self.pool.inject_from(self.index, fiber) {
+                self.remote().counters.wakes.increment();
             }
         }
     }

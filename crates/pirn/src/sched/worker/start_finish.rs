@@ -85,12 +85,7 @@ impl Worker {
         // SAFETY: H2: the fiber has ended, so its worker owns the field.
         let stack =
             unsafe { (*header.stack()).take() }.expect("a started fiber has a stack");
-        if header.stack_size().is_none() {
-            // SAFETY: K1.
-            unsafe { (*self.stacks.get()).give(stack, &self.pool.stacks) };
-        } else {
-            self.pool.stacks.give(stack);
-        }
+        self.give_stack(stack, header.stack_size());
         self.retire(local, fiber);
         if self.pool.stack_waiters.is_watched() {
             self.start_stackless();
@@ -119,16 +114,23 @@ impl Worker {
     }
 
     /// Describes the first fiber that has started here and waits for one of `reasons`, without a
-    /// backtrace. While no fiber runs here.
-    pub(in crate::sched) fn describe_waiting(
+    /// backtrace.
+    ///
+    /// # Safety
+    /// No fiber runs on this worker, and none does before this returns.
+    pub(in crate::sched) unsafe fn describe_waiting(
         &self,
         reasons: &[Reason],
     ) -> Option<FiberInfo> {
         let mut found = None;
         self.each_started(|fiber| {
-            let reason = || fiber_info::reason(fiber).filter(|it| reasons.contains(it));
+            let reason = || {
+                // SAFETY: this worker's own, and the caller's promise.
+                let reason = unsafe { fiber_info::reason(fiber) };
+                reason.filter(|it| reasons.contains(it))
+            };
             if found.is_none() && fiber_info::waits(fiber) && reason().is_some() {
-                // SAFETY: this worker's own, and it runs no other before this returns.
+                // SAFETY: this worker's own, and the caller's promise: no fiber runs here.
                 let seen = unsafe {
                     FiberInfo::sight(self.index, fiber, State::Parked, false, true)
                 };

@@ -39,6 +39,9 @@ pub(in crate::sched) struct Notes {
     /// dispatch.
     stands_since: AtomicU64,
     stands_at: AtomicU64,
+    /// The worker takes or gives back a stack, and may wait for others that do: no fiber runs here.
+    /// Written by the worker.
+    at_stacks: AtomicBool,
 }
 
 impl Notes {
@@ -48,6 +51,7 @@ impl Notes {
             stuck: AtomicBool::new(false),
             stands_since: AtomicU64::new(0),
             stands_at: AtomicU64::new(0),
+            at_stacks: AtomicBool::new(false),
         }
     }
 
@@ -69,6 +73,14 @@ impl Notes {
 
     pub(in crate::sched) fn set_stuck(&self, stuck: bool) {
         self.stuck.store(stuck, Ordering::Relaxed);
+    }
+
+    pub(in crate::sched) fn is_at_stacks(&self) -> bool {
+        self.at_stacks.load(Ordering::Relaxed)
+    }
+
+    pub(in crate::sched) fn set_at_stacks(&self, is_there: bool) {
+        self.at_stacks.store(is_there, Ordering::Relaxed);
     }
 
     /// Records that the worker has run one fiber since `since`, in the dispatch with this number.
