@@ -169,9 +169,10 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
     ) -> Poll<Result<T, RecvError>> {
         let awaiting = self.project_ref().awaiting;
         while awaiting.poll(context).is_pending() {
-            ready!(self.poll_clock(context));
-            // The clock is due, so the next attempt starts as if the case had never been published.
+            let due = ready!(self.poll_clock(context));
+            // The next attempt starts as if the case had never been published.
             awaiting.retract();
+            awaiting.case().attempt_at(due);
         }
         Poll::Ready(awaiting.case().collect())
     }
@@ -188,9 +189,9 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
         }
     }
 
-    /// Waits for the channel's clock, if it has one that still sends. Ready when it is time to
-    /// check again.
-    fn poll_clock(&self, context: &mut Context<'_>) -> Poll<()> {
+    /// Waits for the channel's clock, if it has one that still sends. Ready: the time that has come.
+    /// It may not have by the caller's clock, if the caller has entered another runtime.
+    fn poll_clock(&self, context: &mut Context<'_>) -> Poll<Instant> {
         let Some(due) = self.awaiting.case().due() else {
             return Poll::Pending;
         };
@@ -201,7 +202,7 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
         }
         ready!(Pin::new(sleep).poll(context));
         *timer = None;
-        Poll::Ready(())
+        Poll::Ready(due)
     }
 }
 

@@ -183,6 +183,7 @@ impl<T> IntoIter<T> {
 impl<T> Iterator for Iter<'_, T> {
     type Item = T;
 
+    #[track_caller]
     fn next(&mut self) -> Option<T> {
         next(self.receiver, &mut self.interrupted)
     }
@@ -199,6 +200,7 @@ impl<T> Iterator for TryIter<'_, T> {
 impl<T> Iterator for IntoIter<T> {
     type Item = T;
 
+    #[track_caller]
     fn next(&mut self) -> Option<T> {
         next(&self.receiver, &mut self.interrupted)
     }
@@ -253,6 +255,7 @@ impl<T> fmt::Debug for IntoIter<T> {
     }
 }
 
+#[track_caller]
 fn next<T>(receiver: &Receiver<T>, interrupted: &mut Option<Interrupt>) -> Option<T> {
     match receiver.recv() {
         Ok(value) => {

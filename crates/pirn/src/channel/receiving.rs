@@ -69,8 +69,8 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// Takes a value if a plain pop suffices; otherwise returns the lock guard. If `spin_for_batch`
-    /// is set, a plain thread may let values accumulate first.
+    /// Takes a value if a plain pop suffices; otherwise returns the lock guard. If `gather` is
+    /// true, a plain thread may let values accumulate first.
     #[inline]
     fn just_take(&self, gather: bool) -> Result<T, LockGuard<'_, State<T>>> {
         if self.exit.is_used() {
@@ -200,7 +200,7 @@ impl<T> Pipe<T> {
 
     /// Returns the value that the channel's clock sends at `now`, if any.
     #[cold]
-    fn by_clock(&self, now: Instant) -> Option<T> {
+    pub(super) fn by_clock(&self, now: Instant) -> Option<T> {
         self.clock.as_ref()?.value_at(now)
     }
 

@@ -226,7 +226,7 @@ impl<T> Sender<T> {
     /// As [`send`](Sender::send). Values that have not been sent remain in `values`.
     ///
     /// # Panics
-    /// As [`send`](Sender::send).
+    /// As [`send`](Sender::send). The value at hand is dropped then; the others remain.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.

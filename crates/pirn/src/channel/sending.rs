@@ -105,6 +105,7 @@ impl<T> Pipe<T> {
     }
 
     /// Reserves a place for a value that [`store_reserved`](Self::store_reserved) stores later.
+    #[track_caller]
     pub(super) fn reserve(&self) -> Result<(), SendError<()>> {
         if let Err(interrupt) = begin(Operation::Send, (&raw const self.state).addr()) {
             return Err(SendError::Interrupted((), interrupt));

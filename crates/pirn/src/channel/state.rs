@@ -273,7 +273,11 @@ impl<T> State<T> {
         if wake.is_some() {
             return Deferred { wake, notify: None };
         }
-        self.changed(Side::Send)
+        let mut after = self.changed(Side::Send);
+        if after.notify.is_some() && !self.has_room() {
+            after.notify = None;
+        }
+        after
     }
 
     /// Takes the next value; `Err` says whether there will ever be one.

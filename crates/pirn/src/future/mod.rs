@@ -18,9 +18,13 @@
 //! A poll must not wait, because its executor has other work. On a fiber, a function of this
 //! library that would have to wait inside a poll (of [`wait()`] or [`block_on`]) panics instead.
 //! Functions that wait for borrowing code ([`scope`](crate::scope()),
-//! [`blocking()`](crate::blocking())) always panic there. Calls that need not wait work: a `try_`
-//! function of a channel or lock, a free lock, a send into a buffer with room. A plain thread is
-//! blocked, as by any blocking call.
+//! [`blocking()`](crate::blocking())), [`Barrier::wait`](crate::sync::Barrier::wait) and
+//! [`WaitGroup::wait`](crate::sync::WaitGroup::wait) always panic there. Calls that need not wait
+//! work: a `try_` function of a channel or lock, a free lock, a send into a buffer with room. A
+//! plain thread is blocked, as by any blocking call.
+//!
+//! A waker that this library calls must not wait, on any thread: other wakes are still due. Such a
+//! wait panics, and the panic ends that call of the waker.
 
 // Owns: driving a future on the waiting fiber or thread. Does not own: wakers (`wait::poll_waker`),
 // nor the ban on waiting (`wait::polling`).

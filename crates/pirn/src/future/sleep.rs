@@ -4,7 +4,7 @@ use std::fmt;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use crate::fiber::current;
@@ -12,7 +12,7 @@ use crate::spawn::{JoinHandle, spawn};
 use crate::time;
 use crate::wait::deadline_in;
 use crate::wait::poll_timers::{Key, PollTimers, PollTimersSlot};
-use crate::wait::polling::is_spent;
+use crate::wait::polling::{call, is_spent};
 
 /// A future that is ready once its time has come; created by [`sleep`] and [`sleep_until`].
 ///
@@ -33,6 +33,8 @@ pub struct Sleep {
     /// None means never.
     at: Option<Instant>,
     place: Place,
+    /// The waker of the last poll, for `reset`; none where a note has it.
+    waker: Option<Waker>,
 }
 
 /// The source of the wake-up.
@@ -71,6 +73,7 @@ pub fn sleep(duration: Duration) -> Sleep {
     Sleep {
         at: deadline_in(duration),
         place: Place::Nowhere,
+        waker: None,
     }
 }
 
@@ -93,12 +96,13 @@ pub fn sleep_until(at: Instant) -> Sleep {
     Sleep {
         at: Some(at),
         place: Place::Nowhere,
+        waker: None,
     }
 }
 
 impl Sleep {
     /// Changes the time to `at`, a value of [`time::now`](crate::time::now()). A future that has
-    /// been ready waits again.
+    /// been ready waits again. The task that has polled it is woken, to poll it again.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -115,15 +119,30 @@ impl Sleep {
     /// assert!(pirn::time::now() >= soon);
     /// ```
     pub fn reset(&mut self, at: Instant) {
-        self.leave();
         self.at = Some(at);
+        if let Some(waker) = self.leave() {
+            call(waker);
+        }
     }
 
-    fn leave(&mut self) {
+    /// Ends the wait, and returns the waker of the last poll.
+    fn leave(&mut self) -> Option<Waker> {
+        let waker = self.waker.take();
         match mem::replace(&mut self.place, Place::Nowhere) {
-            Place::Nowhere | Place::Over => {}
+            Place::Nowhere | Place::Over => waker,
             Place::Noted(timers, key) => timers.strike(key),
-            Place::Fiber(asleep) => asleep.cancel(),
+            Place::Fiber(asleep) => {
+                asleep.cancel();
+                waker
+            }
+        }
+    }
+
+    /// Keeps the waker of a poll.
+    fn keep(&mut self, waker: &Waker) {
+        match &mut self.waker {
+            Some(kept) => kept.clone_from(waker),
+            kept => *kept = Some(waker.clone()),
         }
     }
 
@@ -143,6 +162,7 @@ impl Future for Sleep {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
         let Some(at) = this.at else {
+            this.keep(context.waker());
             return Poll::Pending;
         };
         if is_spent() {
@@ -150,25 +170,26 @@ impl Future for Sleep {
             return Poll::Pending;
         }
         if at <= time::now() {
-            this.leave();
+            drop(this.leave());
             return Poll::Ready(());
         }
         if let Some(timers) = PollTimersSlot::at_hand(current::local()) {
             if !this.is_noted(&timers, context) {
-                this.leave();
+                drop(this.leave());
                 let key = timers.note(at, context.waker());
                 this.place = Place::Noted(timers, key);
             }
             return Poll::Pending;
         }
         if !matches!(this.place, Place::Fiber(_) | Place::Over) {
-            this.leave();
+            drop(this.leave());
             let asleep = spawn(move || {
                 // An interrupt means that the runtime ends.
                 time::sleep_until(at).is_ok()
             });
             this.place = Place::Fiber(asleep);
         }
+        this.keep(context.waker());
         let Place::Fiber(asleep) = &mut this.place else {
             return Poll::Pending;
         };
@@ -176,6 +197,7 @@ impl Future for Sleep {
         // A runtime that the caller has entered may have another clock.
         if ended.is_ok_and(|has_slept| has_slept) || at <= time::now() {
             this.place = Place::Nowhere;
+            this.waker = None;
             return Poll::Ready(());
         }
         this.place = Place::Over;
@@ -187,7 +209,7 @@ impl Unpin for Sleep {}
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        self.leave();
+        drop(self.leave());
     }
 }
 

@@ -11,7 +11,7 @@ use pin_project_lite::pin_project;
 use crate::readiness::{Interest, Source, Watching};
 use crate::sys::{is_readable, is_writable};
 use crate::wait::case_output::CaseOutput;
-use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::choice::{Call, Case, Needs, Outcome};
 use crate::wait::wait_info::Subject;
 
 pin_project! {
@@ -118,6 +118,19 @@ impl<'a> ReadyCase<'a> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn take(&mut self) {}
+
+    /// # Errors
+    /// `WouldBlock`: it is not ready; or the system's error.
+    fn ask(&self) -> io::Result<()> {
+        let is_ready = match self.watching.interest() {
+            Interest::Readable => is_readable(self.handle),
+            Interest::Writable => is_writable(self.handle),
+        };
+        match is_ready? {
+            true => Ok(()),
+            false => Err(io::Error::from(io::ErrorKind::WouldBlock)),
+        }
+    }
 }
 
 impl<'a, L: Accept + AsRawFd> AcceptCase<'a, L> {
@@ -162,17 +175,16 @@ impl<'a, L: Accept + AsRawFd> AcceptCase<'a, L> {
 
 impl Case for ReadyCase<'_> {
     fn attempt(&self) -> bool {
-        let is_ready = || {
-            let ready = match self.watching.interest() {
-                Interest::Readable => is_readable(self.handle),
-                Interest::Writable => is_writable(self.handle),
-            };
-            match ready? {
-                true => Ok(()),
-                false => Err(io::Error::from(io::ErrorKind::WouldBlock)),
-            }
-        };
-        self.broken.get() || self.watching.attempt(is_ready).is_some()
+        // Once: a later wait may find room in the system.
+        self.broken.replace(false) || self.watching.attempt(|| self.ask()).is_some()
+    }
+
+    fn attempt_anew(&self) -> bool {
+        self.watching.attempt_anew(|| self.ask()).is_some()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Events
     }
 
     fn subject(&self) -> Option<Subject<'_>> {
@@ -194,6 +206,15 @@ impl<L: Accept> Case for AcceptCase<'_, L> {
     fn attempt(&self) -> bool {
         let accept = || self.listener.accept_now();
         self.output.win_by(|| self.watching.attempt(accept))
+    }
+
+    fn attempt_anew(&self) -> bool {
+        let accept = || self.listener.accept_now();
+        self.output.win_by(|| self.watching.attempt_anew(accept))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Events
     }
 
     fn subject(&self) -> Option<Subject<'_>> {

@@ -116,7 +116,7 @@ impl Command {
     #[must_use = "it is the error"]
     pub fn exec(&mut self) -> io::Error {
         match begin(Operation::Io, 0) {
-            Ok(()) => self.as_std_mut().exec(),
+            Ok(()) => sys::with_children_unpinned(|| self.as_std_mut().exec()),
             Err(interrupt) => interrupt.into(),
         }
     }

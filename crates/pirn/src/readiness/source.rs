@@ -19,6 +19,7 @@ use crate::fiber::current;
 use crate::shim::Lock;
 use crate::shim::atomic::Ordering;
 use crate::sys::poller::{Driver, REPORTS_CLOSED, RawSource};
+use crate::wait::polling::forbids_waiting;
 #[cfg(any(feature = "futures", pirn_modelled))]
 use crate::wait::polling::is_spent;
 use crate::wait::{Attempt, How, Reason, Spec, Waited, begin, deadline_in, wait_in};
@@ -74,6 +75,13 @@ impl Source {
             }
             if limit == Some(Duration::ZERO) {
                 return attempt_now(attempt);
+            }
+            // A wait panics there, so it is to be one.
+            if forbids_waiting(current::local()) {
+                match attempt_now(&mut attempt) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    done => return done,
+                }
             }
             if deadline.is_none()
                 && let Some(limit) = limit
@@ -307,7 +315,9 @@ impl RefUnwindSafe for Source {}
 /// driver, and events are fetched later than they happen. It stays as it is: an attempt without a
 /// clearing loses no event.
 #[cold]
-fn attempt_now<R>(mut attempt: impl FnMut() -> io::Result<R>) -> io::Result<R> {
+pub(super) fn attempt_now<R>(
+    mut attempt: impl FnMut() -> io::Result<R>,
+) -> io::Result<R> {
     loop {
         match attempt() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

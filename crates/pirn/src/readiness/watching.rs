@@ -7,7 +7,7 @@ use std::pin::Pin;
 use pin_project_lite::pin_project;
 
 use super::interest::Interest;
-use super::source::Source;
+use super::source::{Source, attempt_now};
 use crate::fiber::state::Code;
 use crate::sys::poller::RawSource;
 use crate::wait::choice::Call;
@@ -47,6 +47,18 @@ impl<'a> Watching<'a> {
         mut attempt: impl FnMut() -> io::Result<R>,
     ) -> Option<io::Result<R>> {
         self.source.attempt(self.interest, &mut attempt, &|_| false)
+    }
+
+    /// Calls `attempt` even if no event has reported the source ready: a caller that does not wait
+    /// gets no event.
+    pub(crate) fn attempt_anew<R>(
+        &self,
+        attempt: impl FnMut() -> io::Result<R>,
+    ) -> Option<io::Result<R>> {
+        match attempt_now(attempt) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+            done => Some(done),
+        }
     }
 
     /// Registers the caller for the next event. False: an attempt may succeed now, and nothing is

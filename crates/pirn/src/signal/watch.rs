@@ -8,6 +8,12 @@
 // | never watched | the earlier effect | does not exist |
 // | the first watcher | wakes the thread | notifies all watchers |
 // | the last watcher is gone | the effect before the first | sleeps |
+// | it is, and other code has caught the signal | that of the other code | sleeps |
+//
+// In the last row the other code's handler may call ours, and would be called again if the signal
+// were sent once more. So it is not, unless ours has become the present handler again: then it is
+// replaced. A handler that is found before ours, and restored, may do the same. A signal that comes
+// back from it shows that.
 //
 // If a signal was caught and all of its watchers left before the thread handled it, it is sent
 // once more, so that it has its earlier effect. A listener without receivers no longer counts as a
@@ -35,8 +41,12 @@ pub(crate) enum Reaction {
 /// A signal and its watchers.
 struct Watched {
     signal: usize,
-    /// The disposition before the first watcher; none while the signal is not watched.
+    /// The disposition before the handler was installed; none if that has been restored.
     before: Option<Disposition>,
+    /// Other code's handler is present, and may call ours.
+    is_below: bool,
+    /// A signal without watchers has been sent once more.
+    is_resent: bool,
     reactions: Vec<(u64, Reaction)>,
 }
 
@@ -74,6 +84,8 @@ pub(crate) fn watch(signal: Signal, reaction: Reaction) -> io::Result<Watch> {
             list.watched.push(Watched {
                 signal: index,
                 before: None,
+                is_below: false,
+                is_resent: false,
                 reactions: Vec::new(),
             });
             list.watched.len() - 1
@@ -82,10 +94,12 @@ pub(crate) fn watch(signal: Signal, reaction: Reaction) -> io::Result<Watch> {
     list.next += 1;
     let key = list.next;
     let watched = &mut list.watched[place];
-    if watched.before.is_none() {
+    let is_idle = watched.reactions.is_empty();
+    if watched.before.is_none() || is_idle && !sys::is_caught(index) {
         let refused =
             |error: io::Error| io::Error::new(error.kind(), format!("{signal}: {error}"));
         watched.before = Some(sys::catch(index).map_err(refused)?);
+        (watched.is_below, watched.is_resent) = (false, false);
     }
     watched.reactions.push((key, reaction));
     Ok(Watch {
@@ -126,9 +140,16 @@ fn deliver(signal: usize) {
         }
         delivered = true;
     }
-    if !delivered {
+    if !delivered && is_to_be_resent(signal) {
         sys::raise(signal);
     }
+}
+
+/// Returns true if the signal, which no watcher has got, is to be sent once more.
+fn is_to_be_resent(signal: usize) -> bool {
+    let mut list = LIST.lock();
+    let watched = list.watched.iter_mut().find(|w| w.signal == signal);
+    watched.is_some_and(Watched::resend)
 }
 
 /// Removes a watcher from the list.
@@ -164,12 +185,36 @@ impl Watched {
         let all = mem::take(&mut self.reactions);
         let (kept, gone) = all.into_iter().partition(keep);
         self.reactions = kept;
-        if self.reactions.is_empty()
-            && let Some(before) = self.before.take()
-        {
-            sys::restore(self.signal, &before);
+        if self.reactions.is_empty() {
+            self.restore();
         }
         gone
+    }
+
+    /// Returns true if the signal, which no watcher has got, is to be sent once more: its handler has
+    /// not had it.
+    fn resend(&mut self) -> bool {
+        let has_watchers = !self.reactions.is_empty();
+        if has_watchers || self.restore() {
+            self.is_resent = !has_watchers;
+            return true;
+        }
+        self.is_below |= self.is_resent;
+        self.is_resent = !self.is_below;
+        self.is_resent
+    }
+
+    /// Restores the disposition before the handler was installed. Returns true if it does so now.
+    fn restore(&mut self) -> bool {
+        let Some(before) = &self.before else {
+            return false;
+        };
+        let is_restored = sys::restore(self.signal, before);
+        match is_restored {
+            true => self.before = None,
+            false => self.is_below = true,
+        }
+        is_restored
     }
 }
 

@@ -125,6 +125,9 @@ impl Barrier {
     /// # Blocking
     /// Indefinitely, if a party never arrives, for example because it has panicked.
     ///
+    /// # Panics
+    /// Inside the poll of a future on a fiber.
+    ///
     /// # Examples
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

@@ -26,11 +26,11 @@ use crate::wait::{
     wait_in, wake_all,
 };
 
-/// A count of unfinished work, for which fibers and threads wait until it is zero.
+/// A count of unfinished work. Fibers and threads wait until it is zero.
 ///
 /// It counts everything [`add`](WaitGroup::add)ed that is not [`done`](WaitGroup::done) yet, and
-/// the other handles of the group. A handle counts from its creation until it is dropped or
-/// [`wait`](WaitGroup::wait) has been called on it.
+/// the handles of the group. A handle, the first one included, counts from its creation until it
+/// is dropped or [`wait`](WaitGroup::wait) is called on it.
 ///
 /// # Examples
 /// With clones:
@@ -62,8 +62,8 @@ pub struct WaitGroup {
     group: Arc<Lock<Group>>,
     /// Whether this handle counts. Written under the lock of `group`, as the following fields.
     member: AtomicBool,
-    /// Whether this handle counted when the first of `waiting` came, and none has waited to the
-    /// end.
+    /// Whether this handle counted before the first of `waiting` called `wait`, and none of them
+    /// has returned `Ok`.
     counted: AtomicBool,
     /// The number of callers that wait through this handle.
     waiting: AtomicUsize,
@@ -115,7 +115,7 @@ impl WaitGroup {
         WaitGroup::counting(Arc::new(Lock::new(group)))
     }
 
-    /// Returns a handle, which `group` counts already.
+    /// Returns a handle that `group` already counts.
     fn counting(group: Arc<Lock<Group>>) -> Self {
         WaitGroup {
             group,
@@ -198,6 +198,9 @@ impl WaitGroup {
     /// # Errors
     /// The interrupt of the caller. The handle counts again then, unless another caller waits
     /// through it or has done so successfully.
+    ///
+    /// # Panics
+    /// Inside the poll of a future on a fiber.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.

@@ -51,7 +51,8 @@ pub(crate) use ended::ended;
 pub(crate) use local::{Alarm, LocalClient, LocalListener};
 pub(crate) use probe::{Activity, ThreadProbe};
 pub(crate) use signals::{
-    Disposition, SIGNALS, catch, raise, restore, route, send_to_child, send_to_group_of,
+    Disposition, SIGNALS, catch, is_caught, raise, restore, route, send_to_child,
+    send_to_group_of,
 };
 pub(crate) use stderr::report;
 pub(crate) use thread_end::at_thread_end;

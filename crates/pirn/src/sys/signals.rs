@@ -102,17 +102,25 @@ pub(crate) fn catch(signal: usize) -> io::Result<Disposition> {
     }
 }
 
-/// Restores the previous disposition of `signal`, unless other code has caught the signal since.
-pub(crate) fn restore(signal: usize, before: &Disposition) {
+/// Returns true if `signal` has the handler of [`catch`]: no other code has caught it since.
+pub(crate) fn is_caught(signal: usize) -> bool {
     let mut now = none();
     // SAFETY: the call only reads the disposition.
     let asked = unsafe { libc::sigaction(signal as i32, ptr::null(), &raw mut now) };
-    if asked == 0 && now.sa_sigaction == handler as *const () as usize {
+    asked == 0 && now.sa_sigaction == handler as *const () as usize
+}
+
+/// Restores the previous disposition of `signal`. Returns false, and changes nothing, if other code
+/// has caught the signal since.
+pub(crate) fn restore(signal: usize, before: &Disposition) -> bool {
+    let is_caught = is_caught(signal);
+    if is_caught {
         // SAFETY: the system returned this value itself. So the call cannot fail.
         unsafe {
             libc::sigaction(signal as i32, &raw const before.0, ptr::null_mut());
         }
     }
+    is_caught
 }
 
 /// Sends `signal` to this process.

@@ -1,6 +1,7 @@
 //! How channels end, and where values go: what each side sees, and that each value is dropped once.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use pirn::channel::{
 use pirn::select::Select;
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, until};
+use crate::futures_fixture::{Wakes, poll_once};
 use crate::util::{Counted, Drops};
 
 /// Receivers that wait, and several closers at once: one close counts, and each receiver is
@@ -338,4 +340,33 @@ fn an_end_makes_both_sides_ready() {
             );
         }
     }
+}
+
+/// A value that a dropped receive has given back, beyond the capacity, makes no room when it is
+/// received: watchers of sends are not notified.
+// Proves: I11.
+#[test]
+fn a_value_beyond_the_capacity_makes_no_room() {
+    alone(|| {
+        let (tx, rx) = bounded(0);
+        let mut dropped = Box::pin(rx.recv_async());
+        let wakes = Arc::new(Wakes::default());
+        assert!(poll_once(dropped.as_mut(), &wakes).is_pending());
+        tx.try_send(1).unwrap();
+        drop(dropped);
+        let other = tx.clone();
+        let watcher = pirn::spawn(move || {
+            let mut possible = other.ready_case();
+            let mut select = Select::new();
+            select.add(&mut possible);
+            select.wait()
+        });
+        (0..10).for_each(|_| pirn::yield_now());
+        assert_eq!(rx.try_recv(), Ok(1));
+        (0..10).for_each(|_| pirn::yield_now());
+        assert_eq!(tx.try_send(2), Err(TrySendError::Full(2)));
+        assert!(!watcher.is_finished(), "it is notified");
+        watcher.cancel();
+        assert!(watcher.join().unwrap().is_err());
+    });
 }

@@ -5,12 +5,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::{Either, join_all, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use pirn::future::{block_on, sleep, sleep_until, wait};
-use pirn::{Interrupt, Runtime, time};
+use pirn::{Interrupt, Runtime, channel, time};
 
 use crate::executor_kind::runtime;
 use crate::futures_fixture::{Tasks, Wakes, block_on_thread, give_way, poll_once};
@@ -214,4 +214,46 @@ fn other_executors_sleep() {
 fn a_sleep_ends_by_the_clock_of_the_runtime_that_was_entered() {
     let runtime = Runtime::builder().deterministic(1).build().unwrap();
     runtime.enter(|| block_on_thread(sleep(HOUR)));
+}
+
+/// A reset wakes the task that has polled the sleep last: on a fiber, on a thread, and if the time
+/// was never to come.
+// Proves: N1-X-futures.
+#[test]
+fn a_reset_wakes_the_task() {
+    let woken = |first: Duration| {
+        let mut sleep = sleep(first);
+        let [before, last] = [(); 2].map(|()| Arc::new(Wakes::default()));
+        for wakes in [&before, &last] {
+            assert!(poll_once(pin!(&mut sleep), wakes).is_pending());
+        }
+        sleep.reset(time::now() + HOUR);
+        assert_eq!((before.count(), last.count()), (0, 1));
+        assert!(poll_once(pin!(&mut sleep), &last).is_pending());
+        assert_eq!(last.count(), 1);
+    };
+    for first in [HOUR, Duration::MAX] {
+        woken(first);
+        runtime(1).run(|| {
+            woken(first);
+            wait(async { woken(first) }).unwrap();
+        });
+    }
+}
+
+/// A plain thread that has entered a runtime sleeps by the clock of that runtime, also in a channel
+/// of moments.
+// Proves: N1-X-futures.
+#[test]
+fn moments_come_by_the_clock_of_the_entered_runtime() {
+    let runtime = Runtime::builder().deterministic(7).build().unwrap();
+    let start = Instant::now();
+    runtime.enter(|| {
+        let moment = channel::after(HOUR);
+        assert!(block_on(moment.recv_async()).unwrap() >= start + HOUR);
+        let moments = channel::tick(HOUR);
+        let first = block_on(moments.recv_async()).unwrap();
+        assert!(block_on(moments.recv_async()).unwrap() >= first + HOUR);
+    });
+    assert!(start.elapsed() < HOUR);
 }

@@ -277,6 +277,9 @@ mod slow_fiber;
 /// Connections to addresses of the system, which need not be paths.
 #[cfg(unix)]
 mod socket_addresses;
+/// Operations on sockets that do not wait find what is there.
+#[cfg(unix)]
+mod socket_looks;
 /// Sockets that do not wait for their user.
 #[cfg(unix)]
 mod socket_modes;

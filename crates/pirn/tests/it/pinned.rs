@@ -10,7 +10,7 @@ use pirn::dispatcher::Dispatcher;
 use pirn::process::Command;
 use pirn::runtime::Builder;
 
-use crate::util::{compute_until, eventually};
+use crate::util::{apart, compute_until, eventually};
 
 fn workers(n: usize) -> Builder {
     Runtime::builder().workers(n)
@@ -97,4 +97,23 @@ fn pinned_workers_stay_on_their_processor() {
         let there_are = thread::available_parallelism().unwrap().get();
         assert!(used.len() >= there_are.min(3), "three workers on {used:?}");
     });
+}
+
+/// A program that replaces the process may use the processors that the thread might before.
+// Proves: E17.
+#[test]
+fn a_program_that_replaces_the_process_is_not_pinned() {
+    let own = allowed();
+    let name = "pinned::a_program_that_replaces_the_process_is_not_pinned";
+    let ended = apart(name, &[], || {
+        let mut list = Command::new("sh");
+        list.args(["-c", "grep Cpus_allowed_list /proc/self/status >&2"]);
+        let runtime = workers(1).pin_workers(true).build().unwrap();
+        runtime.run(|| panic!("{}", list.exec()));
+    });
+    if let Some(ended) = ended {
+        let mut lines = ended.stderr.lines();
+        let line = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        assert_eq!(line.expect("is there").trim(), own);
+    }
 }

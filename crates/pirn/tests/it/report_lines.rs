@@ -258,12 +258,17 @@ fn check_all() {
     wait!(Send, t1.send_timeout(1, HOUR));
     wait!(Send, t2.send_deadline(1, now() + HOUR));
     wait!(Send, t3.send_many(&mut VecDeque::from([1])));
+    let (line, _results) = channel::ordered::<u8>(1);
+    line.spawn(|| 1).unwrap();
+    wait!(Send, line.spawn(|| 2));
     let (_quiet, rx) = channel::bounded::<u8>(1);
-    let [r1, r2, r3, r4, r5] = [(); 5].map(|()| rx.clone());
+    let [r1, r2, r3, r4, r5, r6, r7] = [(); 7].map(|()| rx.clone());
     wait!(Recv, rx.recv());
     wait!(Recv, r1.recv_timeout(HOUR));
     wait!(Recv, r2.recv_deadline(now() + HOUR));
     wait!(Recv, r3.recv_many(&mut Vec::new(), 2));
+    wait!(Recv, r6.iter().next());
+    wait!(Recv, r7.into_iter().next());
     wait!(Select, select! { recv(r4) -> value => _ = value });
     wait!(Select, {
         let mut case = r5.recv_case();

@@ -173,6 +173,60 @@ fn the_last_guard_restores_a_handler() {
     ));
 }
 
+/// The handler that `count_and_pass_on` calls.
+static BELOW: AtomicUsize = AtomicUsize::new(0);
+
+#[expect(unsafe_code, reason = "handlers are the system's")]
+extern "C" fn count_and_pass_on(signal: libc::c_int) {
+    count(signal);
+    let below = BELOW.load(Ordering::SeqCst) as *const ();
+    // SAFETY: `signal` has returned it, and it was a handler.
+    let below: extern "C" fn(libc::c_int) = unsafe { std::mem::transmute(below) };
+    below(signal);
+}
+
+/// After the last guard a handler of the program that calls ours, as crates for signals do, gets
+/// each signal once. If the program puts ours back, the earlier effect returns.
+// Proves: K12, N7.
+#[test]
+#[expect(unsafe_code, reason = "handlers are the system's")]
+#[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
+fn a_handler_that_calls_ours_gets_each_signal_once() {
+    assert_passed(apart(
+        "signals::a_handler_that_calls_ours_gets_each_signal_once",
+        &[],
+        || {
+            let seen = |expected: usize| {
+                send("-USR2");
+                eventually("the handler is called", || {
+                    SEEN.load(Ordering::SeqCst) >= expected
+                });
+                std::thread::sleep(Duration::from_millis(100));
+                assert_eq!(SEEN.load(Ordering::SeqCst), expected);
+            };
+            let [own, above] = [count as *const (), count_and_pass_on as *const ()];
+            // SAFETY: these handlers count, in an atomic.
+            unsafe { libc::signal(libc::SIGUSR2, own as libc::sighandler_t) };
+            for round in 0..3 {
+                let stop = Token::new();
+                let guard = cancel_on(&[Signal::USR2], &stop).unwrap();
+                // SAFETY: as above.
+                let below =
+                    unsafe { libc::signal(libc::SIGUSR2, above as libc::sighandler_t) };
+                BELOW.store(below, Ordering::SeqCst);
+                seen(4 * round + 1);
+                stop.wait();
+                drop(guard);
+                seen(4 * round + 2);
+                seen(4 * round + 3);
+                // SAFETY: it was the handler before.
+                unsafe { libc::signal(libc::SIGUSR2, below) };
+                seen(4 * round + 4);
+            }
+        },
+    ));
+}
+
 /// A signal that cannot be received is an error that names it, without side effects.
 // Proves: K12.
 #[test]

@@ -134,6 +134,14 @@ impl<P: Borrow<Pipe<T>>, T> ValueCase<P, T> {
         self.output.take()
     }
 
+    /// Completes the case with the value that the channel's clock sends at `now`, if any.
+    pub(in crate::channel) fn attempt_at(&self, now: Instant) {
+        let pipe = self.pipe();
+        if !pipe.is_closed() {
+            self.output.win_by(|| pipe.by_clock(now).map(Ok));
+        }
+    }
+
     /// Takes the value that was won and not collected, if there is one.
     pub(in crate::channel) fn give_up(&self) -> Option<T> {
         self.output.claim()?.ok()

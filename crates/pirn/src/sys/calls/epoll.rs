@@ -58,7 +58,7 @@ pub(in crate::sys) fn epoll_wait(
     timeout: c_int,
 ) -> io::Result<()> {
     let most = make_room(events, most);
-    // By its number: `pirn-hooks` replaces the function of libc.
+    // Called by its number: `pirn-hooks` replaces the function of libc.
     // SAFETY: there is room for so many events.
     let n = check(unsafe {
         libc::syscall(
@@ -116,7 +116,7 @@ pub(in crate::sys) fn epoll_pwait2(
     Ok(())
 }
 
-/// Removes the events, and makes room for so many.
+/// Removes all events, and makes room for `most`.
 #[inline(always)]
 fn make_room(events: &mut Vec<libc::epoll_event>, most: u16) -> c_int {
     events.clear();

@@ -1,13 +1,13 @@
 //! Calls of the C library, each as a safe function.
 //!
-//! Owns: the calls that any arguments of these types make sound. The length that is passed is that
-//! of the slice, a reference is valid, and the system has written a result before it is read.
+//! Owns: the calls that are sound for all arguments of their types. The length that is passed is
+//! that of the slice, a reference is valid, and the system has written a result before it is read.
 //! So the modules that make these calls are safe code. Does not own: the meaning of a result, or
 //! calls with a contract that no type expresses: handlers of signals, and memory that the system
 //! writes to after the call.
 //!
 //! A descriptor that a call reads, writes or changes is borrowed. A plain number of a descriptor is
-//! only registered or polled: if the number is stale, the result is an error or an event too many.
+//! only registered or polled: if the number is stale, the result is an error or a spurious event.
 //!
 //! Calls that a worker makes to sleep and to wake are inlined: each is the call of the C library
 //! and nothing else.

@@ -1,4 +1,4 @@
-//! Linux: a descriptor of the process.
+//! Linux: the end of a child by a pidfd.
 
 use std::io;
 use std::os::fd::OwnedFd;

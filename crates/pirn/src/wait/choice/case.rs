@@ -15,6 +15,11 @@ pub trait Case {
     /// earlier call. No ticket of the caller is published.
     fn attempt(&self) -> bool;
 
+    /// As `attempt`, of a case that needs [`Needs::Events`], but asks the system in any case.
+    fn attempt_anew(&self) -> bool {
+        self.attempt()
+    }
+
     /// Returns the time at which the case becomes possible by itself, if any.
     fn due(&self) -> Option<Instant> {
         None
@@ -60,6 +65,8 @@ pub enum Needs {
     Token,
     /// The ticket is given to user code.
     Loan,
+    /// `attempt` relies on events, which only a wait receives.
+    Events,
 }
 
 /// How the wait has ended, for one case.

@@ -13,7 +13,7 @@ use crate::wait::clock::{now, picker, random_case};
 use crate::wait::deadline::{begin, interrupted};
 use crate::wait::interrupt::Interrupt;
 use crate::wait::park::has_token;
-use crate::wait::polling::refuse_in_poll;
+use crate::wait::polling::{forbids_waiting, refuse};
 use crate::wait::reason::Reason;
 use crate::wait::spec::{How, Spec};
 use crate::wait::yielding::yield_now;
@@ -32,12 +32,25 @@ pub(crate) enum Choice {
 /// be is not missed, in whichever order they are checked. (But see [`Glance::Unsure`].)
 #[inline]
 pub(crate) fn choose_now(cases: &[&dyn Case], order: Order) -> Option<usize> {
-    match attempt_each(cases, order) {
+    let chosen = match attempt_each(cases, order) {
         None if cases.len() > 1 && !mutant!("select_looks_one_by_one") => {
             choose_at_once(cases, order)
         }
         chosen => chosen,
+    };
+    match chosen {
+        None if needed(cases, Needs::Events) => attempt_anew(cases, order),
+        chosen => chosen,
     }
+}
+
+/// Asks the system for the cases that rely on its events, in the order of a pass.
+#[cold]
+fn attempt_anew(cases: &[&dyn Case], order: Order) -> Option<usize> {
+    let mut sequence = Sequence::new(cases.len(), order, 0);
+    (0..cases.len())
+        .map(|step| sequence.at(step))
+        .find(|&i| cases[i].needs() == Needs::Events && cases[i].attempt_anew())
 }
 
 /// Continues after checking the cases one by one has found nothing.
@@ -150,8 +163,13 @@ fn choose_waiting(
 ) -> Result<Choice, Interrupt> {
     debug_assert!(cases.len() <= MOST, "more cases than codes");
     for round in 1_u32.. {
-        if limit.is_some_and(|limit| limit <= now()) {
-            return Ok(choose_now(cases, order).map_or(Choice::TimedOut, Choice::Case));
+        let is_over = limit.is_some_and(|limit| limit <= now());
+        if is_over || forbids_waiting(current::local()) {
+            match choose_now(cases, order) {
+                Some(index) => return Ok(Choice::Case(index)),
+                None if is_over => return Ok(Choice::TimedOut),
+                None => refuse(),
+            }
         }
         if round > ROUNDS {
             yield_now();
@@ -184,7 +202,6 @@ fn choose_waiting(
 /// Publishes all cases, parks, and withdraws them.
 #[track_caller]
 fn wait_once(cases: &[&dyn Case], limit: Option<Instant>) -> How {
-    refuse_in_poll();
     let mut published = Published::new(cases);
     if !published.publish_all() && !mutant!("select_parks_over_ready_case") {
         published.revoke();

@@ -5,7 +5,6 @@
 //! with the timer that its own wait has anyway, and calls the wakers of all due notes. The clock is
 //! the party's, so virtual time is exact.
 //!
-//!
 //! A note is removed by the party when it is due or when the party stops polling, or by the future
 //! when it is dropped or polled elsewhere; whichever is first.
 //!
@@ -77,11 +76,9 @@ impl PollTimers {
             .is_some_and(|known| known.will_wake(waker))
     }
 
-    /// Removes a note, if it exists.
-    pub(crate) fn strike(&self, key: Key) {
-        let waker = self.0.lock().wakers.remove(&key);
-        // Drops user code, with the lock free.
-        drop(waker);
+    /// Removes a note, and returns its waker; `None` if the note does not exist.
+    pub(crate) fn strike(&self, key: Key) -> Option<Waker> {
+        self.0.lock().wakers.remove(&key)
     }
 
     fn first(&self) -> Option<Instant> {

@@ -8,7 +8,7 @@
 //! place would hold up the fibers that have settled on it, possibly the one that is waited for. So:
 //! * A call that would really have to wait panics, with advice.
 //! * A yield for a spent budget is postponed to the end of the poll.
-//! * A plain thread blocks as usual.
+//! * A plain thread blocks as usual. But a waker must not wait on any thread (`call`).
 //! * A fiber that unwinds must not panic: it waits like any unwinding fiber, and removes the mark,
 //!   since others may come to run. (If the panic is caught inside the poll, the poll continues
 //!   without the mark.)
