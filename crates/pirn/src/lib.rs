@@ -22,11 +22,10 @@
 //!
 //! # The five ideas
 //!
-//! * A **fiber** ([`spawn()`]) runs an ordinary closure on its own stack. It yields where it waits,
-//!   and nowhere else.
+//! * A **fiber** ([`spawn()`]) runs an ordinary closure on its own stack. It yields only in calls
+//!   of this library.
 //! * To **park** is to wait without a thread ([`park()`], [`wait`]). Every function here that waits
-//!   parks the calling fiber. On a plain thread the same function blocks the thread. There are no
-//!   two kinds of functions and no two kinds of channels.
+//!   parks the calling fiber. On a plain thread the same function blocks the thread.
 //! * A **scope** ([`scope()`]) ends when all its fibers have ended, so they may borrow from the
 //!   code around it.
 //! * A **channel** ([`channel`]) passes values between fibers and threads in any mix; [`select!`]
@@ -57,8 +56,8 @@
 //!
 //! # Rules that hold everywhere
 //!
-//! 1. Every function works on a fiber and on a plain thread, on the fibers of any runtime.
-//!    Functions that wait panic inside the poll of a future on a fiber ([`future`] has the
+//! 1. Every function works on plain threads and on the fibers of any runtime. But inside the poll
+//!    of a future on a fiber, a call that would have to wait panics ([`future`] has the
 //!    alternatives).
 //! 2. A function is an *interruption point* if and only if its error type can carry an
 //!    [`Interrupt`]. Functions that return `()`, a guard or a plain value never are. An `io::Error`
@@ -73,15 +72,14 @@
 //!    under it. An interrupted call has done nothing and returns its arguments. An interrupted
 //!    `join` leaves the other fiber running. An operation of several steps, such as `write_all` or
 //!    `Command::output`, may have done some of them.
-//! 4. A limit of the call itself is reported as such (`Timeout`, `Elapsed`, `None`,
-//!    `Ok(false)`), a deadline of the code
-//!    around it ([`timeout`], [`cancel::with_deadline`]) as an interrupt. The nearest deadline
-//!    applies; a cancellation has precedence. Children of a scope are under the deadline of the
-//!    scope; other fibers start without one.
+//! 4. A limit of the call itself is reported as such (`Timeout`, `Elapsed`, `None`, `Ok(None)`,
+//!    `Ok(false)`), a deadline of the code around it ([`timeout`], [`cancel::with_deadline`]) as an
+//!    interrupt. The nearest deadline applies; a cancellation has precedence. Children of a scope
+//!    are under the deadline of the scope; other fibers start without one.
 //! 5. A fiber yields after 128 operations that may wait and did not have to, or after 17 if it
-//!    computes for 0.2 ms or more between two. Functions of channels, locks and
-//!    selects with the prefix `try_` never yield, nor do `Once`, `OnceLock` and `LazyLock` that are
-//!    initialized, nor [`par`] on a runtime without workers.
+//!    computes for 0.2 ms or more between two. Functions of channels, locks and selects with the
+//!    prefix `try_` never yield, nor do `Once`, `OnceLock` and `LazyLock` that are initialized, nor
+//!    [`par`] on a runtime without workers.
 //! 6. Functions that take borrowing closures (`scope`, `run`, `blocking`) return only when the
 //!    closure has ended.
 //! 7. A panic ends its fiber and is returned by its join. The panic of a child that is never joined
@@ -157,7 +155,7 @@
 //! | `PIRN_TRACE` | path of the trace file | `trace` |
 //! | `PIRN_INSPECT` | path of a Unix socket for `pirn-top` | `inspect` |
 //! | `PIRN_LOG` | some of `join,wake,inject,chan,park,sysmon`, or `all`: events as they happen | `log` |
-//! | `PIRN_SLOW_FIBER` | milliseconds after which a fiber that delays others is reported | `slow_fiber` |
+//! | `PIRN_SLOW_FIBER` | milliseconds after which a fiber that delays others is reported, or `off` | `slow_fiber` |
 //! | `PIRN_STALL_SIGNAL` | 0: no signal is sent to the thread of such a fiber to sample its frames | `stall_signal` |
 //! | `PIRN_IO_URING` | 0: turns the feature `io_uring` off | `io_uring` |
 //! | `PIRN_ASSERT` | 1: fiber states are checked at each switch | `assertions` |
@@ -183,7 +181,7 @@
 //!
 //! * Preemption: a fiber that computes is never interrupted.
 //! * Stacks that grow or move.
-//! * A second kind of function.
+//! * Async functions: any function may wait. [`future`] runs those of other crates.
 //! * Hardware shadow stacks: building a runtime fails if they are enabled for the process.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -268,8 +266,8 @@ pub use wait::Interrupt;
 
 /// Runs `main` on a fiber.
 ///
-/// Without options the body runs by [`run`] on the default runtime, which ends as described at
-/// [`shutdown_default`](runtime::shutdown_default): not at all, if the program does not call that.
+/// Without options the body runs by [`run`] on the default runtime, which ends only if the program
+/// calls [`shutdown_default`](runtime::shutdown_default).
 ///
 /// With options the attribute builds a runtime and runs the body as its first fiber. When the body
 /// has returned, the [`Runtime`] is dropped: it waits until every fiber has ended. If the body

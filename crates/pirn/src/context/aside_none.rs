@@ -2,7 +2,7 @@
 
 use super::stacks::Stack;
 
-/// Functions cannot run on another stack.
+/// False: functions cannot run on another stack.
 pub(crate) const ASIDE: bool = false;
 
 /// Calls `f` on the present stack.

@@ -1,7 +1,7 @@
 //! Running a function on another stack, beside the frames of the caller.
 //!
-//! A call, not a switch: the caller continues when the function has returned or unwound. So nothing
-//! is saved but the position of its own stack.
+//! This is a call, not a switch: the caller continues when the function has returned or unwound. So
+//! only the caller's stack pointer is saved.
 //!
 //! ```text
 //!  stack of the caller             the other stack
@@ -12,21 +12,21 @@
 //!  | where `call_on` resumes|
 //! ```
 //!
-//! Unwinders, and so panics and backtraces, pass `call_on` as two frames. The inner one is marked
-//! as that of a signal. Debuggers take a caller below its callee for a damaged stack, but not below
-//! such a frame. Code that a signal has interrupted resumes at its place, not behind a call. So
-//! unwinders would look for the caller's landing pad one byte too far, behind the call, and abort
-//! if there is none. Therefore the inner frame returns to the outer one, which is an ordinary one,
-//! has no landing pads, and ends 16 bytes above rbp, wherever that is.
+//! Unwinders (panics, backtraces) see `call_on` as two frames. The inner one is marked as a signal
+//! frame: debuggers report a damaged stack if a caller lies below its callee, except under a signal
+//! frame. But in the caller of a signal frame, unwinders look up the return address itself, not the
+//! call before it. They would miss the landing pad of the call, and abort. Therefore the inner
+//! frame returns to the outer one: an ordinary frame without landing pads, which ends 16 bytes
+//! above rbp, wherever that is.
 //!
-//! Not with the corosensei backend: there is no such call for its targets.
+//! The corosensei backend has no such call.
 
 use std::arch::naked_asm;
 
 use super::sanitizer::Detour;
 use super::stacks::Stack;
 
-/// Functions can run on another stack.
+/// True: functions can run on another stack.
 pub(crate) const ASIDE: bool = true;
 
 /// Calls `f` on `stack`, and returns its result; if `f` unwinds, so does this.

@@ -114,7 +114,10 @@ impl Context {
     }
 
     /// Returns where the context resumes: not known with this backend.
-    pub(crate) fn frame(&self) -> Option<Frame> {
+    ///
+    /// # Safety
+    /// None here; the other implementation reads the stack.
+    pub(crate) unsafe fn frame(&self) -> Option<Frame> {
         None
     }
 }
@@ -123,8 +126,8 @@ impl Context {
 /// `save`.
 ///
 /// # Safety
-/// 1. Both point to contexts that stay where they are while they are suspended, and that no other
-///    code reads or writes meanwhile.
+/// 1. Both point to contexts that stay where they are while they are suspended. Meanwhile no
+///    other code writes them, and only a party that keeps them from being resumed reads them.
 /// 2. `to` is prepared or suspended, and only the caller may resume it; `save` is not `to`.
 /// 3. What the caller keeps over the call may be used on the thread that switches back.
 /// 4. One of them is a worker's side; if it is `to`, it was the last to switch to `save`.

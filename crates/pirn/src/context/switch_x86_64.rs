@@ -28,8 +28,8 @@
 //! nothing (13 ns).
 //!
 //! # Invariants
-//! * SX1. While a context is suspended, `sp` points to words as in the picture and no other code
-//!   runs on that stack. While it runs, `sp` is stale.
+//! * SX1. While a context is suspended, `sp` points to words as in the picture, and no other code
+//!   runs on that stack but a visit, below `sp` (VS1 of `visit`). While it runs, `sp` is stale.
 
 use std::arch::{asm, naked_asm};
 use std::mem::offset_of;
@@ -155,8 +155,9 @@ impl Context {
 
     /// Returns where the context resumes; `None` if it was never prepared or left.
     ///
-    /// Meaningful only while the context is suspended and stays so.
-    pub(crate) fn frame(&self) -> Option<Frame> {
+    /// # Safety
+    /// The context is suspended and stays so meanwhile, or was never prepared, or was left.
+    pub(crate) unsafe fn frame(&self) -> Option<Frame> {
         if self.sp.is_null() {
             return None;
         }
@@ -175,16 +176,17 @@ impl Context {
 /// `save`.
 ///
 /// # Safety
-/// 1. Both point to contexts that stay where they are while they are suspended, and that no other
-///    code reads or writes meanwhile.
+/// 1. Both point to contexts that stay where they are while they are suspended. Meanwhile no
+///    other code writes them, and only a party that keeps them from being resumed reads them.
 /// 2. `to` is prepared or suspended, and only the caller may resume it; `save` is not `to`.
 /// 3. What the caller keeps over the call may be used on the thread that switches back.
 #[inline(always)]
 pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
     // SAFETY: 1.
     unsafe { sanitizer::leave(Context::side_of(save), Context::side_of(to)) };
-    // SAFETY: SX1, 1, 2. All registers but rsp, rbx, rbp and the control words are declared
-    // as changed; those are pushed here and restored by the switch back.
+    // SAFETY: SX1, 1, 2. All registers but rsp, rbx, rbp and the control words are declared as
+    // changed, as are the flags and memory; those are pushed here and restored by the switch
+    // back. Without `nostack` there is no red zone, and rsp is aligned for the hook's call.
     unsafe {
         asm!(
             "lea rax, [rip + 2f]",

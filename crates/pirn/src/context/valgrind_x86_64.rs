@@ -12,8 +12,8 @@ const STACK_REGISTER: usize = 0x1501;
 /// Notifies valgrind, if it runs, of a stack at `start..start + len`.
 pub(super) fn register_stack(start: usize, len: usize) {
     let request = [STACK_REGISTER, start, start + len, 0, 0, 0];
-    // SAFETY: the rotations add up to a full turn, so no register changes but `rdx`, where valgrind
-    // leaves a result; it reads the six words behind `rax`.
+    // SAFETY: the rotations add up to two full turns, so no register changes but the flags and
+    // `rdx`, where valgrind leaves a result; it reads the six words behind `rax`.
     unsafe {
         asm!(
             "rol rdi, 3",
@@ -23,7 +23,7 @@ pub(super) fn register_stack(start: usize, len: usize) {
             "xchg rbx, rbx",
             in("rax") request.as_ptr(),
             inout("rdx") 0_usize => _,
-            options(nostack, preserves_flags),
+            options(nostack),
         );
     }
 }

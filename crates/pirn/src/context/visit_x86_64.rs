@@ -59,7 +59,8 @@ pub(crate) unsafe fn visit(
     stack: Range<usize>,
     f: &mut dyn FnMut(),
 ) -> bool {
-    let Some(frame) = context.frame() else {
+    // SAFETY: the caller's promise.
+    let Some(frame) = (unsafe { context.frame() }) else {
         return false;
     };
     if !stack.contains(&frame.sp) || frame.sp - stack.start < ROOM {

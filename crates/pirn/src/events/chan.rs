@@ -42,7 +42,8 @@ enum What {
 /// has been claimed by this worker.
 #[cold]
 pub(super) fn log_step(origin: Origin<'_>, kind: Kind, fiber: FiberPtr) {
-    let Some(waiting) = fiber_info::waiting(fiber) else {
+    // SAFETY: H2: the party that records an event has the fiber, as above.
+    let Some(waiting) = (unsafe { fiber_info::waiting(fiber) }) else {
         return;
     };
     let code = fiber.header().state.code();

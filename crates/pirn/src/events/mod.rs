@@ -7,6 +7,7 @@
 //! Everything here is off unless a runtime was built with it: then a worker's byte `watch` is zero,
 //! and each hook is a test of that byte.
 
+#[expect(unsafe_code, reason = "reads what a fiber waits for")]
 mod chan;
 mod event;
 mod log;

@@ -25,9 +25,11 @@
 //!   `outcome` says; from `join.done` on it belongs to the join handle.
 
 use std::cell::UnsafeCell;
+use std::io::{self, Write as _};
 use std::mem::{MaybeUninit, offset_of};
 use std::ops::Deref;
 use std::panic::Location;
+use std::process;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
@@ -423,7 +425,8 @@ impl Header {
         self.identity
             .store(identity.wrapping_add(1 << 32), Ordering::Relaxed);
         {
-            // SAFETY: H4: no reference to this header is left, so the lock is free.
+            // SAFETY: H4: no reference to this header is left, so the lock is free; a stale ticket
+            // accesses the state word only.
             let mut join = unsafe { self.join.unshared() };
             join.done = false;
             join.detached = false;
@@ -631,7 +634,9 @@ impl Header {
     pub(crate) fn retain(&self) {
         // ORDERING: Relaxed: a new reference is made from one that exists (as in `Arc`).
         let refs = self.refs.fetch_add(1, Ordering::Relaxed);
-        assert!(refs < u32::MAX / 2, "too many handles to one fiber");
+        if refs >= u32::MAX / 2 {
+            too_many_handles();
+        }
     }
 
     /// True if the caller's reference is the only one. What the others did came before.
@@ -685,6 +690,14 @@ impl std::fmt::Debug for Header {
             .field("id", &self.id())
             .finish_non_exhaustive()
     }
+}
+
+/// Ends the process, as `Arc` does: the count would wrap around, and the header be used after its end.
+#[cold]
+fn too_many_handles() -> ! {
+    let said = "pirn: 2^31 handles to one fiber: they are leaked, by `mem::forget`";
+    let _ = writeln!(io::stderr(), "{said}");
+    process::abort();
 }
 
 /// Writes the owner of a stack, for a report from a signal handler: no allocation, no lock.

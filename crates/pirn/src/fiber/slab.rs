@@ -91,7 +91,8 @@ pub(crate) fn alloc(
     location: &'static Location<'static>,
     refs: u32,
 ) -> FiberPtr {
-    // SAFETY: the magazine is this thread's own, and nothing below re-enters it.
+    // SAFETY: `local` is the record of this thread (C2), so the magazine is its own, and nothing
+    // below re-enters it.
     let pair = unsafe { &mut *local.magazines.0[class as usize].get() };
     let block = match pair.loaded.pop_front() {
         Some(block) => block,
@@ -111,7 +112,8 @@ pub(crate) fn alloc(
 #[inline]
 pub(crate) fn free(local: &Local, fiber: FiberPtr) {
     let class = fiber.header().class();
-    // SAFETY: the magazine is this thread's own, and nothing below re-enters it.
+    // SAFETY: `local` is the record of this thread (C2), so the magazine is its own, and nothing
+    // below re-enters it.
     let pair = unsafe { &mut *local.magazines.0[class as usize].get() };
     match pair.loaded.len() {
         // This may be the first block of a thread that never allocates one.

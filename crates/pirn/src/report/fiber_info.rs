@@ -108,7 +108,7 @@ impl FiberInfo {
         let mut info = FiberInfo::known(worker, header);
         info.name = header.name().map(str::to_owned);
         info.wait = header.state.epoch().number();
-        // SAFETY: H2: its worker's own.
+        // SAFETY: H2: its worker's own, or held by the caller.
         if let Some(stack) = unsafe { &*header.stack() }
             && off_stack
         {
@@ -117,8 +117,10 @@ impl FiberInfo {
             if frames {
                 info.stack_touched = stack.touched();
             }
-            // SAFETY: H2, as above; suspended unless it runs.
-            let frame = || unsafe { &*header.context() }.frame();
+            // SAFETY: H2, as above.
+            let context = unsafe { &*header.context() };
+            // SAFETY: only called if the fiber does not run: it is suspended.
+            let frame = || unsafe { context.frame() };
             let sp = if running {
                 Some(context::stack_pointer())
             } else {
@@ -130,9 +132,10 @@ impl FiberInfo {
             if frames && running {
                 look();
             } else if frames {
-                // SAFETY: H2: its worker's own, which is this one.
+                // SAFETY: H2, as above.
                 let context = unsafe { &*header.context() };
-                // SAFETY: H2: suspended, and no other thread resumes it.
+                // SAFETY: the caller's promise: suspended on that stack, which no thread is on, and not
+                // resumed meanwhile.
                 unsafe { context::visit(context, range, &mut look) };
             }
         }
@@ -254,10 +257,13 @@ fn scope_of(header: &Header) -> usize {
     header.on_end().map_or(0, |hook| hook.data.addr())
 }
 
-/// Returns the reason for which a fiber of the calling worker waits, if it does. Not one that runs.
-pub(crate) fn reason(fiber: FiberPtr) -> Option<Reason> {
+/// Returns the reason for which a fiber waits, if it does.
+///
+/// # Safety
+/// The fiber does not run, and only the caller could let it run.
+pub(crate) unsafe fn reason(fiber: FiberPtr) -> Option<Reason> {
     let header = fiber.header();
-    // SAFETY: NO1: on the fiber's worker, while it does not run.
+    // SAFETY: NO1: the caller's promise.
     unsafe { wait_info::read(header) }.map(|seen| seen.reason)
 }
 
@@ -270,11 +276,14 @@ pub(crate) struct Waiting {
 }
 
 /// Returns what a fiber waits for, or has waited for until it was claimed; `None` if it does
-/// neither. The caller is its worker, and the fiber does not run; or the caller has claimed its
-/// wait and not enqueued it yet.
-pub(crate) fn waiting(fiber: FiberPtr) -> Option<Waiting> {
+/// neither.
+///
+/// # Safety
+/// The fiber does not run, and only the caller could let it run: the caller is its worker, or has
+/// claimed its wait and not enqueued it yet.
+pub(crate) unsafe fn waiting(fiber: FiberPtr) -> Option<Waiting> {
     let header = fiber.header();
-    // SAFETY: NO1: only the caller could let it run.
+    // SAFETY: NO1: the caller's promise.
     let seen = unsafe { wait_info::read(header) }?;
     Some(Waiting {
         reason: seen.reason,

@@ -173,6 +173,9 @@ impl Builder {
 /// The fibers that have not ended in time. If a fiber of the default runtime calls it, it returns
 /// an error at once, without a list of fibers.
 ///
+/// # Panics
+/// As [`Runtime::shutdown`].
+///
 /// # Cancellation
 /// Not an interruption point.
 ///

@@ -217,7 +217,8 @@ where
     let begin = |fiber: FiberPtr, end: &Fiber| begin(pool, fiber, end, publish);
     let location = Location::caller();
     let wait = |fiber: &Fiber| wait(pool, fiber, location);
-    let call = || call_on_fiber(local, location, f, &begin, &wait);
+    // Read again: a callback of a token that `tokened` has created may have waited.
+    let call = || call_on_fiber(current::local(), location, f, &begin, &wait);
     let ended = match local.fiber() {
         None => call(),
         // A region of its own, so that the runtime's token and the caller's own cancellation are

@@ -113,7 +113,8 @@ impl Runtime {
     /// once, without a list of fibers. The runtime ends by itself then.
     ///
     /// # Panics
-    /// Inside the poll of a future, without an effect on the fibers.
+    /// Inside the poll of a future on a fiber of another runtime. The fibers are not cancelled, as
+    /// if this were dropped there.
     ///
     /// # Cancellation
     /// Not an interruption point.
@@ -139,14 +140,19 @@ impl Runtime {
     /// ```
     #[doc(alias = "shutdown_timeout")]
     pub fn shutdown(mut self, timeout: Duration) -> Result<(), Unfinished> {
-        polling::refuse_in_poll();
-        self.ended = true;
         let pool = self.handle.pool();
         if pool.is_current() || pool.is_starting() {
             pool.abandon();
+            self.ended = true;
             return Err(Unfinished { fibers: Vec::new() });
         }
         let local = current::local();
+        if polling::forbids_waiting(local) {
+            // Before the panic: a drop while unwinding cancels the fibers, and waits for them.
+            drop(self);
+            polling::refuse();
+        }
+        self.ended = true;
         let ended = match local.fiber().is_none() || pool.shares_clock(local) {
             true => pool.shut_down(timeout),
             false => pool.shut_down_by_thread(timeout),

@@ -128,8 +128,8 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// Spawns a fiber in this group, on the [current](Handle::current) runtime.
     ///
     /// # Errors
-    /// Returns `f` if the group has been cancelled, the runtime shut down, or the caller
-    /// interrupted while it waited at the [`limit`](TaskGroup::limit).
+    /// Returns `f` if the group has been cancelled, the runtime shut down, or, if the group has a
+    /// [`limit`](TaskGroup::limit), the caller is interrupted.
     ///
     /// # Panics
     /// If there is no runtime and the default one cannot be created. Inside the

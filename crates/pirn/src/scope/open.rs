@@ -116,7 +116,8 @@ pub(super) fn prepare<'scope, 'env>(
     let fiber = current::identity(local);
     let root = enqueue::pool_of(local).map(|pool| pool.root());
     let region = CancelScope::tokened(fiber, root);
-    let timed = pool.shares_clock(local);
+    // Read again: a callback of a token that `tokened` has created may have waited.
+    let timed = pool.shares_clock(current::local());
     Scope::new(pool, Children::new(region, raises, timed))
 }
 

@@ -2,8 +2,8 @@
 //!
 //! [`select!`](crate::select!) is for a fixed set of arms in the code, [`Select`] for a set that is
 //! built at run time. Both work on fibers and on plain threads. Cases exist for channels of any
-//! kind and type and their ends, ends of fibers, moments in time, the caller's park token, and
-//! every [`Waitable`](crate::wait::Waitable).
+//! kind and type and their ends, ends of fibers, moments in time, sockets, cancellation tokens, the
+//! caller's park token, and every [`Waitable`](crate::wait::Waitable).
 //!
 //! If several cases are ready, one is chosen at random, each with the same probability; a *biased*
 //! select chooses the first. Exactly one case is completed. The others have no effect: no value is

@@ -6,6 +6,7 @@
 
 use std::cell;
 use std::io;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Instant;
@@ -86,6 +87,19 @@ const LONGEST_PAUSE: u32 = 6;
 #[derive(Debug)]
 pub(crate) struct LockGuard<'a, T> {
     lock: &'a Lock<T>,
+    /// A shared guard lends `&T`: the guard is `Sync` only if `T` is.
+    value: PhantomData<&'a mut T>,
+}
+
+impl<'a, T> LockGuard<'a, T> {
+    /// Returns the guard of a lock that the caller has just acquired (L1).
+    #[inline(always)]
+    fn of(lock: &'a Lock<T>) -> Self {
+        LockGuard {
+            lock,
+            value: PhantomData,
+        }
+    }
 }
 
 impl<T> Lock<T> {
@@ -109,7 +123,7 @@ impl<T> Lock<T> {
             atomic::Ordering::Acquire,
             atomic::Ordering::Relaxed,
         );
-        free.ok().map(|_| LockGuard { lock: self })
+        free.ok().map(|_| LockGuard::of(self))
     }
 
     /// As [`lock`](Lock::lock), and returns whether the lock was contended.
@@ -124,7 +138,7 @@ impl<T> Lock<T> {
         if free.is_err() {
             self.lock_contended();
         }
-        (LockGuard { lock: self }, free.is_err())
+        (LockGuard::of(self), free.is_err())
     }
 
     #[cold]
@@ -162,7 +176,7 @@ impl<T> Lock<T> {
     /// Returns the value without acquiring the lock.
     ///
     /// # Safety
-    /// No other thread can reach the lock while the result is used.
+    /// No guard exists, and no other thread can reach the lock, while the result is used.
     #[inline(always)]
     pub(crate) unsafe fn unshared(&self) -> impl DerefMut<Target = T> {
         // SAFETY: L1: there is no guard, by the caller's promise.

@@ -69,7 +69,8 @@ impl<T: 'static> LocalKey<T> {
             Some(pointer) => pointer,
             None => self.make(key)?,
         };
-        // SAFETY: V1: the entry is there, and only this thread takes it out.
+        // SAFETY: V1: the key is a static, so its address stands for one type. The entry is there,
+        // and only this thread takes it out, at its end, when no such call is left.
         Ok(f(unsafe { &*pointer.cast::<T>() }))
     }
 

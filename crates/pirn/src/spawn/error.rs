@@ -37,8 +37,8 @@ pub struct SpawnError<F> {
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejected {
-    /// The fiber's scope or group has been cancelled, or the caller was interrupted while it waited
-    /// at the group's limit.
+    /// The fiber's scope or group has been cancelled; or the group has a limit, and the caller is
+    /// interrupted.
     Cancelled,
     /// The runtime accepts no more fibers.
     ShutDown,

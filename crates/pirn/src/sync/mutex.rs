@@ -12,6 +12,7 @@ use super::mapped::MappedMutexGuard;
 use super::shared_turns::Kind;
 use super::turns::Turns;
 use crate::base::choice::Operation;
+use crate::fiber::current;
 use crate::wait::object::Nameable;
 use crate::wait::yielding::consume_budget_here;
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, point};
@@ -204,12 +205,13 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[track_caller]
     pub fn lock_interruptible(&self) -> Result<MutexGuard<'_, T>, Interrupt> {
-        let local = consume_budget_here(Operation::Lock, self.known_at());
+        let _ = consume_budget_here(Operation::Lock, self.known_at());
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }
         let spec = Spec::interruptible(Reason::Mutex);
-        match self.guarded.exclusive(local, &spec) {
+        // Read now: a callback of a token that `interrupted` creates may have waited.
+        match self.guarded.exclusive(current::local(), &spec) {
             Ok(turn) => Ok(MutexGuard { turn }),
             Err(How::Interrupted(interrupt)) => Err(interrupt),
             Err(how) => unreachable!("a wait without a limit was {how:?}"),

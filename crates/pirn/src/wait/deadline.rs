@@ -1,7 +1,7 @@
 //! Interrupts of the caller, and code under deadlines.
 //!
 //! Owns: which deadlines have an effect, and the rule that selects the interrupt: cancellation
-//! before a deadline, of several deadlines the nearest. Does not own: the records
+//! before a deadline, of several deadlines the nearest. Does not own: the records of deadlines.
 //!
 //! Only the nearest limit is ever checked: a limit that is entered inside an earlier or equal one
 //! has no effect. So an interrupt is reported to the limit that caused it, and to no other.

@@ -147,9 +147,9 @@ pub(crate) fn closed(channel: Subject<'_>) {
 /// Reads the notice of a fiber; none if it does not wait.
 ///
 /// # Safety
-/// On the fiber's own worker, while the fiber does not run; by a waker that has claimed the parked
-/// fiber and has not enqueued it; or by the fiber itself. The subject is used before the fiber runs
-/// again.
+/// On the fiber's own worker, while the fiber does not run; by a party that holds it
+/// (`StateWord::hold`), or has claimed the parked fiber and has not enqueued it; or by the fiber
+/// itself. The subject is used before the fiber runs again.
 pub(crate) unsafe fn read(header: &Header) -> Option<Seen> {
     // SAFETY: NO1; the caller keeps the fiber from resuming.
     let notice = unsafe { header.notice().cast::<Notice<'static>>().as_ref() }?;

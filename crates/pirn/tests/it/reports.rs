@@ -1,13 +1,14 @@
 //! Reports on fibers: their names, where they wait, and what for.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pirn::diag::{Object, ObjectKind, Reason, name_object};
+use pirn::diag::{Object, ObjectKind, Reason, State, name_object};
 use pirn::dispatcher::Dispatcher;
 use pirn::runtime::Handle;
 use pirn::sync::{Barrier, Condvar, Event, Mutex, Once, RwLock, Semaphore, WaitGroup};
-use pirn::{Interrupt, JoinHandle, channel, select, spawn};
+use pirn::{Interrupt, JoinHandle, channel, par, select, spawn};
 
 use crate::executor_kind::runtime;
 use crate::report_util::{named, own_id, waiting};
@@ -406,4 +407,35 @@ fn waits_for_sockets_are_reported_by_their_callers_line() {
     assert_eq!(copier.join().unwrap().unwrap(), 0);
     server.cancel();
     assert!(server.join().unwrap());
+}
+
+/// A report that code asks for which runs as the thread, on the stack of a fiber, describes that
+/// fiber as one that runs: it is not visited.
+// Proves: P4.
+#[test]
+fn a_report_from_within_an_inheritance() {
+    struct Asks;
+    impl Clone for Asks {
+        fn clone(&self) -> Asks {
+            let fibers = Handle::current().fibers();
+            let own = fibers
+                .iter()
+                .find(|it| it.name.as_deref() == Some("parent"));
+            let own = own.expect("it is alive");
+            assert_eq!(own.state, State::Running, "{own:?}");
+            CLONED.fetch_add(1, Ordering::SeqCst);
+            Asks
+        }
+    }
+    static CLONED: AtomicUsize = AtomicUsize::new(0);
+    pirn::fiber_local! {
+        static SEEN: Asks = Asks, inherit;
+    }
+    let parent = || {
+        SEEN.with(|_| ());
+        pirn::scope(|s| s.spawn(|| ()).join()).unwrap();
+        par::join(pirn::yield_now, || ());
+    };
+    runtime(1).enter(|| named("parent", parent).join().unwrap());
+    assert!(CLONED.load(Ordering::SeqCst) > 0);
 }

@@ -513,7 +513,7 @@ fn a_runtime_may_end_inside_a_poll() {
             catch_unwind(shutdown).is_err()
         });
         assert_eq!(refused, Ok(true));
-        drop(fiber.join());
+        assert_eq!(fiber.join().unwrap(), Ok(()), "it is not cancelled");
     });
     stops.recv().unwrap();
 }

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use super::map;
 
-/// How the low end of a stack is made to trap.
+/// The means that makes the low end of a stack trap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::context) enum Guarding {
     /// By a guard in open memory, which costs no mapping.

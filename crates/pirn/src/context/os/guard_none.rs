@@ -3,7 +3,7 @@
 use std::io;
 use std::ptr::NonNull;
 
-/// How the low end of a stack is made to trap.
+/// The means that makes the low end of a stack trap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::context) enum Guarding {
     /// By a guard in open memory, which costs no mapping.
@@ -17,7 +17,7 @@ pub(in crate::context) fn guarding() -> Guarding {
     Guarding::Protect
 }
 
-/// Refuses: there are no such guards.
+/// Returns an error: there are no such guards.
 ///
 /// # Errors
 /// Always `Unsupported`; the caller closes the memory instead.

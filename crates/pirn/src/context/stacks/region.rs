@@ -8,7 +8,9 @@
 //! * RV1. A node, once linked, stays linked and allocated.
 //! * RV2. `base` is not 0 iff the node describes a mapped reservation; it is stored last and
 //!   cleared first. Nodes change hands only by the exchange 0 → CLAIMED.
-//! * RV3. Slots below `made` have been handed out before, so their records are mapped.
+//! * RV3. Slots below `made` have been claimed before. Their records are mapped, except under
+//!   `Guarding::Protect` those of slots that are being opened, or could not be. No thread is on
+//!   such a slot. If a stray access faults in its guard, the handler faults too.
 
 use std::ptr;
 // Not from `shim`: a signal handler reads these words, and a model must never drive it.
@@ -36,7 +38,7 @@ pub(super) struct Region {
 /// The handler's result for a fault in a guard.
 #[derive(Debug)]
 pub(in crate::context) struct Overflow {
-    /// Null if the stack has none, or has been given back.
+    /// Null if the stack has had none. One that was given back keeps its last.
     pub(in crate::context) owner: *const (),
     /// Requested size of the stack in bytes.
     pub(in crate::context) size: usize,
@@ -90,7 +92,7 @@ impl Region {
         if fault >= layout.limit(slot) {
             return None;
         }
-        // SAFETY: RV2, RV3: the slot has been opened, so its record is mapped.
+        // SAFETY: RV2, RV3: a thread that overflows is on the slot, so its record is mapped.
         let owner = unsafe { stack::owner_at(top) };
         Some(Overflow {
             owner,
@@ -103,7 +105,7 @@ impl Region {
         if !(layout.limit(slot)..top.addr()).contains(&address) {
             return None;
         }
-        // SAFETY: RV2, RV3: the slot has been opened, so its record is mapped.
+        // SAFETY: RV2, RV3: the caller is on the slot, so its record is mapped.
         let owner = unsafe { stack::owner_at(top) };
         Some(StackAt {
             end: top.addr(),

@@ -23,7 +23,7 @@ use crate::context::os;
 #[repr(C, align(64))]
 pub(super) struct StackTop {
     /// The owner that the report of an overflow names, by `describe`. Written by the owner of the
-    /// handle; read by the overflow handler, on the thread that runs on this stack.
+    /// handle; read by the handlers, on any thread that faults in the guard or is on it.
     owner: AtomicPtr<()>,
     /// Lowest usable address, just above the guard.
     limit: usize,
@@ -95,8 +95,9 @@ impl Stack {
     /// Sets the owner that the overflow handler reports; null for none.
     ///
     /// # Safety
-    /// 1. Until the owner is set anew or the stack is given back, `owner` stays valid for
-    ///    the function that was passed to `install_overflow_handler`.
+    /// 1. Until the owner is set anew or the stack is unmapped, `owner` stays valid for
+    ///    the function that was passed to `install_overflow_handler`: a stray access
+    ///    may fault in the guard of a stack that was given back.
     #[inline]
     pub(crate) unsafe fn set_owner(&self, owner: *const ()) {
         self.top().owner.store(owner.cast_mut(), Ordering::Relaxed);

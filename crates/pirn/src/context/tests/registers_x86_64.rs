@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ride::{Ride, Sides, pool};
+use crate::context::Context;
 
 /// Sets the callee-saved registers from `seed`, and both floating-point control words, and calls
 /// `f(arg)`. Returns how many of these eight values `f` has changed; restores those of the caller.
@@ -160,14 +161,16 @@ fn a_suspended_context_says_where_it_stands() {
     let pool = pool(1);
     let mut ride = Ride::new(pool.take().unwrap(), |sides| sides.pause());
     let range = ride.stack().range();
-    let prepared = ride.context().frame().expect("a prepared context");
+    // SAFETY: here and below: only this thread resumes it, and it is suspended or has been left.
+    let frame = |context: &Context| unsafe { context.frame() };
+    let prepared = frame(ride.context()).expect("a prepared context");
     assert!(range.contains(&prepared.sp) && prepared.sp.is_multiple_of(16));
     assert_eq!(prepared.fp, 0, "the chain of frames ends here");
     assert!(ride.resume());
-    let paused = ride.context().frame().expect("a suspended context");
+    let paused = frame(ride.context()).expect("a suspended context");
     assert!(range.contains(&paused.sp) && paused.sp < prepared.sp);
     assert_ne!(paused.ip, prepared.ip);
     assert!(!ride.resume());
-    assert_eq!(ride.context().frame(), None, "it has been left");
+    assert_eq!(frame(ride.context()), None, "it has been left");
     pool.give(ride.finish());
 }

@@ -28,7 +28,8 @@ pub(crate) fn local() -> &'static Local {
     unsafe {
         std::arch::asm!("/* {0} */", inout(reg) here, options(nostack, preserves_flags));
     }
-    // SAFETY: C3: the record lives as long as its thread, and the caller is on that thread.
+    // SAFETY: C3: the record lives as long as its thread. The caller is on that thread, and does not
+    // keep the reference over a suspension (C2); it is not `Send`.
     unsafe { &*here }
 }
 
@@ -38,9 +39,12 @@ pub(crate) fn local() -> &'static Local {
 #[inline]
 pub(crate) fn as_thread<R>(local: &Local, f: impl FnOnce() -> R) -> R {
     let fiber = local.fiber();
+    // A report must not take the fiber for a suspended one.
+    let before = local.replace_beneath(local.on_stack());
     local.set_fiber(None);
     let result = f();
     local.set_fiber(fiber);
+    local.replace_beneath(before);
     result
 }
 

@@ -23,6 +23,8 @@ use crate::sys::poller::Driver;
 pub(crate) struct Local {
     /// The fiber that runs here; none on a thread's own stack.
     fiber: Cell<Option<FiberPtr>>,
+    /// The fiber on which code runs as the thread's (`here::as_thread`): its stack is in use.
+    beneath: Cell<Option<FiberPtr>>,
     /// The header that this thread has borrowed to wait as a plain thread.
     plain_thread: Cell<Option<FiberPtr>>,
     left: Departure,
@@ -50,6 +52,11 @@ pub(crate) struct Local {
     rng: Cell<Option<Rng>>,
     pub(in crate::fiber) magazines: Magazines,
 }
+
+const _: () = assert!(
+    !std::mem::needs_drop::<Local>(),
+    "C3: a record has no destructor"
+);
 
 /// The last fiber that has left its stack on a thread with an action pending, to be done off its
 /// stack: it has ended, or may migrate.
@@ -116,6 +123,7 @@ impl Local {
     pub(super) const fn new() -> Self {
         Local {
             fiber: Cell::new(None),
+            beneath: Cell::new(None),
             plain_thread: Cell::new(None),
             left: Departure {
                 fiber: Cell::new(None),
@@ -147,6 +155,17 @@ impl Local {
     #[inline(always)]
     pub(crate) fn fiber(&self) -> Option<FiberPtr> {
         self.fiber.get()
+    }
+
+    /// Returns the fiber that has the stack which this thread is on, also while code on it runs as
+    /// the thread's.
+    pub(crate) fn on_stack(&self) -> Option<FiberPtr> {
+        self.fiber().or(self.beneath.get())
+    }
+
+    /// Sets the fiber on which code runs as the thread's; returns the one before.
+    pub(super) fn replace_beneath(&self, fiber: Option<FiberPtr>) -> Option<FiberPtr> {
+        self.beneath.replace(fiber)
     }
 
     /// Returns the header that this thread has borrowed to wait as a plain thread.

@@ -21,10 +21,14 @@
 //! an access to these atomics is not a scheduling point.
 //!
 //! # Invariants
-//! * JO1. The list is the worker's, and all jobs in it are the running fiber's. Before a
-//!   fiber leaves its stack, blocks its thread or polls a future, it promotes all of
-//!   them; a fiber that yields at a beat takes them along. So the list is empty whenever
-//!   another fiber starts to run.
+//! * JO1. Only the worker's thread accesses the list. All jobs in it are in frames that
+//!   this thread is in: those of the running fiber, and of code that runs as the thread
+//!   (a callback, a waker). Such code pops its jobs before it returns, and none is
+//!   promoted: a join there serves no request. Before a fiber leaves its stack, it
+//!   promotes all of its jobs; one that yields at a beat takes them along. So the list is
+//!   empty whenever another fiber starts to run. (A fiber also promotes its jobs before
+//!   it polls a future that it waits for, or announces that it blocks its thread, so that
+//!   others can run them meanwhile. A join inside may push a new one.)
 //! * JO2. The list is ordered from outer frames to inner ones. So if a job is still
 //!   pending when the first half of its join ends, it is the newest, and its fiber is on
 //!   the same thread as when it pushed the job.
@@ -199,9 +203,10 @@ impl Jobs {
     /// *Owner.* Adds a job.
     ///
     /// # Safety
-    /// JO1, JO2: the caller is a fiber of this list's worker, and no pending job is in a
-    /// more inner frame. The job does not move until it is popped, or promoted and the
-    /// fiber made of it has ended. The pointer covers all that its `promote` accesses.
+    /// JO1, JO2: the caller is on the thread of this list's worker, and no pending job is
+    /// in a more inner frame. The job does not move until it is popped, or promoted
+    /// and the fiber made of it has ended. The pointer covers all that its `promote`
+    /// accesses.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, job: NonNull<Job>) {
         let newest = self.newest.load(Ordering::Relaxed);
@@ -214,7 +219,7 @@ impl Jobs {
         self.newest.store(job.as_ptr(), Ordering::Relaxed);
     }
 
-    /// *Owner.* Removes and returns all jobs of the running fiber, which is about to
+    /// *Owner.* Removes and returns all pending jobs, of the running fiber, which is to
     /// yield; returns `None` if there are none.
     pub(crate) fn take_along(&self) -> Option<Along> {
         if !self.has_pending() {

@@ -6,7 +6,7 @@ use crate::base::mutant::mutant;
 use crate::fiber::current::Local;
 
 /// Promotes all pending jobs of the running fiber, which is about to leave its stack, or
-/// to stay on it without running (JO1).
+/// to stay on it without running.
 #[inline(always)]
 pub(crate) fn promote_all(local: &Local) {
     let jobs = local.jobs();

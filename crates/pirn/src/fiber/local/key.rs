@@ -23,7 +23,9 @@ use crate::fiber::panic_payload::text_of;
 ///
 /// Declared by [`fiber_local!`](crate::fiber_local). The interface is that of
 /// [`std::thread::LocalKey`]. A value is created at its first use and dropped, newest first, when
-/// its fiber (or thread) ends; a panic of its destructor is caught.
+/// its fiber (or thread) ends; a panic of its destructor is caught. A destructor may use other
+/// values, which are created again then. If destructors do so without an end, as one that uses its
+/// own key, neither the fiber nor its join ends.
 ///
 /// # Examples
 /// ```
@@ -106,7 +108,8 @@ impl<T: 'static> FiberLocal<T> {
             Some(value) => value,
             None => insert(self.entry((self.init)())),
         };
-        // SAFETY: boxed, and dropped only when its fiber ends, after every frame of it.
+        // SAFETY: boxed, and dropped only when its fiber or thread ends, after every frame of it.
+        // Destructors of other values may get here then; each ends before the next value is dropped.
         let value = unsafe { value.as_ref() };
         f(value.downcast_ref().unwrap_or_else(|| refuse(value)))
     }

@@ -132,11 +132,7 @@ fn enter_all(innermost: NonNull<Entered>) {
 
 /// Runs `f` as code of the thread, not of the fiber, so that it cannot switch away from the fiber.
 fn as_thread(f: impl FnOnce()) {
-    let local = current::local();
-    let fiber = local.fiber();
-    local.set_fiber(None);
-    f();
-    local.set_fiber(fiber);
+    current::as_thread(current::local(), f);
 }
 
 fn enter(span: &Span) {

@@ -136,7 +136,8 @@ pub(super) fn describe_started(
 ) {
     worker.each_started(|fiber| {
         let state = state_of(fiber, running);
-        // SAFETY: this worker's own, and it runs no other before this returns.
+        // SAFETY: this worker's own. `running` has the stack that this thread is on, also while code
+        // runs as the thread's; no other fiber runs before this returns.
         unsafe { fibers.add(worker.index(), fiber, state, true) };
     });
 }

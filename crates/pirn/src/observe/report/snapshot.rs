@@ -116,7 +116,7 @@ pub(crate) fn begin_walk(pool: &Arc<Pool>, until: Instant) -> Option<Turn<'_>> {
         book = snapshots.turned.wait_until(book, now + TURN);
         if let Some(own) = own {
             drop(book);
-            own.answer_requests(local.fiber());
+            own.answer_requests(local.on_stack());
             book = snapshots.book.lock();
         }
     }
@@ -150,7 +150,7 @@ pub(super) fn ask(
         book = snapshots.turned.wait_until(book, shim::now() + TURN);
         if let Some(own) = own {
             drop(book);
-            own.answer_requests(local.fiber());
+            own.answer_requests(local.on_stack());
             book = snapshots.book.lock();
         }
     }
@@ -166,7 +166,7 @@ pub(super) fn ask(
     let asked = asked.filter(|(worker, _)| is_wanted(wants, *worker));
     asked.for_each(|(_, remote)| remote.wake_to_answer());
     match own {
-        Some(own) => own.answer_requests(local.fiber()),
+        Some(own) => own.answer_requests(local.on_stack()),
         None => pool.with_driven(|worker| worker.answer_requests(None)),
     }
     let until = shim::now() + BOUND;

@@ -131,7 +131,8 @@ impl Worker {
         if std::mem::replace(&mut *REPORTED.lock(), true) {
             return;
         }
-        let waits = self.describe_waiting(&LIMITED);
+        // SAFETY: called by `draw`, on the worker's own stack: no fiber runs here.
+        let waits = unsafe { self.describe_waiting(&LIMITED) };
         let fiber = waits.map_or(String::new(), |fiber| fiber.to_string());
         sys::report(&format!(
             "pirn: virtual time of '{}' was held for {} ms of real time, since a fiber waits for \

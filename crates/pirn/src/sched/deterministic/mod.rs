@@ -1,5 +1,6 @@
 //! The worker that takes every choice from a seed, and virtual time.
 
+#[expect(unsafe_code, reason = "describes fibers while none runs")]
 pub(crate) mod draw;
 pub(super) mod hold;
 #[expect(unsafe_code, reason = "describes fibers that the worker holds")]

@@ -161,7 +161,8 @@ impl Worker {
     /// started on.
     #[inline(never)]
     pub(in crate::sched) fn retire_free(&self, fiber: FiberPtr) {
-        let home = home_of(fiber);
+        // SAFETY: it has ended, so it is neither pinned nor waits in place.
+        let home = unsafe { home_of(fiber) };
         fiber.header().state.finish();
         fiber.header().life.end();
         home.leave(fiber, &self.pool.remotes[home.worker()].settled);
@@ -232,9 +233,12 @@ unsafe fn pool_of(home: &SharedQueues) -> Arc<Pool> {
     unsafe { Arc::from_raw(pool) }
 }
 
-/// Returns the home of `fiber`, which has started and is not pinned, where fibers may migrate.
-pub(super) fn home_of(fiber: FiberPtr) -> &'static SharedQueues {
-    // SAFETY: set in `settle`, to one of those; a pinned fiber has it back when it ends.
+/// Returns the home of `fiber`, where fibers may migrate.
+///
+/// # Safety
+/// The fiber has started, is not pinned, and does not block its thread in place.
+unsafe fn home_of(fiber: FiberPtr) -> &'static SharedQueues {
+    // SAFETY: the caller's promise: the home is what `settle_free` has set, which is of this type.
     unsafe { &*ptr::from_ref(fiber.header().home()).cast::<SharedQueues>() }
 }
 

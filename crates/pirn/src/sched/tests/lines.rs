@@ -1,4 +1,4 @@
-//! What changes the class of a spawn line.
+//! Events that change the class of a spawn line.
 
 use std::panic::Location;
 use std::time::Duration;
@@ -16,14 +16,14 @@ fn tag(lines: &Lines, location: &'static Location<'static>) -> Option<Tag> {
     Some(Tag(lines.tag(location))).filter(|tag| tag.0 != 0)
 }
 
-/// A fiber of the line is spawned, starts, and ends after `life`, or at once.
+/// Spawns and starts a fiber of the line, and ends it after `life`.
 fn live(lines: &Lines, location: &'static Location<'static>, life: Duration) {
     let Some(tag) = tag(lines, location) else {
         return;
     };
     lines.started(tag.line());
     if life.is_zero() {
-        // However long this thread was off its processor.
+        // Short, even if this thread has been off its processor.
         lines.lived(tag.line(), false);
         return;
     }
@@ -57,7 +57,7 @@ fn a_new_line_is_spread() {
     assert_eq!(Tag::started(255).worker(), None);
 }
 
-/// Where nothing is spread, nothing is tracked.
+/// A runtime that does not spread fibers tracks no line.
 #[test]
 fn a_table_that_is_off_tracks_nothing() {
     let lines = Lines::new(Spread::Never);
@@ -78,7 +78,7 @@ fn short_lives_make_a_line_short_and_long_ones_undo_that() {
     live(&lines, line, Duration::ZERO);
     assert_eq!(class(&lines, line), LineClass::Short);
     assert_eq!(tag(&lines, line), None);
-    // Later one is looked at again, and no more than one.
+    // Later, one fiber in each period is a probe. The third long life ends the class.
     for probe in 0..3 {
         pause(Duration::from_millis(300));
         lines.sweep(|_| 1);
@@ -98,7 +98,7 @@ fn a_long_life_takes_a_millisecond() {
     let lines = Lines::new(Spread::ByHistory);
     let line = line();
     let entry = tag(&lines, line).expect("a new line is tracked").line();
-    // The time since the start grows meanwhile, on a busy machine by more than the difference.
+    // On a busy machine, the time until `ended` may add more than the difference.
     let shorter = |_: &usize| {
         lines.ended(aged(entry, 13));
         class(&lines, line) == LineClass::Spread
@@ -137,7 +137,7 @@ fn runs_that_pass_messages_keep_a_line_together() {
     assert_eq!(class(&lines, line), LineClass::Together);
     (0..2).for_each(|_| lines.sampled(tag, 2_000_000, RunEnd::ForAFiber));
     assert_eq!(class(&lines, line), LineClass::Spread);
-    // So is a run of many operations that took little.
+    // A run of many short operations passes messages too, but not one of long operations.
     (0..8).for_each(|_| lines.sampled(tag, 4_000, RunEnd::Budget));
     assert_eq!(class(&lines, line), LineClass::Together);
     (0..4).for_each(|_| lines.sampled(tag, 40_000, RunEnd::Budget));
@@ -162,8 +162,8 @@ fn a_fiber_that_holds_its_thread_names_its_line() {
     assert!(known.iter().all(|line| line.live == 3 && line.held > 0));
 }
 
-/// One fiber that seems to hold its thread does not outweigh the many before it, and fibers that
-/// end early refute a hold.
+/// One fiber that seems to hold its thread does not outweigh many short ones before it. Short ones
+/// after it refute a hold.
 #[test]
 fn a_hold_is_weighed_against_short_lives() {
     let lines = Lines::new(Spread::ByHistory);
@@ -184,7 +184,7 @@ fn a_hold_is_weighed_against_short_lives() {
     assert_eq!(class(&lines, line), LineClass::Short);
 }
 
-/// Fibers that have been spawned and have not started, by line.
+/// `queued` returns the number of a line's fibers that have not started.
 #[test]
 fn queued_fibers_are_counted() {
     let lines = Lines::new(Spread::ByHistory);
@@ -197,7 +197,7 @@ fn queued_fibers_are_counted() {
     assert_eq!(lines.queued(line), Some((entry, 2)));
 }
 
-/// The history of a line has no effect where it is spread evenly, nor where it asks to start apart.
+/// History has no effect if all lines are spread evenly, nor on a fiber that is to start apart.
 #[test]
 fn history_can_be_overridden() {
     let lines = Lines::new(Spread::Evenly);

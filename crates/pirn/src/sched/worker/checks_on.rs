@@ -17,8 +17,10 @@ pub(in crate::sched) fn leaving(fiber: FiberPtr) {
 
 /// Checks a started fiber that is about to be switched to.
 pub(super) fn entering(fiber: FiberPtr) {
-    // SAFETY: CH1; it is suspended.
-    let frame = unsafe { &*fiber.header().context() }.frame();
+    // SAFETY: CH1.
+    let context = unsafe { &*fiber.header().context() };
+    // SAFETY: suspended, and only this worker could resume it.
+    let frame = unsafe { context.frame() };
     if let Some(frame) = frame {
         look(fiber, frame.sp, "would go on outside of its stack");
     }

@@ -26,7 +26,7 @@ use crate::shim;
 const SAMPLES: u32 = 4 * MAINTENANCE_INTERVAL;
 
 impl Worker {
-    /// Records that something has happened to `fiber` on this worker.
+    /// Records that something has happened on this worker to `fiber`, which is the caller's (H2).
     #[inline(always)]
     pub(in crate::sched) fn record(&self, kind: Kind, fiber: FiberPtr) {
         if KEEPS_REPORT_DATA && self.trace.is_on() {
@@ -103,7 +103,8 @@ impl Worker {
         let left = local.take_left();
         // LIVENESS: only this worker could resume it, so it is where it has stopped; one that may
         // migrate is not parked yet.
-        let reason = fiber_info::reason(fiber);
+        // SAFETY: it has left its stack, and for the reason above only this worker could let it run.
+        let reason = unsafe { fiber_info::reason(fiber) };
         // A first run is short if the fiber must wait for its work, whatever work that is.
         if let Some(ran) = ran
             && !fresh

@@ -15,6 +15,7 @@ pub(super) mod checks;
 #[expect(unsafe_code, reason = "passes on the contract of a pinned timer")]
 pub(crate) mod enqueue;
 pub(crate) mod heartbeat;
+#[expect(unsafe_code, reason = "reads why a fiber has left its stack")]
 pub(super) mod hooks;
 pub(super) mod next_fiber;
 #[expect(

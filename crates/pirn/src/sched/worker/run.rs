@@ -170,7 +170,8 @@ impl Worker {
     /// Returns the worker of this thread, if it is one.
     #[inline(always)]
     pub(in crate::sched) fn of(local: &Local) -> Option<&Worker> {
-        // SAFETY: K1: set by `main` to a worker that outlives the loop, cleared after it.
+        // SAFETY: K1: set by `main`, or by a drive, to a worker that outlives its loop, and cleared
+        // after that. The result is kept over a suspension no longer than `local` may be (C2).
         unsafe { local.worker().cast::<Worker>().as_ref() }
     }
 

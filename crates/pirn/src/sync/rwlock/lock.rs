@@ -416,8 +416,9 @@ fn begin_interruptible(
     operation: Operation,
     object: usize,
 ) -> Result<&'static Local, Interrupt> {
-    let local = consume_budget_here(operation, object);
-    interrupted().map_or(Ok(local), Err)
+    let _ = consume_budget_here(operation, object);
+    // Read afterwards: a callback of a token that this creates may have waited.
+    interrupted().map_or_else(|| Ok(current::local()), Err)
 }
 
 #[cold]

@@ -46,10 +46,10 @@ impl Model {
 /// The parameters of a random program.
 struct Program {
     timers: usize,
-    /// About this many times for each advance, a timer is armed or disarmed.
+    /// For each advance, about 7/3 times this many timers are armed or disarmed.
     changes: usize,
     start: u64,
-    /// The most bits of a time.
+    /// The most bits of a random delay.
     bits: u32,
     steps: usize,
 }
@@ -90,7 +90,7 @@ fn run(seed: u64, program: Program) {
                 let deadline = match rng.below(8) {
                     0 => model.now.saturating_sub(magnitude(&mut rng, bits)),
                     1 => u64::MAX - magnitude(&mut rng, 20),
-                    // Share ticks and slots with others.
+                    // Shares its tick or slot with others.
                     2 => (model.now | magnitude(&mut rng, bits)) & !(TICK_NS - 1),
                     _ => model.now.saturating_add(magnitude(&mut rng, bits)),
                 };

@@ -11,7 +11,8 @@ use crate::wait::park::{park, ticket};
 use crate::wait::reason::Reason;
 use crate::wait::spec::{How, Spec};
 
-/// A thread's wait by `spec`, with one waker.
+/// Waits on a thread by `spec`, against one waker, and once more against another. Returns the end
+/// of the first wait.
 fn thread_waits(spec: Spec) -> How {
     // The header that the thread borrows for its first wait.
     let block = Arc::new(Block::new());
@@ -43,8 +44,8 @@ fn model_threads_wake_against_park() {
     });
 }
 
-/// The deadline has passed when the thread is about to sleep. It gives up unless the waker is
-/// faster, and then waits for that waker to finish.
+/// The deadline has passed when the thread is about to sleep. So the wait times out, unless the
+/// waker claims it first. Then the thread waits for the waker to finish.
 #[test]
 fn model_threads_wake_against_the_deadline() {
     explore("threads_wake_against_the_deadline", 3, || {

@@ -1,4 +1,4 @@
-//! When the cases of a select join the queues of their objects.
+//! Whether the cases of a select join the queues of their objects.
 
 use std::pin::Pin;
 
@@ -8,7 +8,7 @@ use crate::fiber::state::Code;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::park::ticket;
 
-/// Publishes `case` and withdraws it again. True if it has joined a queue.
+/// Publishes `case` and withdraws it again. Returns true if it had joined a queue.
 pub(crate) fn joins(case: &dyn Case) -> bool {
     let call = Call {
         ticket: ticket(),
