@@ -1,7 +1,7 @@
 //! Results of chosen operations, until they are taken.
 //!
 //! A result is stored in the handle of its operation, since only the handle has its type. Several
-//! parties may use a handle at once; each has a number of its own.
+//! callers may use a handle at once, so each operation has an [`Id`] of its own.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -33,8 +33,10 @@ impl<R> Kept<R> {
         kept.push((id, result));
     }
 
+    /// Removes the result of an operation and returns it.
+    ///
     /// # Panics
-    /// If the operation is about another handle.
+    /// If the operation was chosen on another handle.
     pub(crate) fn take(&self, id: Id) -> R {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(|(other, _)| *other == id);

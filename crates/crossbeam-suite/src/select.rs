@@ -24,7 +24,7 @@ use crate::sender::Sender;
 /// Waits for one of several operations.
 #[derive(Clone)]
 pub struct Select<'a> {
-    /// Each with its index, and the address of its handle.
+    /// Each handle, with the index of its operation and its own address.
     handles: Vec<(&'a (dyn SelectHandle + Sync), usize, usize)>,
     next_index: usize,
     biased: bool,
@@ -43,10 +43,10 @@ pub struct SelectedOperation<'a> {
 
 /// One end of a channel, of any type.
 pub trait SelectHandle {
-    /// The direction: sending, or receiving.
+    /// Returns the operation of this end: a send or a receive.
     fn operation(&self) -> Box<dyn Operation + '_>;
 
-    /// Returns whether the operation would not wait.
+    /// Returns a case that wins when the operation would not wait.
     fn ready_case(&self) -> ReadyCase<'_>;
 }
 
@@ -59,7 +59,7 @@ pub trait Operation {
     fn keep(self: Box<Self>, id: Id);
 }
 
-/// How long to wait.
+/// The limit of a wait.
 #[derive(Debug, Copy, Clone)]
 enum Limit {
     Now,
@@ -77,7 +77,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Returns a select without operations that chooses the first one possible.
+    /// Returns a select without operations that chooses the first possible operation.
     pub fn new_biased() -> Self {
         Select {
             biased: true,
@@ -105,7 +105,7 @@ impl<'a> Select<'a> {
     /// Removes the operation with this index; the others keep theirs.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no operation has this index.
     pub fn remove(&mut self, index: usize) {
         assert!(index < self.next_index, "index out of bounds");
         let at = self.handles.iter().position(|handle| handle.1 == index);
@@ -121,7 +121,7 @@ impl<'a> Select<'a> {
     /// Chooses an operation, waiting until one is possible.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no operation has been added.
     pub fn select(&mut self) -> SelectedOperation<'a> {
         assert!(!self.handles.is_empty(), "{NOTHING}");
         let chosen = choose(&self.plain(), Limit::None, self.biased);
@@ -152,7 +152,7 @@ impl<'a> Select<'a> {
     /// Returns the index of an operation that is ready, waiting for one.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no operation has been added.
     pub fn ready(&mut self) -> usize {
         assert!(!self.handles.is_empty(), "{NOTHING}");
         self.watch(Limit::None).expect("a wait without a limit")
@@ -301,7 +301,7 @@ fn choose<'a>(
     })
 }
 
-/// Waits until pirn has completed one of the cases, and returns its place.
+/// Waits until pirn has completed one of the cases, and returns its position; `None` at the limit.
 fn wait<'c>(
     cases: impl Iterator<Item = &'c mut dyn Case>,
     limit: Limit,
