@@ -42,8 +42,8 @@ enum Place {
     Nowhere,
     /// An entry in the timers of the polling fiber.
     Noted(Arc<PollTimers>, Key),
-    /// Another executor polls, so a fiber sleeps.
-    Fiber(JoinHandle<bool>),
+    /// Another executor polls, so a fiber sleeps, until this time.
+    Fiber(JoinHandle<bool>, Instant),
     /// The runtime of that fiber has ended too early.
     Over,
 }
@@ -102,7 +102,8 @@ pub fn sleep_until(at: Instant) -> Sleep {
 
 impl Sleep {
     /// Changes the time to `at`, a value of [`time::now`](crate::time::now()). A future that has
-    /// been ready waits again. The task that has polled it is woken, to poll it again.
+    /// been ready waits again. If the time is an earlier one, the task that has polled the future is
+    /// woken, to poll it again. Else it is woken at the time before, and has to poll it again then.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -119,8 +120,11 @@ impl Sleep {
     /// assert!(pirn::time::now() >= soon);
     /// ```
     pub fn reset(&mut self, at: Instant) {
+        let is_over = matches!(self.place, Place::Over);
+        let is_earlier = is_over || self.at.is_none_or(|before| at < before);
         self.at = Some(at);
-        if let Some(waker) = self.leave() {
+        // Not for a later time: a task that resets it in each poll would never rest.
+        if is_earlier && let Some(waker) = self.leave() {
             call(waker);
         }
     }
@@ -131,7 +135,7 @@ impl Sleep {
         match mem::replace(&mut self.place, Place::Nowhere) {
             Place::Nowhere | Place::Over => waker,
             Place::Noted(timers, key) => timers.strike(key),
-            Place::Fiber(asleep) => {
+            Place::Fiber(asleep, _) => {
                 asleep.cancel();
                 waker
             }
@@ -151,7 +155,7 @@ impl Sleep {
             Place::Noted(timers, key) => {
                 Arc::ptr_eq(timers, here) && timers.has(*key, context.waker())
             }
-            Place::Nowhere | Place::Fiber(_) | Place::Over => false,
+            Place::Nowhere | Place::Fiber(..) | Place::Over => false,
         }
     }
 }
@@ -181,27 +185,34 @@ impl Future for Sleep {
             }
             return Poll::Pending;
         }
-        if !matches!(this.place, Place::Fiber(_) | Place::Over) {
-            drop(this.leave());
-            let asleep = spawn(move || {
-                // An interrupt means that the runtime ends.
-                time::sleep_until(at).is_ok()
-            });
-            this.place = Place::Fiber(asleep);
+        loop {
+            if matches!(this.place, Place::Nowhere | Place::Noted(..)) {
+                drop(this.leave());
+                let asleep = spawn(move || {
+                    // An interrupt means that the runtime ends.
+                    time::sleep_until(at).is_ok()
+                });
+                this.place = Place::Fiber(asleep, at);
+            }
+            this.keep(context.waker());
+            let Place::Fiber(asleep, until) = &mut this.place else {
+                return Poll::Pending;
+            };
+            let ended = ready!(Pin::new(asleep).poll(context));
+            let has_slept = ended.is_ok_and(|has_slept| has_slept);
+            let is_due = *until >= at;
+            // A runtime that the caller has entered may have another clock.
+            if has_slept && is_due || at <= time::now() {
+                this.place = Place::Nowhere;
+                this.waker = None;
+                return Poll::Ready(());
+            }
+            // After a reset to a later time it sleeps again.
+            this.place = match has_slept {
+                true => Place::Nowhere,
+                false => Place::Over,
+            };
         }
-        this.keep(context.waker());
-        let Place::Fiber(asleep) = &mut this.place else {
-            return Poll::Pending;
-        };
-        let ended = ready!(Pin::new(asleep).poll(context));
-        // A runtime that the caller has entered may have another clock.
-        if ended.is_ok_and(|has_slept| has_slept) || at <= time::now() {
-            this.place = Place::Nowhere;
-            this.waker = None;
-            return Poll::Ready(());
-        }
-        this.place = Place::Over;
-        Poll::Pending
     }
 }
 

@@ -211,7 +211,7 @@ impl Watched {
         };
         let is_restored = sys::restore(self.signal, before);
         match is_restored {
-            true => self.before = None,
+            true => (self.before, self.is_below) = (None, false),
             false => self.is_below = true,
         }
         is_restored

@@ -116,7 +116,7 @@ fn sleeps_are_dropped_and_reset() {
             assert!(poll_once(pin!(&mut sleep), &wakes).is_pending());
             assert_eq!(Arc::strong_count(&wakes), 2, "one here, one noted");
             sleep.reset(start + 2 * HOUR);
-            assert_eq!(Arc::strong_count(&wakes), 1);
+            assert_eq!(Arc::strong_count(&wakes), 2, "the wake before stays");
             (&mut sleep).await;
             assert_eq!(time::now(), start + 2 * HOUR);
             sleep.reset(start + 3 * HOUR);
@@ -216,8 +216,9 @@ fn a_sleep_ends_by_the_clock_of_the_runtime_that_was_entered() {
     runtime.enter(|| block_on_thread(sleep(HOUR)));
 }
 
-/// A reset wakes the task that has polled the sleep last: on a fiber, on a thread, and if the time
-/// was never to come.
+/// A reset to an earlier time wakes the task that has polled the sleep last: on a fiber, on a thread,
+/// and if the time was never to come. One to a later time does not: the task is woken at the time
+/// before, and then at the new one.
 // Proves: N1-X-futures.
 #[test]
 fn a_reset_wakes_the_task() {
@@ -227,11 +228,29 @@ fn a_reset_wakes_the_task() {
         for wakes in [&before, &last] {
             assert!(poll_once(pin!(&mut sleep), wakes).is_pending());
         }
-        sleep.reset(time::now() + HOUR);
+        sleep.reset(time::now() + HOUR / 2);
         assert_eq!((before.count(), last.count()), (0, 1));
+        assert!(poll_once(pin!(&mut sleep), &last).is_pending());
+        sleep.reset(time::now() + HOUR);
         assert!(poll_once(pin!(&mut sleep), &last).is_pending());
         assert_eq!(last.count(), 1);
     };
+    let postponed = || {
+        let start = time::now();
+        let mut sleep = Box::pin(sleep(MS));
+        let mut is_reset = false;
+        block_on(poll_fn(|context| {
+            let polled = sleep.as_mut().poll(context);
+            if !is_reset {
+                is_reset = true;
+                sleep.reset(start + 20 * MS);
+            }
+            polled
+        }));
+        assert!(time::now() >= start + 20 * MS);
+    };
+    postponed();
+    runtime(1).run(postponed);
     for first in [HOUR, Duration::MAX] {
         woken(first);
         runtime(1).run(|| {
@@ -256,4 +275,23 @@ fn moments_come_by_the_clock_of_the_entered_runtime() {
         assert!(block_on(moments.recv_async()).unwrap() >= first + HOUR);
     });
     assert!(start.elapsed() < HOUR);
+}
+
+/// A task that comes late to a moment misses those in between, as a fiber does.
+// Proves: N1-X-futures.
+#[test]
+fn a_late_task_misses_moments() {
+    let runtime = Runtime::builder().deterministic(7).build().unwrap();
+    runtime.run(|| {
+        let start = time::now();
+        let moments = channel::tick(100 * MS);
+        let mut first = Box::pin(moments.recv_async());
+        let wakes = Arc::new(Wakes::default());
+        assert!(poll_once(first.as_mut(), &wakes).is_pending());
+        time::sleep(250 * MS).unwrap();
+        let came = poll_once(first.as_mut(), &wakes);
+        assert_eq!(came, Poll::Ready(Ok(start + 100 * MS)));
+        let next = wait(moments.recv_async()).unwrap();
+        assert_eq!(next, Ok(start + 350 * MS));
+    });
 }

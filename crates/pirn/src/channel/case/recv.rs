@@ -10,11 +10,11 @@ use pin_project_lite::pin_project;
 use crate::channel::error::{RecvError, TryRecvError};
 use crate::channel::shared::Pipe;
 use crate::channel::state::Side;
-use crate::wait::Interrupt;
 use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::wait_info::Subject;
 use crate::wait::waiter_slot::WaiterSlot;
+use crate::wait::{self, Interrupt};
 
 pin_project! {
     /// A select case that receives from a channel; made by
@@ -138,6 +138,8 @@ impl<P: Borrow<Pipe<T>>, T> ValueCase<P, T> {
     pub(in crate::channel) fn attempt_at(&self, now: Instant) {
         let pipe = self.pipe();
         if !pipe.is_closed() {
+            // By the caller's clock more moments may have been missed.
+            let now = now.max(wait::now());
             self.output.win_by(|| pipe.by_clock(now).map(Ok));
         }
     }

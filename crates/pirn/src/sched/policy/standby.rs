@@ -35,6 +35,7 @@ use std::time::Duration;
 
 use crate::base::list::Fifo;
 use crate::sched::config::Scheduler;
+use crate::sched::pool::phase::Phase;
 use crate::sched::pool::threads::duty::Duty;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::next_slot::NextItem;
@@ -170,7 +171,10 @@ impl Worker {
     pub(in crate::sched) fn begin_in_place(&self) {
         self.remote().thread.begin_in_place();
         self.set_forwards_fresh();
-        self.hand_on();
+        // A draining worker takes nothing back, and no other may be left once the pool is cancelled.
+        if !self.role.is_draining() || self.pool.phase() < Phase::Cancelled {
+            self.hand_on();
+        }
         self.pool.stand_in();
     }
 

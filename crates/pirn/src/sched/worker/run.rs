@@ -435,9 +435,16 @@ impl Worker {
             || self.timer_is_due()
     }
 
-    /// Acts on a change of the pool's phase: cancels the fibers that have started here. Answers
-    /// requests of observers.
+    /// Acts on a change of the pool's phase, and answers requests of observers. On the worker's own
+    /// stack: no fiber runs here.
     pub(in crate::sched) fn notice_phase(&self) {
+        self.follow_phase();
+        self.answer_requests(None);
+    }
+
+    /// Acts on a change of the pool's phase: cancels the fibers that have started here. On any
+    /// stack.
+    pub(in crate::sched) fn follow_phase(&self) {
         let phase = self.pool.phase();
         if phase != self.role.see(phase) && phase >= Phase::Cancelled {
             self.each_started(|fiber| {
@@ -446,7 +453,6 @@ impl Worker {
                 }
             });
         }
-        self.answer_requests(None);
     }
 
     /// True if the thread may end, with nothing queued here. False while a fiber that has started

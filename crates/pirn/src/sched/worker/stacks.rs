@@ -133,7 +133,7 @@ impl Worker {
         if let Some(fiber) = self.pool.stack_waiters.pop_if(|_| true) {
             if self.pool.phase() >= Phase::Cancelled {
                 // No other worker may be left to take it. It is not to run.
-                self.notice_phase();
+                self.follow_phase();
                 self.keep_fresh(fiber);
             } else if !self.role.is_draining() {
                 self.keep_fresh(fiber);
