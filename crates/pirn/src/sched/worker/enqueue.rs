@@ -268,7 +268,7 @@ impl Worker {
     /// Returns whether others are to take the fresh fibers. No other worker may be left to do so once
     /// the pool is cancelled.
     #[inline]
-    pub(super) fn forwards_fresh(&self) -> bool {
+    fn forwards_fresh(&self) -> bool {
         self.role.forwards_fresh() && self.pool.phase() < Phase::Cancelled
     }
 
