@@ -229,25 +229,30 @@ fn a_reset_wakes_the_task() {
             assert!(poll_once(pin!(&mut sleep), wakes).is_pending());
         }
         sleep.reset(time::now() + HOUR / 2);
-        assert_eq!((before.count(), last.count()), (0, 1));
+        // The fiber that sleeps for a thread may wake the task too, as it ends.
+        let woken = last.count();
+        assert!(woken > 0 && before.count() == 0);
         assert!(poll_once(pin!(&mut sleep), &last).is_pending());
         sleep.reset(time::now() + HOUR);
         assert!(poll_once(pin!(&mut sleep), &last).is_pending());
-        assert_eq!(last.count(), 1);
+        assert_eq!(last.count(), woken);
     };
     let postponed = || {
-        let start = time::now();
         let mut sleep = Box::pin(sleep(MS));
-        let mut is_reset = false;
+        let mut end = None;
         block_on(poll_fn(|context| {
-            let polled = sleep.as_mut().poll(context);
-            if !is_reset {
-                is_reset = true;
-                sleep.reset(start + 20 * MS);
+            if end.is_some() {
+                return sleep.as_mut().poll(context);
             }
-            polled
+            // A millisecond may have passed before.
+            while sleep.as_mut().poll(context).is_ready() {
+                sleep.reset(time::now() + MS);
+            }
+            end = Some(time::now() + 20 * MS);
+            sleep.reset(time::now() + 20 * MS);
+            Poll::Pending
         }));
-        assert!(time::now() >= start + 20 * MS);
+        assert!(Some(time::now()) >= end);
     };
     postponed();
     runtime(1).run(postponed);
