@@ -23,8 +23,8 @@ use crate::wait::{How, Interrupt, Reason, Spec, begin, consume_budget, deadline_
 /// [`scope`](crate::scope()). A struct can keep it in a field. The fibers cannot borrow.
 ///
 /// [`join_next`](TaskGroup::join_next) returns results in the order in which the fibers end. They
-/// are kept until then; for `()` only their number is kept. A panic cancels nothing and is returned
-/// as the result of its fiber.
+/// are kept until then; of fibers that return `()` only the number is kept. A panic cancels
+/// nothing. It is the result of its fiber, and kept until `join_next`.
 ///
 /// Dropping the group cancels its fibers and does not wait.
 ///

@@ -34,7 +34,8 @@ use crate::wait::{Attempt, How, Spec, Waited, wait_in};
 /// The fibers of one group, with results of type `T` (GR3).
 pub(super) struct Members<T> {
     shared: Arc<Shared>,
-    results: PhantomData<fn() -> T>,
+    /// `spawn` puts a `T` in and `take_next` takes it out: a group of a subtype is not this group.
+    results: PhantomData<fn(T) -> T>,
 }
 
 /// The state that a group and its fibers share. Compiled once for all result types.
