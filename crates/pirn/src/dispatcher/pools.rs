@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use crate::fiber::current;
-use crate::runtime::{Builder, Scheduler};
+use crate::runtime::{Builder, MOST_WORKERS, Scheduler};
 use crate::sched::pool::shared::Pool;
 use crate::shim::StaticLock;
 use crate::wait::polling::forbids_waiting;
@@ -91,7 +91,7 @@ pub(super) fn io() -> Arc<Pool> {
     let cores = available_parallelism().map_or(1, usize::from);
     let builder = Builder::new()
         .name("pirn-io")
-        .workers(IO_WORKERS.max(cores))
+        .workers(cores.clamp(IO_WORKERS, MOST_WORKERS))
         .one_fiber_each(KEEP);
     match builder.pool() {
         Ok(pool) => Arc::clone(made.insert(pool)),

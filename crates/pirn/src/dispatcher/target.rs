@@ -130,7 +130,7 @@ impl Dispatcher {
     /// they were spawned.
     ///
     /// Two of its fibers never run at the same time, so each has exclusive use of their shared data
-    /// between two waits. Use [`limited(1)`](Self::limited) if no other fiber shall run while one
+    /// between two waits. Use [`limited(1)`](Self::limited) if no other fiber may run while one
     /// waits.
     ///
     /// # Errors
@@ -192,6 +192,9 @@ impl Dispatcher {
     /// loop of [`par`](crate::par), and the function of [`compute`](crate::compute()): another fiber
     /// may run these, which has no turn, and waits for one if it calls [`run`](Self::run).
     ///
+    /// A fiber that is cancelled while it waits for its turn does not run; but it ends, and its join
+    /// returns, only when its turn comes.
+    ///
     /// # Panics
     /// If `most` is 0, or on [`unconfined`](Self::unconfined).
     ///
@@ -215,7 +218,7 @@ impl Dispatcher {
     pub fn limited(&self, most: usize) -> Dispatcher {
         assert!(most > 0, "a dispatcher limited to 0 runs nothing");
         let Some(pool) = self.pool() else {
-            panic!("what starts at once cannot be limited");
+            panic!("an unconfined dispatcher cannot be limited: it queues nothing");
         };
         let limit = ActiveLimit::new(most, Arc::clone(pool), self.limit.clone());
         Dispatcher {
@@ -227,8 +230,7 @@ impl Dispatcher {
     /// Returns a dispatcher on the same workers that has at most `most` fibers that have not
     /// started. Its clones share the bound.
     ///
-    /// Sending another one waits until one of them has started: a fiber parks, a plain thread
-    /// blocks.
+    /// A further spawn waits until one of them has started: a fiber parks, a plain thread blocks.
     ///
     /// On [`unconfined`](Self::unconfined) nothing is queued and no call waits.
     ///

@@ -11,7 +11,7 @@ use crate::events::LogMask;
 use crate::observe::Deadlock;
 
 /// The most workers of a runtime. Arbitrary: more than the cores of any likely machine.
-pub(super) const MOST_WORKERS: usize = 1024;
+pub(crate) const MOST_WORKERS: usize = 1024;
 
 /// The settings from the environment.
 #[derive(Debug, Default)]

@@ -36,6 +36,7 @@ pub use crate::observe::Deadlock;
 pub use crate::sched::config::Scheduler;
 pub use crate::sched::placement::lines::Spread;
 pub use builder::Builder;
+pub(crate) use environment::MOST_WORKERS;
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
 pub(crate) use environment::set_hooks_linked;
 pub use global::{InstallError, run, shutdown_default};

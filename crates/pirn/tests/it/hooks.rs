@@ -3,14 +3,15 @@
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use pirn::runtime::{Handle, Scheduler};
 use pirn::scope::TaskGroup;
 use pirn::{Runtime, channel};
 
-use crate::util::{LONG, SCHEDULERS, eventually};
+use crate::util::{LONG, SCHEDULERS, eventually, scaled};
 
 /// A panic payload with a panicking destructor.
 struct Explosive;
@@ -275,4 +276,42 @@ fn a_start_hook_that_drops_its_runtime() {
         eventually("its worker ends", || stopped.load(Ordering::SeqCst) == 1);
         assert!(left.join().is_err(), "cancelled before it could run");
     }
+}
+
+/// The drop of a runtime waits for the stop hook of its worker, also beside threads that still
+/// spawn there: a fiber that is counted and about to be rejected is not one that is left.
+#[test]
+fn a_drop_beside_rejected_spawns_waits_for_the_stop_hook() {
+    let waits = || {
+        let [begun, ended] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let (begins, ends) = (Arc::clone(&begun), Arc::clone(&ended));
+        let hook = move || {
+            begins.store(true, Ordering::SeqCst);
+            // Longer than the end of a runtime with remaining fibers takes.
+            std::thread::sleep(Duration::from_secs(1));
+            ends.store(true, Ordering::SeqCst);
+        };
+        let builder = Runtime::builder().workers(1).max_threads(1);
+        let runtime = builder.on_thread_stop(hook).build().unwrap();
+        let (handle, spawning) = (runtime.handle(), AtomicUsize::new(0));
+        std::thread::scope(|threads| {
+            for _ in 0..2 {
+                threads.spawn(|| {
+                    handle.spawn(|| ()).detach();
+                    spawning.fetch_add(1, Ordering::SeqCst);
+                    while !begun.load(Ordering::SeqCst) {
+                        handle.spawn(|| ()).detach();
+                    }
+                });
+            }
+            eventually("both spawn", || spawning.load(Ordering::SeqCst) == 2);
+            drop(runtime);
+            ended.load(Ordering::SeqCst)
+        })
+    };
+    let all_wait = std::thread::scope(|threads| {
+        let drops: Vec<_> = (0..scaled(16)).map(|_| threads.spawn(waits)).collect();
+        drops.into_iter().all(|thread| thread.join().unwrap())
+    });
+    assert!(all_wait, "a drop has returned before the stop hook");
 }

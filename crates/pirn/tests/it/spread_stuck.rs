@@ -3,12 +3,38 @@
 #![cfg(not(any(pirn_free, pirn_tsan)))]
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use pirn::channel;
 use pirn::runtime::Builder;
 
 use crate::spread::Seen;
 use crate::util::{compute_until, eventually};
+
+/// A worker that starts a thread for each of many fibers does not blame the fiber that has run
+/// before.
+// Proves: E2-lines.
+#[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
+fn alone_handing_on_is_no_hold() {
+    let runtime = Builder::new().workers(2).build().expect("a runtime starts");
+    let burst = |fibers: usize| {
+        pirn::scope(|s| {
+            for _ in 0..fibers {
+                s.spawn(|| thread::sleep(Duration::from_millis(30)));
+            }
+        });
+    };
+    let line = line!() + 3;
+    for fibers in [4, 4, 400, 400] {
+        // After the first round its fibers are known to block.
+        runtime.spawn(move || burst(fibers)).join().unwrap();
+    }
+    let lines = runtime.spawn_lines();
+    let spawners = lines.iter().filter(|it| it.location.line() == line);
+    assert_eq!(spawners.map(|it| it.held).sum::<u64>(), 0);
+}
 
 /// Fibers that were placed on two workers, which then compute for long, are divided between the two
 /// others: the one that finds them does not keep them all.

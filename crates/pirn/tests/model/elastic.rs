@@ -156,6 +156,38 @@ fn a_stand_in_that_goes() {
     });
 }
 
+/// A standby worker that has just found nothing retires while the runtime grows: it becomes a
+/// member, so that two fibers that wait for each other on blocked threads both run.
+#[test]
+fn a_stand_in_that_becomes_a_member() {
+    explore_with(&[1], |world| {
+        let runtime = world.builder().max_threads(2).build().expect("a runtime");
+        let ((give, children), (tx, rx)) = (mpsc::channel(), mpsc::channel());
+        let parent = runtime.spawn(move || {
+            let child = spawn(move || tx.send(1).expect("a receiver waits"));
+            give.send(child).expect("a receiver waits");
+            block_in_place(|| rx.recv().expect("a number"))
+        });
+        let child = children.recv().expect("it is spawned");
+        child.join().expect("it runs");
+        runtime.set_workers(size(2));
+        assert_eq!(parent.join().expect("no panic"), 1);
+        let ((to_one, by_one), (to_two, by_two)) = (mpsc::channel(), mpsc::channel());
+        let meets = |to: mpsc::Sender<()>, by: mpsc::Receiver<()>| {
+            move || {
+                block_in_place(|| {
+                    to.send(()).expect("the other one waits");
+                    by.recv().expect("the other one sends");
+                });
+            }
+        };
+        let one = runtime.spawn(meets(to_two, by_one));
+        let two = runtime.spawn(meets(to_one, by_two));
+        one.join().expect("they meet");
+        two.join().expect("they meet");
+    });
+}
+
 /// A runtime without workers: one thread drives, another spawns and wakes.
 // Proves: F11.
 #[test]

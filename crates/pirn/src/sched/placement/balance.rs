@@ -31,6 +31,7 @@
 //! fiber. An owner that runs one fiber for long does not look at the queue. The monitor, which runs
 //! while any worker is awake, moves its `placed` fibers to the injector.
 
+use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +47,7 @@ use crate::sched::pool::shared::Pool;
 use crate::sched::pool::threads::duty::Duty;
 use crate::sched::queue::injector::End;
 use crate::sched::worker::run::Worker;
+use crate::shim::atomic::Ordering;
 
 /// A worker that runs one fiber for this long loses its `placed` fibers to the others.
 pub(in crate::sched) const STUCK: Duration = Duration::from_millis(4);
@@ -91,17 +93,27 @@ impl Worker {
         let asked = tag.is_apart().then_some(ThreadUse::Computes);
         if let Some(how) = self.pool.lines.class(line).holds().or(asked)
             && !tag.is_released()
-            && self.pool.place_apart(fiber, line, how)
         {
-            self.count_placed(line);
-            return false;
+            self.runs_none();
+            if self.pool.place_apart(fiber, line, how) {
+                self.count_placed(line);
+                return false;
+            }
         }
         let worker = self.count_at_best(line);
         if worker == self.index {
             return self.starts_now(fiber, tag);
         }
+        self.runs_none();
         self.place_on(worker, fiber, line);
         false
+    }
+
+    /// Publishes that no fiber runs here. A worker that hands on hundreds of fibers starts as many
+    /// threads; the time for that is not held by the fiber that ran last.
+    fn runs_none(&self) {
+        let running = &self.remote().running;
+        running.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
     /// Starts `fiber`, which has been counted here, or puts it behind the started fibers that are

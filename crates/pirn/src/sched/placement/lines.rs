@@ -12,8 +12,8 @@
 //! | `Probe` | the same; the next fiber is tracked as a test of the class | the same | once |
 //! | `Spread` | new, or its fibers live longer | on the worker with the fewest of its line | yes |
 //! | `Together` | timed runs, except first and last ones, are shorter than [`MESSAGE`] and end in a wait for another fiber, or shorter than [`MESSAGES`] and use up the budget | on the worker that finds it | yes |
-//! | `Computes` | a fiber has computed for [`HELD`] without a switch | apart from the others, see `balance` | yes |
-//! | `Blocks` | a fiber has blocked its thread for [`HELD`] | apart, alone on a thread | yes |
+//! | `Computes` | a fiber, or of more than [`CROWD`] one in as many, has computed for [`HELD`] without a switch | apart from the others, see `balance` | yes |
+//! | `Blocks` | a fiber, or of more than [`CROWD`] one in as many, has blocked its thread for [`HELD`] | apart, alone on a thread | yes |
 //!
 //! A *tracked* fiber carries a [`Tag`] and is counted in `Remote::lines` of the worker that it is
 //! assigned to. A new line is `Spread`, because that error is the cheaper one. A short fiber on
@@ -68,6 +68,15 @@ pub(in crate::sched) const HELD: Duration = Duration::from_millis(10);
 /// Interval between two probes of a `Short` line.
 const PERIOD: Duration = Duration::from_millis(250);
 
+/// Live fibers of a line for each hold that makes it `Computes` or `Blocks`. A page fault or another
+/// process can make one fiber of thousands hold its thread. Arbitrary: one hold is enough for a
+/// burst of twenty fibers.
+const CROWD: u64 = 64;
+
+/// Holds of a crowd count together if none is later than this after the one before. Arbitrary:
+/// longer than most computations, each of which counts once.
+const TOGETHER: Duration = Duration::from_secs(10);
+
 /// How long a line stays `Computes` or `Blocks` after the last evidence.
 const MEMORY: Duration = Duration::from_secs(60);
 
@@ -98,11 +107,12 @@ pub enum LineClass {
     Spread = 2,
     /// Its fibers pass messages to each other: they start on the worker that finds them.
     Together = 3,
-    /// A fiber has computed for 10 ms or more without a switch: the next ones start on threads of
-    /// their own, normally at most as many as there are workers.
+    /// A fiber has computed for 10 ms or more without a switch (one in 64, if more are alive): the
+    /// next ones start on threads of their own, normally at most as many as there are workers.
     Computes = 4,
-    /// A fiber has blocked its thread for 10 ms or more: each of the next ones starts on a thread
-    /// of its own, up to [`max_threads`](crate::runtime::Builder::max_threads).
+    /// A fiber has blocked its thread for 10 ms or more (one in 64, if more are alive): each of the
+    /// next ones starts on a thread of its own, up to
+    /// [`max_threads`](crate::runtime::Builder::max_threads).
     Blocks = 5,
 }
 
@@ -209,6 +219,8 @@ struct Line {
     /// When a fiber last held its thread, in units of [`Tag`].
     held_at: AtomicU32,
     held: AtomicU32,
+    /// Of these, the ones without a pause of [`TOGETHER`] between them, up to the last.
+    recent: AtomicU32,
     placed: AtomicU32,
     /// Tracked fibers that have not started.
     queued: AtomicI32,
@@ -435,7 +447,13 @@ impl Lines {
         for score in [&line.life, &line.talk] {
             score.store(0, Ordering::Relaxed);
         }
-        for count in [&line.probe, &line.held, &line.held_at, &line.placed] {
+        for count in [
+            &line.probe,
+            &line.held,
+            &line.recent,
+            &line.held_at,
+            &line.placed,
+        ] {
             count.store(0, Ordering::Relaxed);
         }
         Some(at)
@@ -512,12 +530,13 @@ impl Lines {
     }
 
     /// Counts that a fiber spawned at `location` has held its thread for [`HELD`]. `blocks`: the
-    /// thread waits in the system; else it computes. Returns true if this has
-    /// changed the class to `Computes` or `Blocks`.
+    /// thread waits in the system; else it computes. `live` returns the number of live fibers of an
+    /// entry. Returns true if this has changed the class to `Computes` or `Blocks`.
     pub(in crate::sched) fn held(
         &self,
         location: &'static Location<'static>,
         blocks: bool,
+        live: impl Fn(usize) -> u64,
     ) -> bool {
         if self.spread == Spread::Never {
             return false;
@@ -527,6 +546,11 @@ impl Lines {
         };
         let line = &self.entries[at];
         line.held.fetch_add(1, Ordering::Relaxed);
+        let recent = match since(line.held_at.load(Ordering::Relaxed)) < TOGETHER {
+            true => line.recent.load(Ordering::Relaxed).saturating_add(1),
+            false => 1,
+        };
+        line.recent.store(recent, Ordering::Relaxed);
         line.held_at.store(units(), Ordering::Relaxed);
         let class = match blocks {
             true => LineClass::Blocks,
@@ -545,13 +569,19 @@ impl Lines {
             self.reclassify(at, before, LineClass::Spread);
             return false;
         }
+        let changes = before != class && before != LineClass::Blocks;
+        // Those that are assigned to a worker and have not started are in both numbers.
+        let crowd = live(at).max(u64::from(read(&line.queued)));
+        if changes && u64::from(recent) * CROWD < crowd {
+            return false;
+        }
         line.life.store(SURE, Ordering::Relaxed);
         // A fiber that blocks may also compute at times. `Blocks` stays, since it needs more
         // threads.
         if before != LineClass::Blocks {
             self.reclassify(at, before, class);
         }
-        before != class && before != LineClass::Blocks
+        changes
     }
 
     /// Sweeps the table once per [`PERIOD`]: starts probes, ends expired classes, drops unused
@@ -672,6 +702,7 @@ impl Line {
             probe: AtomicU32::new(0),
             held_at: AtomicU32::new(0),
             held: AtomicU32::new(0),
+            recent: AtomicU32::new(0),
             placed: AtomicU32::new(0),
             queued: AtomicI32::new(0),
         }

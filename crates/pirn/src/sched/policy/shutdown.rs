@@ -40,7 +40,7 @@ impl Pool {
         self.drive_to_end(None);
         let spec = Spec::of(Reason::Idle);
         elsewhere(|| self.quiet.wait(|| self.live(), false, &spec));
-        self.stop();
+        self.stop(true);
     }
 
     /// If the pool has no threads: runs what is left here. If the caller is a fiber and no thread
@@ -86,9 +86,7 @@ impl Pool {
         self.drive_to_end(Some(deadline));
         let spec = Spec::of(Reason::Idle).until(Some(deadline));
         let how = self.quiet.wait(|| self.live(), false, &spec);
-        match self.stop() {
-            // A spawn that was counted, and is being refused, is not a fiber that is left.
-            Some(left) if left.is_empty() && matches!(how, How::Woken(_)) => Ok(()),
+        match self.stop(matches!(how, How::Woken(_))) {
             Some(left) => Err(left),
             None => Ok(()),
         }
@@ -153,7 +151,7 @@ impl Pool {
         let waiter = shim::thread::spawn(name, move || {
             pool.quiet
                 .wait(|| pool.live(), false, &Spec::of(Reason::Idle));
-            pool.stop();
+            pool.stop(true);
         });
         // Without a thread to wait, the workers stay, asleep, until the process ends.
         drop(waiter);
@@ -217,9 +215,10 @@ impl Pool {
     }
 
     /// Returns the fibers that have not ended; `None` if all have. A worker that does not answer
-    /// reports none.
-    fn stop(self: &Arc<Self>) -> Option<Vec<FiberInfo>> {
-        let alive = self.live() > 0;
+    /// reports none. `quiet`: the wait for their ends has succeeded.
+    fn stop(self: &Arc<Self>, quiet: bool) -> Option<Vec<FiberInfo>> {
+        // A spawn that has been counted, and is being refused, is not a fiber that is left.
+        let alive = !quiet && self.live() > 0;
         self.enter(Phase::Stopped);
         let left = alive.then(|| self.fibers());
         if self.is_by_hand() {

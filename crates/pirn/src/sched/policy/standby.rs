@@ -1,13 +1,13 @@
-//! Standby workers, also called workers *apart*: those that a pool has beside its members while
-//! members are stuck, and those that it no longer needs.
+//! Standby workers: those that a pool has beside its members while members are stuck, and those
+//! that it no longer needs. Names in the code call them *apart*.
 //!
 //! Owns: how a worker follows its duty. Does not own: the word (`sched::pool::threads::duty`),
 //! which worker is activated or retired, and why (`scale`), nor their threads (`threads`).
 //!
 //! A pool has as many *members* as it is meant to run at a time: the workers with the lowest
-//! numbers, which take part in the protocol of `idle`. Any other worker is apart.
+//! numbers, which take part in the protocol of `idle`. Any other worker is a standby worker.
 //!
-//! | duty | a member | apart |
+//! | duty | a member | a standby worker |
 //! |---|---|---|
 //! | `Active` | takes fresh fibers | takes fresh fibers while there are any |
 //! | `Draining` | leaves the members | takes nothing new, hands on its fresh fibers |
@@ -21,11 +21,11 @@
 //!     └──── no fiber that has started here lives, for KEEP ──────────────┘
 //! ```
 //!
-//! Every change but the worker's own from `Active` to `Draining` is made under the lock of
-//! `Threads`. So a worker that is activated is not about to end, and one that ends is not
-//! activated. A worker reads its duty at each maintenance and before it rests. The thread that
-//! changes it unparks the worker after that, and the token of that unpark remains if the worker is
-//! on its way to sleep.
+//! Every change is made under the lock of `Threads`. So a worker that is activated is not about to
+//! end, one that ends is not activated, and none retires of which the pool has just made a member.
+//! A worker reads its duty at each maintenance and before it rests. The thread that changes it
+//! unparks the worker after that, and the token of that unpark remains if the worker is on its way
+//! to sleep.
 //!
 //! LIVENESS: nothing relies on a worker apart: no publisher counts it among the searchers or
 //! sleepers. Fibers in its ring can be stolen. The fibers that it hands on are published like any
@@ -87,9 +87,11 @@ impl Worker {
                 self.run_first(fiber);
                 return;
             }
-            // Failure: it has been retired meanwhile.
-            let _ = self.remote().thread.duty.retire();
+            self.retire_apart();
             self.follow_duty();
+            if self.is_member() {
+                return;
+            }
         }
         if let Some(fiber) = self.take_from_stuck_holder() {
             self.run_first(fiber);
@@ -105,6 +107,16 @@ impl Worker {
         let bored = until.is_some_and(|until| shim::now() >= until);
         if bored && self.remote().inbox.is_empty() && self.pool.dismiss(self.index) {
             self.role.set_leaving(true);
+        }
+    }
+
+    /// Makes this worker take nothing new, unless the pool has been made so large that it is to
+    /// become a member: it would stay retired, since `resize` has found it active.
+    fn retire_apart(&self) {
+        let _roster = self.pool.threads.lock();
+        if self.index >= self.pool.workers() {
+            // Failure: it has been retired meanwhile.
+            let _ = self.remote().thread.duty.retire();
         }
     }
 
@@ -124,7 +136,11 @@ impl Worker {
     }
 
     /// Gives up everything fresh that is queued here, and wakes a worker to look for it.
-    pub(super) fn hand_on(&self) {
+    fn hand_on(&self) {
+        // A draining worker takes nothing back, and no other may be left in a cancelled pool.
+        if self.role.is_draining() && self.pool.phase() >= Phase::Cancelled {
+            return;
+        }
         let remote = self.remote();
         let mut batch = Fifo::new();
         if let Some(item) = remote.next.take() {
@@ -171,10 +187,7 @@ impl Worker {
     pub(in crate::sched) fn begin_in_place(&self) {
         self.remote().thread.begin_in_place();
         self.set_forwards_fresh();
-        // A draining worker takes nothing back, and no other may be left once the pool is cancelled.
-        if !self.role.is_draining() || self.pool.phase() < Phase::Cancelled {
-            self.hand_on();
-        }
+        self.hand_on();
         self.pool.stand_in();
     }
 

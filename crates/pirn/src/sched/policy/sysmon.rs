@@ -59,8 +59,7 @@ use crate::sys::Activity;
 use crate::sys::poller::Events;
 
 /// The least time between two looks that may call work aged: twice the cost of waking a thread for
-/// it (`SURPLUS` in `sched::worker::records::intervals`). The three times are arbitrary; no
-/// measurement yet.
+/// it (`SURPLUS` in `sched::worker::records::intervals`). Arbitrary; not measured.
 const AGE: Duration = Duration::from_micros(100);
 /// How long the notification of a fiber may be delayed: many times what a preempted thread waits
 /// for its turn on a crowded machine.
@@ -78,11 +77,11 @@ const CROWDED: Duration = Duration::from_micros(250);
 const DOZE: Duration = Duration::from_millis(20);
 /// Time between two looks while all workers run and work waits, or may come while some are stuck.
 /// With the look at which that has aged, and the start of a thread, a fiber starts within 5 ms.
-const FITFUL: Duration = Duration::from_millis(2);
+const RESTLESS: Duration = Duration::from_millis(2);
 
 /// How often the time between two looks in vain at a worker that seems stuck doubles: to 4 ms.
 /// Arbitrary.
-const LEAST_SUSPICIOUS: u32 = 3;
+const MOST_DOUBLINGS: u32 = 3;
 
 /// Looks without young work after which the monitor dozes: 10 ms at [`PERIOD`]. Arbitrary.
 const QUIET_LOOKS: u32 = 20;
@@ -245,14 +244,14 @@ pub(super) fn watch(pool: &Arc<Pool>) {
         } else if pool.idle.sleepers_hint() && quiet_looks <= QUIET_LOOKS {
             monitor.wait(if young { AGE } else { PERIOD });
         } else if suspicious {
-            monitor.wait(beat.min(PERIOD * (1 << fruitless.min(LEAST_SUSPICIOUS))));
+            monitor.wait(beat.min(PERIOD * (1 << fruitless.min(MOST_DOUBLINGS))));
         } else if joined > 0 {
             monitor.wait(beat);
         } else {
             // Work that arrives while no worker is free is seen by the next look, not before.
             let none_is_free = stuck && !pool.idle.sleepers_hint();
             let (pace, doze) = match young || none_is_free {
-                true => (Pace::Restless, FITFUL),
+                true => (Pace::Restless, RESTLESS),
                 // No thread can be added for what is spawned meanwhile: it need not be seen
                 // soon.
                 false if !pool.is_elastic() => (Pace::Restless, DOZE),
@@ -477,7 +476,10 @@ impl Look {
         let Some(location) = running_at(remote, self.epoch) else {
             return;
         };
-        if pool.lines.held(location, blocks) {
+        if pool
+            .lines
+            .held(location, blocks, |line| pool.live_of_line(line))
+        {
             pool.say(LogMask::SYSMON, || {
                 let what = if blocks { "blocks its thread" } else { "computes" };
                 format!("a fiber spawned at {location} {what} for {HELD:?}: the next start apart")

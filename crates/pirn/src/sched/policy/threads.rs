@@ -123,8 +123,11 @@ impl Pool {
             .count();
         let free = |worker: &usize| {
             let row = &self.remotes;
+            // A member that could not be removed has been claimed, and is about to be launched.
             *worker >= row.len()
-                || (!row[*worker].thread.is_launched() && row[*worker].placed.is_empty())
+                || (!row[*worker].thread.is_launched()
+                    && !row[*worker].thread.is_member()
+                    && row[*worker].placed.is_empty())
         };
         (self.workers()..most).find(free).filter(|_| threads < most)
     }

@@ -319,3 +319,27 @@ impl Idle {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::Idle;
+
+    /// The number of searchers changes often, and shares no line with what is read often and
+    /// changes rarely.
+    // Proves: C16.
+    #[test]
+    fn searchers_and_members_share_no_line() {
+        assert_eq!(align_of::<Idle>(), 128);
+        let searching = offset_of!(Idle, searching);
+        let others = [
+            offset_of!(Idle, members),
+            offset_of!(Idle, apart),
+            offset_of!(Idle, sleepers),
+        ];
+        for other in others {
+            assert_ne!(other / 128, searching / 128, "at {other} and {searching}");
+        }
+    }
+}

@@ -361,6 +361,11 @@ impl Pool {
         }
     }
 
+    /// True once the end is being reported: the pool has stopped, or the process exits.
+    pub(crate) fn is_end_reported(&self) -> bool {
+        self.outer.end_reported.load(Ordering::Acquire)
+    }
+
     /// True if events are kept.
     pub(crate) fn keeps_events(&self) -> bool {
         self.config.watch.trace

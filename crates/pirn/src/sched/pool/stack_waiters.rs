@@ -1,14 +1,12 @@
 //! Fresh fibers that found no stack.
 
-use std::io;
-use std::io::Write;
-
 use crate::base::list::Fifo;
 use crate::context::OutOfStacks;
 use crate::fiber::ticket::Wake;
 use crate::fiber::{FiberHead, FiberPtr, stackless};
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sys;
 
 /// Fresh fibers that found no stack, oldest first.
 pub(in crate::sched) struct StackWaiters {
@@ -47,10 +45,10 @@ impl StackWaiters {
         }
         wakes.into_iter().for_each(Wake::enqueue);
         if !self.reported.swap(true, Ordering::Relaxed) {
-            let _ = writeln!(
-                io::stderr(),
-                "pirn: fibers wait for a stack: {why}; they start as soon as others end"
-            );
+            // Not through `std`: a fiber may hold its lock of standard error.
+            sys::report(&format!(
+                "pirn: fibers wait for a stack: {why}; they start as soon as others end\n"
+            ));
         }
     }
 

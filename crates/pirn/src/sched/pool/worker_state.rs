@@ -90,16 +90,67 @@ impl StateCell {
         WorkerState::ALL[self.0.load(Ordering::Relaxed) as usize]
     }
 
-    /// Sets the state. Its worker only.
+    /// Sets the state. Its worker only. In debug builds, ends the process if the change is not
+    /// legal.
     pub(in crate::sched) fn set(&self, next: WorkerState) {
-        let before = self.get();
-        if before == next {
-            return;
-        }
-        if cfg!(debug_assertions) && !before.may_become(next) {
+        if let Err(before) = self.try_set(next) {
             eprintln!("pirn: a worker that is {before:?} cannot become {next:?}");
             std::process::abort();
         }
+    }
+
+    /// Sets the state; in debug builds only if the change is legal. Its worker only.
+    ///
+    /// # Errors
+    /// The present state, which it stays in.
+    fn try_set(&self, next: WorkerState) -> Result<(), WorkerState> {
+        let before = self.get();
+        if before == next {
+            return Ok(());
+        }
+        if cfg!(debug_assertions) && !before.may_become(next) {
+            return Err(before);
+        }
         self.0.store(next as u32, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::WorkerState::{Active, Asleep, Dead, Draining, Spinning};
+    use super::*;
+
+    const LEGAL: [(WorkerState, WorkerState); 11] = [
+        (Dead, Active),
+        (Active, Spinning),
+        (Active, Asleep),
+        (Active, Draining),
+        (Active, Dead),
+        (Spinning, Active),
+        (Spinning, Asleep),
+        (Spinning, Draining),
+        (Asleep, Active),
+        (Draining, Active),
+        (Draining, Dead),
+    ];
+
+    /// In a debug build the word takes legal changes, and no others.
+    // Proves: C11.
+    #[test]
+    fn only_legal_changes_are_taken() {
+        for from in WorkerState::ALL {
+            for to in WorkerState::ALL {
+                let legal = LEGAL.contains(&(from, to));
+                assert_eq!(from.may_become(to), legal, "{from:?} to {to:?}");
+                let cell = StateCell(AtomicU32::new(from as u32));
+                let is_taken = legal || from == to || cfg!(not(debug_assertions));
+                let expected = match is_taken {
+                    true => (Ok(()), to),
+                    false => (Err(from), from),
+                };
+                assert_eq!((cell.try_set(to), cell.get()), expected, "to {to:?}");
+            }
+        }
     }
 }

@@ -70,15 +70,6 @@ fn a_claimed_worker_owes_a_search() {
     );
 }
 
-/// The number of searchers changes often, and shares no line with the number of members.
-// Proves: C16.
-#[test]
-fn searchers_and_members_share_no_line() {
-    assert_eq!(align_of::<Idle>(), 128);
-    assert_eq!(size_of::<Idle>() % 128, 0);
-    assert!(size_of::<Idle>() >= 256);
-}
-
 // Proves: C6.
 #[test]
 fn more_than_one_word_of_workers() {

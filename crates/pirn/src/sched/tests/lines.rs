@@ -65,7 +65,7 @@ fn a_table_that_is_off_tracks_nothing() {
     for _ in 0..3 {
         assert_eq!(tag(&lines, line), None);
     }
-    assert!(!lines.held(line, true));
+    assert!(!lines.held(line, true, |_| 0));
 }
 
 // Proves: B20.
@@ -149,13 +149,13 @@ fn runs_that_pass_messages_keep_a_line_together() {
 fn a_fiber_that_holds_its_thread_names_its_line() {
     let lines = Lines::new(Spread::ByHistory);
     let (computes, blocks) = (line(), line());
-    assert!(lines.held(computes, false));
-    assert!(!lines.held(computes, false), "it is known");
+    assert!(lines.held(computes, false, |_| 0));
+    assert!(!lines.held(computes, false, |_| 0), "it is known");
     assert_eq!(class(&lines, computes), LineClass::Computes);
-    assert!(lines.held(blocks, true));
-    assert!(!lines.held(blocks, false));
+    assert!(lines.held(blocks, true, |_| 0));
+    assert!(!lines.held(blocks, false, |_| 0));
     assert_eq!(class(&lines, blocks), LineClass::Blocks);
-    assert!(lines.held(computes, true));
+    assert!(lines.held(computes, true, |_| 0));
     assert_eq!(class(&lines, computes), LineClass::Blocks);
     let known = lines.list(|_| 3);
     assert_eq!(known.len(), 2);
@@ -171,17 +171,40 @@ fn a_hold_is_weighed_against_short_lives() {
     let short = |n| (0..n).for_each(|_| live(&lines, line, Duration::ZERO));
     short(8);
     assert_eq!(class(&lines, line), LineClass::Short);
-    assert!(!lines.held(line, false));
+    assert!(!lines.held(line, false, |_| 0));
     assert_eq!(class(&lines, line), LineClass::Spread);
     short(8);
     assert_eq!(class(&lines, line), LineClass::Short);
-    lines.held(line, false);
-    assert!(lines.held(line, false));
+    lines.held(line, false, |_| 0);
+    assert!(lines.held(line, false, |_| 0));
     assert_eq!(class(&lines, line), LineClass::Computes);
     short(15);
     assert_eq!(class(&lines, line), LineClass::Computes);
     short(2);
     assert_eq!(class(&lines, line), LineClass::Short);
+}
+
+/// Of thousands of fibers one may hold its thread by chance: that says nothing about the others. Of
+/// twenty it does, and so do as many holds as one in 64.
+// Proves: E2-lines.
+#[test]
+fn a_crowd_is_not_judged_by_one_fiber() {
+    let lines = Lines::new(Spread::ByHistory);
+    let (crowd, few, queued) = (line(), line(), line());
+    for hold in 1..=1_000 / 64 {
+        assert!(!lines.held(crowd, true, |_| 1_000), "hold {hold}");
+        assert_eq!(class(&lines, crowd), LineClass::Spread);
+    }
+    assert!(lines.held(crowd, true, |_| 1_000));
+    assert_eq!(class(&lines, crowd), LineClass::Blocks);
+    assert!(lines.held(few, false, |_| 20));
+    assert_eq!(class(&lines, few), LineClass::Computes);
+    // Fibers that have not started count.
+    let tags: Vec<_> = (0..65).map(|_| tag(&lines, queued).unwrap()).collect();
+    assert!(!lines.held(queued, true, |_| 0));
+    lines.started(tags[0].line());
+    assert!(lines.held(queued, true, |_| 0));
+    assert_eq!(class(&lines, queued), LineClass::Blocks);
 }
 
 /// `queued` returns the number of a line's fibers that have not started.

@@ -41,3 +41,5 @@ mod scale;
 mod steal_payoff;
 #[cfg(not(any(loom, shuttle)))]
 mod steps;
+#[cfg(not(any(loom, shuttle)))]
+mod threads;

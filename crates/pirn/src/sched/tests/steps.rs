@@ -458,6 +458,30 @@ fn the_oldest_spilled_fiber_has_its_turn() {
     stage.end([newest, oldest, second].into_iter().chain(last));
 }
 
+/// A fiber in another shard has its turn while the shard of the worker is never empty: the worker
+/// of the other one may be stuck.
+// Proves: B19.
+#[test]
+fn another_shard_has_its_turn() {
+    let mut stage = Stage::new(2);
+    let fibers = stage.fibers(20);
+    let (there, here) = fibers.split_last().expect("twenty");
+    stage.pool.injector.push(1, *there);
+    here.iter()
+        .for_each(|fiber| stage.pool.injector.push(0, *fiber));
+    let worker = &stage.worker;
+    let taken: Vec<FiberPtr> = (0..4)
+        .map(|_| {
+            worker.maintenance.set_oldest_due(0);
+            worker.maintenance.pretend_injector(1_000);
+            worker.force_maintenance();
+            worker.find().expect("one is due")
+        })
+        .collect();
+    assert!(taken.contains(there), "{taken:?} without {there:?}");
+    stage.end(taken);
+}
+
 fn fifo(mut batch: Fifo<FiberHead>) -> Vec<FiberPtr> {
     std::iter::from_fn(|| batch.pop_front()).collect()
 }

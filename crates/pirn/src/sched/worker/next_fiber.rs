@@ -104,15 +104,17 @@ impl Worker {
         if injector.is_empty() || self.is_taken() {
             return None;
         }
-        // The oldest spilled fiber must not starve under fibers that spill on top of it.
-        let end = match self.maintenance.is_oldest_due(now) {
-            true => End::OldestSpilled,
-            false => End::Newest,
+        // The oldest spilled fiber must not starve under fibers that spill on top of it. Nor must
+        // another shard, while this one is never empty: its worker may be stuck or gone.
+        let own = self.pool.shard(self.index);
+        let (shard, end) = match self.maintenance.oldest_turn(now) {
+            None => (own, End::Newest),
+            Some(turn) if turn % 2 == 0 => (own, End::OldestSpilled),
+            Some(turn) => (turn / 2 % injector.shards(), End::Oldest),
         };
         // One fiber only: it runs before the local work, the rest comes in its turn.
-        let shard = self.pool.shard(self.index);
-        let own = injector.pop_batch(shard, 1, end).pop_front();
-        let fiber = own.or_else(|| injector.pop_any(shard, 1).pop_front())?;
+        let first = injector.pop_batch(shard, 1, end).pop_front();
+        let fiber = first.or_else(|| injector.pop_any(own, 1).pop_front())?;
         self.remote().counters.injector_batches.increment();
         self.record(Kind::Fetch, fiber);
         if self.search.is_active() {

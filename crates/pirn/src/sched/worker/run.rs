@@ -118,6 +118,12 @@ pub(in crate::sched) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     }
     worker.put_spare_away(local);
     worker.give_stacks_back();
+    if !worker.pool.stack_waiters.is_empty() {
+        // LIVENESS: a fiber may have begun to wait for a stack since this worker's last look. The
+        // lock of the stacks orders the two: the other worker finds these, or this look finds the
+        // fiber.
+        worker.pool.wake_all_workers();
+    }
     worker.set_state(WorkerState::Dead);
     local.set_worker(ptr::null(), None);
     // What drives a runtime by hand here, or at the end of the thread, has fibers that stay.

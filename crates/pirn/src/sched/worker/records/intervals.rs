@@ -80,6 +80,6 @@ impl Intervals {
     /// True if `queued` fibers are more than one worker should keep to itself.
     #[inline]
     pub(in crate::sched) fn is_surplus(&self, queued: usize) -> bool {
-        queued as u64 * self.run.get() >= SURPLUS
+        (queued as u64).saturating_mul(self.run.get()) >= SURPLUS
     }
 }
