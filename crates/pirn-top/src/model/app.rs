@@ -88,13 +88,14 @@ impl App {
 
     /// Accepts a snapshot. If there is none, or no more, the last picture stays.
     pub fn take_snapshot(&mut self, answer: Result<Snapshot, Failure>) {
+        use Failure::{CutOff, Excess, Silent};
         match answer {
             Ok(snapshot) => {
                 self.before = self.last.replace(snapshot);
                 self.silent = None;
                 self.arrange();
             }
-            Err(failure @ (Failure::Silent(_) | Failure::Excess(..))) => {
+            Err(failure @ (Silent(_) | Excess(..) | CutOff)) => {
                 self.silent = Some(failure);
             }
             Err(failure) => self.ended = Some(failure),

@@ -10,5 +10,5 @@ mod signals;
 mod terminal;
 
 pub use once::print;
-pub use program::main;
+pub use program::{look, main};
 pub use terminal::Screen;

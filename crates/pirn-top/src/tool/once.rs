@@ -2,10 +2,16 @@
 
 use std::io::{self, BufWriter, Write};
 
+use unicode_width::UnicodeWidthStr;
+
 use super::args::Args;
 use crate::model::{App, Column};
-use crate::view::words::{cell, count, stack_use, time};
+use crate::view::words::{cell, count, front, stack_use, tail, time};
 use crate::wire::{Failure, Fiber, Worker, ask_fiber, ask_snapshot};
+
+/// Maximum width of a text in the table, so that one does not widen the column of all fibers.
+/// Arbitrary; `--fiber` prints the whole text.
+const WIDEST: usize = 200;
 
 /// Sends one request, and prints the answer.
 ///
@@ -145,24 +151,26 @@ fn print_table(out: &mut dyn Write, app: &App) -> io::Result<()> {
         app.rows()
             .map(|fiber| Column::ALL.map(|column| shown(fiber, column))),
     );
-    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max();
+    let width = |at: usize| rows.iter().map(|row| row[at].width()).max();
     let widths: Vec<usize> = (0..Column::ALL.len()).filter_map(width).collect();
     for row in &rows {
-        let cells = row.iter().zip(&widths);
-        let line: String = cells
-            .map(|(cell, width)| format!("  {cell:<width$}"))
-            .collect();
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let rest = width - cell.width();
+            line.push_str(&format!("  {cell}{:rest$}", ""));
+        }
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
 }
 
+/// Returns the text of a column, in [`WIDEST`] columns.
 fn shown(fiber: &Fiber, column: Column) -> String {
     let text = cell(fiber, column);
-    if text.is_empty() {
-        "-".to_owned()
-    } else {
-        text
+    match column {
+        _ if text.is_empty() => "-".to_owned(),
+        Column::WaitsAt | Column::SpawnedAt => tail(&text, WIDEST),
+        _ => front(&text, WIDEST),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Formats numbers and source locations for columns.
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::model::Column;
 use crate::wire::{Fiber, FiberState, Runtime, Text};
@@ -65,24 +65,38 @@ pub fn count(n: u64) -> String {
     text
 }
 
+/// Returns the beginning of a text, in `columns` columns, with `…` for the omitted part.
+#[must_use]
+pub fn front(text: &str, columns: usize) -> String {
+    let end = fitting(text.chars(), columns);
+    match columns {
+        _ if text.width() <= columns => text.to_owned(),
+        0 => String::new(),
+        _ => format!("{}…", &text[..end]),
+    }
+}
+
 /// Returns the end of a text, in `columns` columns, with `…` for the omitted part: the end of a
 /// path is more informative.
 #[must_use]
 pub fn tail(text: &str, columns: usize) -> String {
-    if text.width() <= columns {
-        return text.to_owned();
-    }
-    let mut start = text.len();
-    for (at, _) in text.char_indices().rev() {
-        if text[at..].width() + 1 > columns {
-            break;
-        }
-        start = at;
-    }
+    let start = text.len() - fitting(text.chars().rev(), columns);
     match columns {
+        _ if text.width() <= columns => text.to_owned(),
         0 => String::new(),
         _ => format!("…{}", &text[start..]),
     }
+}
+
+/// Returns the number of bytes of the first characters that fit beside `…`. Each is measured once,
+/// by itself, since a text may have any length.
+fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> usize {
+    let mut taken = 1;
+    let fit = chars.take_while(|c| {
+        taken += c.width().unwrap_or(0);
+        taken <= columns
+    });
+    fit.map(char::len_utf8).sum()
 }
 
 /// Returns the text of a column for a fiber.
@@ -129,6 +143,8 @@ pub fn stack_use(runtime: &Runtime) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -176,5 +192,32 @@ mod tests {
         assert_eq!(tail("纤程纤程", 6), "…纤程");
         assert_eq!(tail("纤程", 1), "…");
         assert_eq!(tail("纤程", 0), "");
+    }
+
+    #[test]
+    fn fronts_have_as_many_columns_as_asked_for() {
+        assert_eq!(front("acceptor", 8), "acceptor");
+        assert_eq!(front("acceptor", 5), "acce…");
+        assert_eq!(front("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
+        assert_eq!(front("纤程纤程", 8), "纤程纤程");
+        assert_eq!(front("纤程纤程", 6), "纤程…");
+        assert_eq!(front("纤程", 1), "…");
+        assert_eq!(front("纤程", 0), "");
+    }
+
+    /// The time for a text grows with its length, not with the square of it.
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "measures the time of this machine"
+    )]
+    fn the_longest_texts_are_cut_soon() {
+        let marks = "\u{301}".repeat(400_000);
+        let text = format!("{}{marks}", "纤程".repeat(100));
+        let start = Instant::now();
+        assert!(tail(&text, 6) == format!("…纤程{marks}"));
+        assert_eq!(front(&text, 6), "纤程…");
+        let took = start.elapsed();
+        assert!(took < Duration::from_secs(30), "{took:?}");
     }
 }

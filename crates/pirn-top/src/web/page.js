@@ -238,10 +238,13 @@ function showGroups() {
 
 // ---- The graph of waits ----
 
-// An object is described as `mutex 'till' at 0x7f30: held by 42, 1 wait`, or `fiber 42`.
-const identity = (object) => (/^.*? at 0x[0-9a-f]+/.exec(object) || [object])[0];
+// An object is described as `mutex 'till' at 0x7f30: held by 42, 1 wait`, `fiber 42`, or `select of
+// 2 cases; OBJECT; OBJECT`. Its name may be any text, so its last address counts.
+const identity = (object) => (/^(?:select .*?|.*) at 0x[0-9a-f]+/.exec(object) || [object])[0];
 function holder(object) {
-  const held = /^(?:mutex|rwlock)\b.*?: (?:held|written) by (\d+)/.exec(object) || /^fiber (\d+)$/.exec(object);
+  const held = /^(?:mutex|rwlock) /.test(object)
+    ? /^ at 0x[0-9a-f]+: (?:held|written) by (\d+)/.exec(object.slice(object.lastIndexOf(' at 0x')))
+    : /^fiber (\d+)$/.exec(object);
   return held && held[1];
 }
 

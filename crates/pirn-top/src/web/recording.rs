@@ -22,6 +22,9 @@ const VERSION: u64 = 1;
 /// Maximum bytes of a line that is read. Arbitrary: a line describes one fiber, in some 300 bytes.
 const LONGEST_LINE: u64 = 16 << 20;
 
+/// Maximum bytes of an answer, which is read as a whole: as many as `wire` accepts.
+const LARGEST_ANSWER: u64 = 1 << 30;
+
 /// Writes a recording.
 #[derive(Debug)]
 pub struct Recorder {
@@ -86,13 +89,19 @@ impl Recording {
     /// killed, or the disk was full.
     ///
     /// # Errors
-    /// The system's error, or the line that is not in the format or is too long.
+    /// The system's error, or the line that is not in the format, is too long, or makes its answer
+    /// too large.
     pub fn open(path: &Path) -> Result<Recording, Failure> {
+        Recording::open_within(path, LARGEST_ANSWER)
+    }
+
+    /// Opens a file with answers of at most `largest` bytes.
+    fn open_within(path: &Path, largest: u64) -> Result<Recording, Failure> {
         let file = File::open(path).map_err(|error| at(path, &error))?;
         let mut lines = BufReader::new(&file);
         let mut answers = Vec::new();
         // The answer that is being read: its time, and its first byte.
-        let mut begun = None;
+        let mut begun: Option<(u64, u64)> = None;
         let (mut line, mut number, mut position) = (Vec::new(), 0, 0);
         loop {
             line.clear();
@@ -111,6 +120,10 @@ impl Recording {
                 break;
             }
             position += length;
+            if begun.is_some_and(|(_, start)| position - start > largest) {
+                let why = format!("its snapshot has more than {largest} bytes");
+                return Err(bad(&why));
+            }
             let head: Head =
                 serde_json::from_slice(&line).map_err(|error| bad(&error.to_string()))?;
             match (&*head.kind, begun) {
@@ -191,4 +204,28 @@ fn at(path: &Path, error: &io::Error) -> Failure {
         kind => kind,
     };
     Failure::System(io::Error::new(kind, format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An answer of the largest size is found; one more byte is an error.
+    #[test]
+    fn an_answer_has_a_largest_size() {
+        let name = format!("pirn-top-recording-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let mut recorder = Recorder::create(&path).expect("a new file");
+        let answer = b"{\"kind\":\"runtime\"}\n{\"kind\":\"end\"}\n";
+        recorder.append(1, answer).expect("space");
+        recorder.append(2, answer).expect("space");
+        let size = answer.len() as u64;
+        let found = Recording::open_within(&path, size);
+        let refused = Recording::open_within(&path, size - 1);
+        std::fs::remove_file(&path).expect("it exists");
+        assert_eq!(found.expect("two answers").times().len(), 2);
+        let said = refused.expect_err("too large").to_string();
+        let words = format!("line 3: its snapshot has more than {} bytes", size - 1);
+        assert!(said.ends_with(&words), "{said}");
+    }
 }

@@ -74,7 +74,7 @@ fn exchange<T>(
     socket.set_write_timeout(timeout).map_err(Failure::System)?;
     match socket.write_all(request.as_bytes()) {
         // A client that is refused before its request still gets the reason.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        Err(error) if is_closed(&error) => {}
         Err(error) if is_timeout(&error) => return Err(silent(path, process)),
         written => written.map_err(Failure::System)?,
     }
@@ -82,8 +82,15 @@ fn exchange<T>(
     read(&mut answer).map_err(|failure| match (answer.get_ref().excess(), failure) {
         (Some(excess), _) => Failure::Excess(path.to_owned(), excess),
         (None, Failure::System(error)) if is_timeout(&error) => silent(path, process),
+        (None, Failure::System(error)) if is_closed(&error) => Failure::CutOff,
         (None, failure) => failure,
     })
+}
+
+/// Returns true if the other end has closed the connection.
+fn is_closed(error: &io::Error) -> bool {
+    use ErrorKind::{BrokenPipe, ConnectionReset};
+    matches!(error.kind(), BrokenPipe | ConnectionReset)
 }
 
 /// Connects, until `until` at the latest. Without that limit it would block indefinitely on a

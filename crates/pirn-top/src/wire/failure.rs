@@ -21,7 +21,7 @@ pub enum Failure {
     Excess(PathBuf, Excess),
     /// This user may not connect.
     Forbidden(PathBuf),
-    /// The answer is truncated: the runtime or its process has ended meanwhile.
+    /// The answer is truncated: the runtime has ended meanwhile, or has disconnected this client.
     CutOff,
     /// The runtime has refused this user.
     Refused(Text),
@@ -101,12 +101,11 @@ impl Failure {
 
 impl Failure {
     /// Returns true if the runtime has ended, as far as this tells.
+    ///
+    /// A truncated answer is no end; the next request may find one.
     #[must_use]
     pub fn is_end(&self) -> bool {
-        matches!(
-            self,
-            Failure::Nothing(_) | Failure::Dead(_) | Failure::CutOff
-        )
+        matches!(self, Failure::Nothing(_) | Failure::Dead(_))
     }
 }
 
@@ -135,9 +134,9 @@ impl fmt::Display for Failure {
                 let path = path.display();
                 write!(f, "{path} belongs to another user")
             }
-            Failure::CutOff => {
-                f.write_str("the answer was cut off: the runtime has ended")
-            }
+            Failure::CutOff => f.write_str(
+                "the answer was cut off: the runtime ended or disconnected this client",
+            ),
             Failure::Refused(why) | Failure::NoAnswer(why) => {
                 write!(f, "the runtime says: {why}")
             }

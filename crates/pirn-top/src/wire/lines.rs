@@ -1,7 +1,7 @@
 //! The parts of an answer.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, ErrorKind};
+use std::io::BufRead;
 
 use serde::Deserialize;
 
@@ -177,11 +177,9 @@ pub fn read(from: &mut dyn BufRead) -> Result<Snapshot, Failure> {
     let mut line = Vec::new();
     loop {
         line.clear();
-        match from.read_until(b'\n', &mut line) {
-            Ok(_) if line.ends_with(b"\n") => {}
-            Ok(_) => return Err(Failure::CutOff),
-            Err(error) if ended(error.kind()) => return Err(Failure::CutOff),
-            Err(error) => return Err(Failure::System(error)),
+        from.read_until(b'\n', &mut line).map_err(Failure::System)?;
+        if !line.ends_with(b"\n") {
+            return Err(Failure::CutOff);
         }
         let parsed = serde_json::from_slice(&line);
         match parsed.map_err(|error| Failure::Nonsense(error.to_string()))? {
@@ -202,14 +200,6 @@ pub fn read(from: &mut dyn BufRead) -> Result<Snapshot, Failure> {
             Line::Other => {}
         }
     }
-}
-
-/// Returns true if the error means that the other end has closed.
-fn ended(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof
-    )
 }
 
 impl Worker {

@@ -135,12 +135,32 @@ fn the_largest_numbers_are_shown() {
     }
 }
 
+/// A text of any length is printed; the column of all fibers is not as wide as the longest one.
+#[test]
+fn the_longest_texts_are_printed() {
+    let long = "x".repeat(70_000);
+    let cut = format!("  {}…  running", &long[..199]);
+    // A mark has no width of its own.
+    for (name, words) in [(long, &*cut), ("\u{301}".repeat(70_000), "running")] {
+        let text = fixture::text().replace("acceptor", &name);
+        let mut app = App::new("/run/shop");
+        app.take_snapshot(reading(&text));
+        let mut printed = Vec::new();
+        print(&mut printed, &app).expect("written to memory");
+        let printed = String::from_utf8(printed).expect("text");
+        assert!(printed.contains(words), "{printed:.9999}");
+        let others = printed.lines().filter(|line| !line.contains("running"));
+        let longest = others.map(|line| line.chars().count()).max();
+        assert!(longest < Some(1_000), "{longest:?}");
+    }
+}
+
 /// A picture stays when there are no further answers, and says so; late answers are ignored.
 #[test]
 fn the_last_picture_stays() {
     let mut app: App = fixture::app();
     assert_eq!(app.rows().len(), 5);
-    app.take_snapshot(Err(Failure::CutOff));
+    app.take_snapshot(Err(Failure::Nothing("/run/shop".into())));
     assert_eq!(app.rows().len(), 5);
     assert!(app.ended.is_some());
     app.take_fiber("4294967297", Ok(fixture::clerk()));
@@ -174,4 +194,20 @@ fn an_answer_beyond_a_limit_is_no_end() {
         app.take_snapshot(reading(&fixture::text()));
         assert!(app.silent.is_none());
     }
+}
+
+/// A runtime disconnects clients while it lives, too: the picture stays, and the next answer is
+/// shown. A socket without a listener is the end.
+#[test]
+fn a_truncated_answer_is_no_end() {
+    assert!(!Failure::CutOff.is_end());
+    let mut app: App = fixture::app();
+    app.take_snapshot(Err(Failure::CutOff));
+    assert!(app.ended.is_none() && app.silent.is_some());
+    assert_eq!(app.rows().len(), 5);
+    app.take_snapshot(reading(&fixture::text()));
+    assert!(app.silent.is_none());
+    app.take_snapshot(Err(Failure::CutOff));
+    app.take_snapshot(Err(Failure::Dead("/run/shop".into())));
+    assert!(app.ended.is_some());
 }

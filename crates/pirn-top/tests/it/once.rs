@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use pirn::Runtime;
 
@@ -219,4 +219,19 @@ fn errors_have_words_and_codes() {
     fails(&output, 1, "the runtime says: no fiber 4294967295");
     drop(runtime);
     fails(&run(&socket, &["--once"]), 1, "there is no socket");
+}
+
+/// A closed standard output is an error: std opens the null device in its place, which would take
+/// the output.
+#[test]
+fn a_closed_output_is_an_error() {
+    let directory = Directory::new();
+    let socket = directory.at("socket");
+    let _runtime = Shop::open(1, &socket);
+    for line in ["exec \"$@\" >&-", "exec \"$@\" <&- >&-"] {
+        let mut command = Command::new("sh");
+        command.args(["-c", line, "sh", PROGRAM]).arg(&socket);
+        let output = command.arg("--once").output().expect("it runs");
+        fails(&output, 1, "pirn-top: standard output is closed\n");
+    }
 }

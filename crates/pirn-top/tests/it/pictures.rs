@@ -125,7 +125,7 @@ fn nothing_yet_and_no_more() {
     app.take_snapshot(Ok(Snapshot::default()));
     compare("empty", &app);
     let mut app = fixture::app();
-    app.take_snapshot(Err(Failure::CutOff));
+    app.take_snapshot(Err(Failure::Nothing("/run/shop".into())));
     compare("ended", &app);
 }
 

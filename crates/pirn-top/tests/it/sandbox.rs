@@ -120,9 +120,13 @@ pub(crate) fn crowd(runtime: &Runtime) {
     });
 }
 
-/// Spawns two fibers that wait for each other, the clerk and the manager. They never end.
+/// Spawns two fibers that wait for each other, the clerk and the manager. They never end. The name
+/// of their locks resembles a description.
 pub(crate) fn quarrel(runtime: &Runtime) {
     let locks = [(); 2].map(|()| Arc::new(Mutex::new(0)));
+    for lock in &locks {
+        pirn::diag::name_object(&**lock, "till at 0x0: held by 3");
+    }
     for (name, first) in [("clerk", 0), ("manager", 1)] {
         let [own, other] = [first, 1 - first].map(|at| Arc::clone(&locks[at]));
         let quarrel = move || {

@@ -2,6 +2,7 @@
 //! or at the limit of an answer, and repeats the request. Beside other tests the bound is five
 //! seconds.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -13,8 +14,10 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, listen};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::fixture;
 use crate::sandbox::{Directory, Shop, crowd, eventually, run};
 use crate::terminal::Session;
+use crate::web::text;
 
 /// The time in which the program answers or explains.
 const SOON: Duration = Duration::from_secs(2);
@@ -264,4 +267,37 @@ fn alone_an_answer_that_is_too_long_is_given_up() {
     let path = socket.display().to_string();
     let words = [&path, "has more than 1073741824 bytes", "`--most N`"];
     explains(&socket, &words, LIMIT);
+}
+
+/// A runtime disconnects clients while it lives, too: after an answer that is cut off and a
+/// connection that is reset, a recording goes on. It ends when no process listens.
+#[test]
+fn a_recording_goes_on_after_a_truncated_answer() {
+    let directory = Directory::new();
+    let (socket, file) = (directory.at("socket"), directory.at("recording"));
+    let listener = UnixListener::bind(&socket).expect("a socket");
+    // It ends after the fourth client, or with the process.
+    thread::spawn(move || {
+        for number in 1..=4 {
+            let (mut client, _) = listener.accept().expect("a client");
+            // The end of a connection with an unread request is a reset.
+            if number == 3 {
+                continue;
+            }
+            let uptime = format!("\"uptime_ns\":{number},");
+            let answer = fixture::text().replace("\"uptime_ns\":65000000000,", &uptime);
+            let sent = if number == 2 { 100 } else { answer.len() };
+            assert!(client.read(&mut [0; 80]).expect("a request") > 0);
+            let sent = &answer.as_bytes()[..sent];
+            client.write_all(sent).expect("it reads");
+        }
+    });
+    let args = ["--interval", "0.05", "--record", text(&file)];
+    let output = run(&socket, &args);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("the answer was cut off"), "{said}");
+    let recorded = fs::read_to_string(&file).expect("text");
+    assert!(recorded.contains("\"uptime_ns\":4,"), "{said}");
+    assert!(!recorded.contains("\"uptime_ns\":2,"), "{recorded}");
 }

@@ -2,8 +2,8 @@
 //!
 //! Owns: intrusive lists ([`list`]), a lock-free bitmap ([`bits`]), a small random generator
 //! ([`rng`]), cache-line padding ([`pad`]), the pause between two checks of a word ([`backoff`]),
-//! and the switches that turn on the model checker's mutants ([`mutant`]) and leave out everything
-//! that only reports read ([`diagnostics_enabled`]).
+//! names in reports ([`name`]), and the switches that turn on the model checker's mutants
+//! ([`mutant`]) and leave out everything that only reports read ([`diagnostics_enabled`]).
 //!
 //! Does not own: any policy, any thread, any system call.
 
@@ -19,6 +19,7 @@ pub(crate) mod drop_guard;
 )]
 pub(crate) mod list;
 pub(crate) mod mutant;
+pub(crate) mod name;
 pub(crate) mod pad;
 #[expect(unsafe_code, reason = "the prefetch instruction")]
 pub(crate) mod prefetch;

@@ -83,12 +83,12 @@ fn report_overflow(address: usize) {
         Some(describe) if !overflow.owner.is_null() => describe(overflow.owner, &mut out),
         _ => drop(out.write_str("a fiber")),
     }
-    let _ = writeln!(
+    let _ = write!(
         out,
         " overflowed its {} KiB stack; raise Builder::stack_size or PIRN_STACK_SIZE",
         overflow.size / 1024
     );
-    os::write_stderr(out.text());
+    out.finish_line();
     // The C library's `abort` and nothing else, which is allowed in a handler.
     std::process::abort();
 }

@@ -6,6 +6,7 @@ pub use crate::readiness::{Known, Number, NumberWait};
 use std::panic::Location;
 use std::time::Duration;
 
+use crate::base::name::Name;
 use crate::fiber::current;
 use crate::runtime::set_hooks_linked;
 use crate::sched::worker::enqueue::{self, parks_in_libc};
@@ -102,7 +103,7 @@ pub fn report_block(call: &str, took: Duration) {
     let header = fiber.header();
     let name = header
         .name()
-        .map_or(String::new(), |name| format!(" '{name}'"));
+        .map_or(String::new(), |name| format!(" '{:.128}'", Name(name)));
     sys::report(&format!(
         "pirn: fiber {}{name} (spawned at {}) has blocked a worker of '{}' for {} ms, by {call}, in \
          code where calls of libc park\n  call it in pirn::blocking, or use the files and sockets of \

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::base::name::Name;
 use crate::fiber::thread_registry::{self, Sleep};
 use crate::observe::report::{self, WorkerInfo};
 use crate::runtime::Handle;
@@ -36,7 +37,7 @@ pub fn dump(w: &mut dyn Write) -> io::Result<()> {
     thread_registry::plain_threads()
         .iter()
         .try_for_each(|plain_thread| {
-            let name = plain_thread.name.as_deref().unwrap_or("unnamed");
+            let name = Name(plain_thread.name.as_deref().unwrap_or("unnamed"));
             let how = match plain_thread.sleep {
                 Sleep::None => "does not wait here",
                 Sleep::Timed => "waits with a time limit",
@@ -79,7 +80,7 @@ impl Handle {
             w,
             "runtime '{}': {} of {} workers started, {started} fibers started, \
              {} in the injector, {} without a stack",
-            pool.name(),
+            Name(pool.name()),
             snapshot.workers.len(),
             pool.workers(),
             pool.injected(),

@@ -1,15 +1,17 @@
 //! A dump on a signal from outside.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::dump::dump;
 use crate::shim::StaticLock;
 use crate::signal::{Reaction, Signal, Watch, watch};
+use crate::sys;
 
 /// Installs a SIGQUIT handler that writes a [`dump`](super::dump()) to standard error instead of
 /// ending the process. Ctrl-\ in a terminal sends that signal. Further calls change nothing.
 ///
-/// A thread waits for the signal from then on.
+/// A thread waits for the signal from then on. If standard error takes nothing for a second, the
+/// rest of the dump is lost.
 ///
 /// # Errors
 /// The operating system's error, for a pipe, a thread or the handler.
@@ -43,5 +45,5 @@ fn report() {
     let mut text = Vec::new();
     // Writing to memory does not fail.
     let _ = dump(&mut text);
-    let _ = io::stderr().write_all(&text);
+    sys::report_whole(&text);
 }

@@ -9,17 +9,18 @@ use std::fmt::{self, Write};
 use super::event::{Event, Kind};
 use super::mask::LogMask;
 use crate::base::clock;
+use crate::base::name::Name;
 use crate::context::SignalWriter;
 
 /// Writes one line: the time, the category, the runtime, and `what`.
 #[cold]
 pub(crate) fn log(category: LogMask, runtime: &str, what: fmt::Arguments<'_>) {
-    let micros = clock::now() / 1_000;
+    let (micros, runtime) = (clock::now() / 1_000, Name(runtime));
     let mut line = SignalWriter::new();
     // An overlong line is truncated, so the results are ignored.
     let _ = write!(
         line,
-        "pirn: {}.{:06} [{category}] {runtime}{what}",
+        "pirn: {}.{:06} [{category}] {runtime:.128}{what}",
         micros / 1_000_000,
         micros % 1_000_000
     );
@@ -57,7 +58,7 @@ impl fmt::Display for EventText<'_> {
         let event = self.event;
         write!(f, "fiber {}", event.fiber)?;
         if let Some(name) = self.name {
-            write!(f, " '{name}'")?;
+            write!(f, " '{:.128}'", Name(name))?;
         }
         match event.kind {
             Kind::Spawn => f.write_str(" is spawned")?,

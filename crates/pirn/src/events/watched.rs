@@ -1,6 +1,7 @@
 //! What is kept of a worker for observers, what it is watched for, and events outside of the
 //! workers.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::event::{Event, Kind};
@@ -37,7 +38,7 @@ pub(crate) struct Watched {
     /// worker if slow fibers are reported.
     named: Lock<(u64, String)>,
     /// The names of the named fibers, by identity. Written by the worker if events are kept.
-    names: Lock<Vec<(u64, String)>>,
+    names: Lock<Names>,
 }
 
 impl Watched {
@@ -45,7 +46,7 @@ impl Watched {
         Watched {
             events: watch.trace.then(|| Box::new(EventRing::new(CAPACITY))),
             named: Lock::new((0, String::new())),
-            names: Lock::new(Vec::new()),
+            names: Lock::new(Names::default()),
         }
     }
 
@@ -65,17 +66,44 @@ impl Watched {
 
     /// Keeps the name of a fiber that starts. Worker only.
     pub(super) fn keep_name(&self, header: &Header, name: &str) {
+        let name = (header.id(), name.to_owned());
         let mut names = self.names.lock();
-        if names.len() < CAPACITY {
-            names.push((header.id(), name.to_owned()));
+        if names.last.len() == CAPACITY {
+            names.last.pop_front();
+            names.lost += 1;
         }
+        names.last.push_back(name);
     }
 
-    /// Returns the names of the fibers that have started here, by identity; at most as many as a
-    /// ring has events.
+    /// Returns the names of the last fibers that have started here, by identity; about as many as
+    /// a ring has events at most. In pieces, since the worker waits for the lock meanwhile.
     pub(crate) fn names(&self) -> Vec<(u64, String)> {
-        self.names.lock().clone()
+        let (mut all, mut next) = (Vec::new(), 0);
+        loop {
+            let names = self.names.lock();
+            // Those before these are lost by now.
+            next = names.lost.max(next);
+            let piece = names.last.range(next - names.lost..).take(PIECE);
+            let read = all.len();
+            all.extend(piece.cloned());
+            drop(names);
+            if all.len() == read || read >= CAPACITY {
+                return all;
+            }
+            next += all.len() - read;
+        }
     }
+}
+
+/// Names that are copied at a time. Arbitrary: some microseconds.
+const PIECE: usize = 128;
+
+/// The names of the last named fibers that have started on a worker, by identity.
+#[derive(Debug, Default)]
+struct Names {
+    last: VecDeque<(u64, String)>,
+    /// The number of names that were here before these.
+    lost: usize,
 }
 
 /// Events of threads that are no workers, on a pool's fibers.

@@ -47,6 +47,7 @@ use super::vtable::Vtable;
 use super::waking::{Ticket, WaitQueue};
 use crate::base::list::{DoublyLinked, Links, List};
 use crate::base::mutant::or_relaxed;
+use crate::base::name::Name;
 use crate::context::{Context, Stack};
 use crate::shim::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::shim::{Cell, Lock};
@@ -700,15 +701,16 @@ fn too_many_handles() -> ! {
     process::abort();
 }
 
-/// Writes the owner of a stack, for a report from a signal handler: no allocation, no lock.
+/// Writes the owner of a stack, for a report from a signal handler: no allocation, no lock. A long
+/// name leaves room for the rest of the report.
 pub(crate) fn describe_owner(owner: NonNull<()>, out: &mut dyn std::fmt::Write) {
     // SAFETY: H1; stacks are owned by headers (`sched::worker::run`).
     let header = unsafe { owner.cast::<Header>().as_ref() };
-    let name = header.name().unwrap_or("unnamed");
+    let name = Name(header.name().unwrap_or("unnamed"));
     let location = header.location();
     let _ = write!(
         out,
-        "fiber {} '{name}' (spawned at {location})",
+        "fiber {} '{name:.128}' (spawned at {location})",
         header.id()
     );
 }

@@ -6,13 +6,16 @@
 //! not by a signal or an abort), while their workers still run. `Pool::report_end` makes sure that
 //! it happens once.
 
-use std::io::{self, Write};
+use std::fmt::Write;
+use std::mem;
+use std::process;
 use std::sync::{Arc, Weak};
 
 use super::inspect::Inspector;
 use super::metrics::Metrics;
 use super::stack_use::StackUse;
 use super::trace_file::TraceFile;
+use crate::base::name::Name;
 use crate::sched::pool::shared::{AtEnd, Pool};
 use crate::shim::StaticLock;
 use crate::sys;
@@ -43,16 +46,17 @@ impl Ending {
             trace.write(pool);
         }
         let metrics = Metrics::of(pool);
-        let name = pool.name();
+        let name = Name(pool.name());
+        let mut text = String::new();
         if self.stats {
-            let _ = write!(io::stderr(), "pirn: counters of '{name}':\n{metrics}");
+            let _ = write!(text, "pirn: counters of '{name}':\n{metrics}");
             let stacks = StackUse::of(pool);
-            let _ = writeln!(io::stderr(), "pirn: stacks of '{name}': {stacks}");
+            let _ = writeln!(text, "pirn: stacks of '{name}': {stacks}");
         }
         if self.verbose {
             let total = &metrics.total;
             let _ = writeln!(
-                io::stderr(),
+                text,
                 "pirn: '{name}' ends: {} fibers spawned, {} ended, {} workers started, \
                  {} stolen, {} rescues",
                 total.spawned,
@@ -66,24 +70,31 @@ impl Ending {
                 total.rescues,
             );
         }
+        sys::report_whole(text.as_bytes());
     }
 }
 
-/// The runtimes that report when the process exits.
-static SPEAKERS: StaticLock<Vec<Weak<Pool>>> = StaticLock::new(Vec::new());
+/// The runtimes that report when the process exits, each with the process that has built it: a
+/// child of `fork` has copies of the runtimes of its parent, and does not report on them.
+static SPEAKERS: StaticLock<Vec<(u32, Weak<Pool>)>> = StaticLock::new(Vec::new());
 
 /// Registers `pool` to report when the process exits, if it has not ended by then.
 pub(crate) fn at_process_exit(pool: &Arc<Pool>) {
     let mut speakers = SPEAKERS.lock();
-    speakers.retain(|speaker| speaker.strong_count() > 0);
-    speakers.push(Arc::downgrade(pool));
+    speakers.retain(|(_, speaker)| speaker.strong_count() > 0);
+    speakers.push((process::id(), Arc::downgrade(pool)));
     drop(speakers);
     sys::at_exit(report_all);
 }
 
 extern "C" fn report_all() {
-    let speakers = std::mem::take(&mut *SPEAKERS.lock());
-    for pool in speakers.iter().filter_map(Weak::upgrade) {
-        pool.report_end();
+    let this = process::id();
+    let speakers = mem::take(&mut *SPEAKERS.lock());
+    for (builder, pool) in speakers {
+        if builder == this
+            && let Some(pool) = pool.upgrade()
+        {
+            pool.report_end();
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::trace::write_trace;
 use crate::sched::pool::shared::Pool;
+use crate::sys;
 
 /// An open, empty file.
 #[derive(Debug)]
@@ -41,11 +42,10 @@ impl TraceFile {
         if let Err(error) = written {
             // The rest of the buffer is not retried.
             let _ = out.into_parts();
-            let _ = writeln!(
-                io::stderr(),
-                "pirn: the trace could not be written to {}: {error}",
-                self.path.display()
-            );
+            let path = self.path.display();
+            let text =
+                format!("pirn: the trace could not be written to {path}: {error}\n");
+            sys::report_whole(text.as_bytes());
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Fibers that wait for each other in a circle.
+//! Fibers that wait for each other in a cycle.
 //!
-//! Pure: computes circles from the links of a pass. Does not own: the passes
-//! (`observe::deadlock::search`), or what is done about a circle (`observe::deadlock::detector`).
+//! Pure: computes cycles from the links of a pass. Does not own: the passes
+//! (`observe::deadlock::search`), or what is done about a cycle (`observe::deadlock::detector`).
 //!
 //! A link says that one fiber resumes only after another has done something: released a lock that
 //! it holds, or ended. (A fiber that waits for a scope has a link to every child of it that waits.)
 //! A wait that has a time limit makes none, nor does one that several fibers could end.
 //!
-//! Links are read one after the other, so a circle in one reading proves nothing. A circle that two
+//! Links are read one after the other, so a cycle in one reading proves nothing. A cycle that two
 //! readings show with the same waits is real. Each of its fibers was in that one wait from its
 //! first reading to its last, and those times overlap. A fiber that held a lock before its wait and
 //! after it has not released it meanwhile, since it did not run. Only a cancellation from outside
@@ -38,10 +38,10 @@ pub(crate) enum On {
 
 /// Fibers each of which waits for the next, and the last for the first: numbers of fibers and of
 /// their waits, starting at the least fiber.
-pub(crate) type Circle = Vec<(u64, u64)>;
+pub(crate) type Cycle = Vec<(u64, u64)>;
 
-/// Returns circles in `links`: at least one if there is any.
-pub(crate) fn circles(links: &[Link]) -> Vec<Circle> {
+/// Returns cycles in `links`: at least one if there is any.
+pub(crate) fn cycles(links: &[Link]) -> Vec<Cycle> {
     let by_id: HashMap<u64, usize> =
         links.iter().enumerate().map(|(i, l)| (l.id, i)).collect();
     let mut by_scope: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -78,8 +78,8 @@ pub(crate) fn circles(links: &[Link]) -> Vec<Circle> {
                 Mark::New => next = Some(successor),
                 Mark::OnPath => {
                     let begin = path.iter().position(|&(index, _)| index == successor);
-                    let circle = &path[begin.expect("it is on the path")..];
-                    found.push(from_least(circle.iter().map(|&(i, _)| &links[i])));
+                    let cycle = &path[begin.expect("it is on the path")..];
+                    found.push(from_least(cycle.iter().map(|&(i, _)| &links[i])));
                 }
                 Mark::Done => {}
             }
@@ -95,9 +95,9 @@ enum Mark {
     Done,
 }
 
-fn from_least<'a>(links: impl Iterator<Item = &'a Link>) -> Circle {
-    let mut circle: Circle = links.map(|link| (link.id, link.wait)).collect();
-    let least = (0..circle.len()).min_by_key(|&i| circle[i]);
-    circle.rotate_left(least.unwrap_or(0));
-    circle
+fn from_least<'a>(links: impl Iterator<Item = &'a Link>) -> Cycle {
+    let mut cycle: Cycle = links.map(|link| (link.id, link.wait)).collect();
+    let least = (0..cycle.len()).min_by_key(|&i| cycle[i]);
+    cycle.rotate_left(least.unwrap_or(0));
+    cycle
 }

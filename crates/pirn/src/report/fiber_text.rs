@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::base::name::Name;
 use crate::fiber::state_names::State;
 use crate::report::fiber_info::FiberInfo;
 use crate::report::frames::Frames;
@@ -9,7 +10,7 @@ use crate::report::frames::Frames;
 /// Writes a paragraph: the state, since when and where, what the fiber waits for, its frames.
 impl fmt::Display for FiberInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.name.as_deref().unwrap_or("unnamed");
+        let name = Name(self.name.as_deref().unwrap_or("unnamed"));
         write!(f, "    fiber {} '{name}' ", self.id)?;
         match self.state {
             State::Running => write!(f, "runs")?,
@@ -49,7 +50,7 @@ impl FiberInfo {
     /// Returns one line: which fiber, and what it waits for.
     pub(crate) fn brief(&self) -> impl fmt::Display {
         fmt::from_fn(|f| {
-            let name = self.name.as_deref().unwrap_or("unnamed");
+            let name = Name(self.name.as_deref().unwrap_or("unnamed"));
             write!(f, "'{name}' (spawned at {})", self.spawned_at)?;
             match (&self.waits_for, self.reason) {
                 (Some(object), _) => write!(f, " waits for {object}"),

@@ -54,7 +54,7 @@ pub(crate) use signals::{
     Disposition, SIGNALS, catch, is_caught, raise, restore, route, send_to_child,
     send_to_group_of,
 };
-pub(crate) use stderr::report;
+pub(crate) use stderr::{report, report_whole};
 pub(crate) use thread_end::at_thread_end;
 pub(crate) use threads::threads;
 

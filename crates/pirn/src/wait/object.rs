@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::base::name::Name;
 use crate::fiber::FiberId;
 use crate::fiber::token::Tables;
 use crate::fiber::waiter::WaitQueue;
@@ -295,7 +296,7 @@ impl fmt::Display for Object {
         } = self;
         write!(f, "{}", kind.noun())?;
         if let Some(name) = name {
-            write!(f, " '{name}'")?;
+            write!(f, " '{}'", Name(name))?;
         }
         if !matches!(kind, ObjectKind::Fiber { .. } | ObjectKind::Select { .. }) {
             write!(f, " at {address:#x}")?;

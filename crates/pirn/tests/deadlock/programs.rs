@@ -31,12 +31,12 @@ pub(crate) enum Verdict {
     /// One fiber waits for itself.
     Itself,
     /// This many fibers wait for each other.
-    Circle(usize),
+    Cycle(usize),
     /// This many wait, and no fiber or thread can wake them.
     Standstill(usize),
 }
 
-use Verdict::{Alive, Circle, Itself, Standstill};
+use Verdict::{Alive, Cycle, Itself, Standstill};
 
 const fn program(
     name: &'static str,
@@ -54,8 +54,8 @@ const fn program(
 
 pub(crate) const PROGRAMS: &[Program] = &[
     program(
-        "circle_of_locks",
-        Circle(2),
+        "cycle_of_locks",
+        Cycle(2),
         &[
             "mutex 'left'",
             "mutex 'right'",
@@ -64,13 +64,13 @@ pub(crate) const PROGRAMS: &[Program] = &[
             "'b'",
             "programs::cross",
         ],
-        circle_of_locks,
+        cycle_of_locks,
     ),
     program(
-        "circle_of_joins",
-        Circle(2),
+        "cycle_of_joins",
+        Cycle(2),
         &["(Join)", "for fiber"],
-        circle_of_joins,
+        cycle_of_joins,
     ),
     program(
         "lock_of_its_own",
@@ -79,28 +79,34 @@ pub(crate) const PROGRAMS: &[Program] = &[
         lock_of_its_own,
     ),
     program(
-        "circle_of_writers",
-        Circle(2),
+        "lock_of_its_own_amid_a_report",
+        Itself,
+        &["(Mutex)", "1 wait"],
+        lock_of_its_own_amid_a_report,
+    ),
+    program(
+        "cycle_of_writers",
+        Cycle(2),
         &["(RwLock)", "written by"],
-        circle_of_writers,
+        cycle_of_writers,
     ),
     program(
         "scope_of_its_own_child",
-        Circle(2),
+        Cycle(2),
         &["(Scope)", "1 alive", "(Mutex)"],
         scope_of_its_own_child,
     ),
     program(
-        "circle_beside_others",
-        Circle(2),
+        "cycle_beside_others",
+        Cycle(2),
         &["mutex 'left'"],
-        circle_beside_others,
+        cycle_beside_others,
     ),
     program(
-        "circle_amid_a_crowd",
-        Circle(2),
+        "cycle_amid_a_crowd",
+        Cycle(2),
         &["mutex 'left'", "mutex 'right'"],
-        circle_amid_a_crowd,
+        cycle_amid_a_crowd,
     ),
     program(
         "ring_of_channels",
@@ -165,8 +171,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program("join_with_a_limit", Alive, &[], join_with_a_limit),
 ];
 
-/// Long enough for two verdicts of the detector.
-const LONG: Duration = Duration::from_millis(4500);
+/// Long enough for two verdicts of the detector; programs that are alive run for at least as long.
+pub(crate) const LONG: Duration = Duration::from_millis(4500);
 
 fn named(name: &str, f: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
     let builder = spawn::Builder::new().name(name.to_owned());
@@ -198,12 +204,12 @@ fn cross() -> [JoinHandle<()>; 2] {
     ]
 }
 
-fn circle_of_locks() {
+fn cycle_of_locks() {
     let [a, _b] = cross();
     let _ = a.join();
 }
 
-fn circle_of_joins() {
+fn cycle_of_joins() {
     let (tx, rx) = channel::bounded::<JoinHandle<()>>(1);
     let first = spawn(move || rx.recv().unwrap().join().unwrap());
     let second = spawn(move || first.join().unwrap());
@@ -219,7 +225,17 @@ fn lock_of_its_own() {
     });
 }
 
-fn circle_of_writers() {
+/// The fiber has the lock of `std` for standard error.
+fn lock_of_its_own_amid_a_report() {
+    pirn::run(|| {
+        let _stderr = std::io::stderr().lock();
+        let mutex = Mutex::new(());
+        let _guard = mutex.lock();
+        drop(mutex.lock());
+    });
+}
+
+fn cycle_of_writers() {
     let locks = [Arc::new(RwLock::new(())), Arc::new(RwLock::new(()))];
     pirn::run(move || {
         let [left, right] = locks;
@@ -246,13 +262,13 @@ fn scope_of_its_own_child() {
     });
 }
 
-fn circle_beside_others() {
-    let _circle = cross();
+fn cycle_beside_others() {
+    let _cycle = cross();
     run_on(4);
 }
 
-/// The circle is amid more fibers than the detector reads at once.
-fn circle_amid_a_crowd() {
+/// The cycle is amid more fibers than the detector reads at once.
+fn cycle_amid_a_crowd() {
     const FIBERS: u32 = 11_000;
     let runtime = Runtime::builder().workers(1).build().expect("a runtime");
     runtime.run(|| {
@@ -273,7 +289,7 @@ fn circle_amid_a_crowd() {
             }
         };
         crowd(FIBERS);
-        let _circle = cross();
+        let _cycle = cross();
         crowd(2 * FIBERS);
         run_on(20);
     });

@@ -49,7 +49,7 @@ fn a_worker_that_computes_is_described_from_outside() {
 }
 
 /// The text of a dump has the documented shape.
-// Proves: P4.
+// Proves: O11, P4.
 #[test]
 fn a_dump_has_its_shape() {
     alone(|| {
@@ -101,6 +101,30 @@ fn a_dump_has_its_shape() {
             object.ends_with(": 0 of 1 values, 0 send, 1 receive"),
             "{text}"
         );
+        drop(tx);
+        fiber.join().unwrap();
+    });
+}
+
+/// Control characters in names are escaped: none ends a line, or reaches a terminal.
+// Proves: P4.
+#[test]
+fn names_forge_no_lines() {
+    alone(|| {
+        let (tx, rx) = channel::bounded::<u8>(1);
+        name_object(&tx, "let\u{1b}[2Jters\n    fiber 7 'forged'");
+        let odd = "read\u{1b}[2Jer\n    fiber 8 'forged'";
+        let fiber = named(odd, move || _ = rx.recv());
+        pirn::yield_now();
+        let mut text = Vec::new();
+        pirn::runtime::Handle::current().dump(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+        let fibers = text.lines().filter(|line| line.starts_with("    fiber "));
+        assert_eq!(fibers.count(), 2, "{text}");
+        for name in ["'let\\u{1b}[2Jters\\u{a} ", "'read\\u{1b}[2Jer\\u{a} "] {
+            assert!(text.contains(name), "{text}");
+        }
         drop(tx);
         fiber.join().unwrap();
     });
@@ -254,6 +278,8 @@ fn a_signal_asks_for_a_dump() {
         let fiber = runtime.enter(|| named("patient", pirn::park));
         waiting(&runtime, "patient");
         eprintln!("ready");
+        // A dump does not wait for the lock of `std`.
+        let _stderr = io::stderr().lock();
         io::read_to_string(io::stdin()).unwrap();
         fiber.fiber().unpark();
         return fiber.join().unwrap();

@@ -11,10 +11,12 @@ use std::time::{Duration, Instant};
 
 use pirn::Runtime;
 use serde_json::Value;
+#[cfg(target_os = "linux")]
+use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::inspect::{Ends, ask, ask_all, crowd, of_kind, raw};
 use crate::unmeasured::unmeasured;
-use crate::util::{Directory, LONG, apart_unprivileged, scaled};
+use crate::util::{Directory, LONG, apart_unprivileged, eventually, scaled};
 
 /// The socket is its owner's: by its mode under any mask of the process, and by the identity
 /// of the client, if the mode is changed.
@@ -149,6 +151,38 @@ fn what_is_at_the_path() {
     fs::write(&path, "precious").unwrap();
     drop(second);
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+}
+
+/// A living owner with a full queue of clients keeps its place, and a start does not wait for it.
+// Proves: P15.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_owner_that_accepts_no_clients() {
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    let address = SockAddr::unix(&path).unwrap();
+    let socket = || {
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        socket
+    };
+    let owner = socket();
+    owner.bind(&address).unwrap();
+    owner.listen(0).unwrap();
+    let mut clients = Vec::new();
+    let full = loop {
+        let client = socket();
+        if let Err(error) = client.connect(&address) {
+            break error;
+        }
+        clients.push(client);
+    };
+    assert_eq!(full.kind(), ErrorKind::WouldBlock);
+    let theirs = path.clone();
+    let start = thread::spawn(move || refused(&theirs).kind());
+    eventually("an answer", || start.is_finished());
+    assert_eq!(start.join().unwrap(), ErrorKind::AddrInUse);
+    assert!(path.exists());
 }
 
 /// Of runtimes that start at the same time at the same path, beside a dead socket, one gets it and

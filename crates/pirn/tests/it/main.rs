@@ -135,6 +135,10 @@ mod files_reads;
 mod files_threads;
 /// Code without knowledge of fibers waits behind a channel, and is ended in time.
 mod foreign_code;
+/// Children of `fork` that run no other program.
+#[cfg(all(unix, not(any(pirn_asan, pirn_tsan))))]
+#[expect(unsafe_code, reason = "forks")]
+mod forks;
 #[expect(unsafe_code, reason = "lets fibers migrate")]
 mod free;
 /// Fibers that may migrate: waits amid a panic, joins, borrowed stacks.

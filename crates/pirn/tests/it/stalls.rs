@@ -294,7 +294,7 @@ fn alone_a_lock_across_a_wait_is_named() {
         };
         assert!(said.contains("waits for a lock, in "), "{victim}: {said}");
         assert!(
-            said.contains("this worker cannot go on"),
+            said.contains("this worker cannot continue"),
             "{victim}: {said}"
         );
         assert!(said.contains("stalls.rs:"), "{victim}: {said}");

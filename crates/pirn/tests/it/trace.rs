@@ -88,7 +88,7 @@ fn every_run_of_a_fiber_is_a_slice() {
 
 /// An arrow leads from the waker to a woken fiber, and slices have the names of fibers, with any
 /// characters in them.
-// Proves: P3.
+// Proves: O11, P3.
 #[test]
 fn names_and_arrows() {
     let path = file("names");
@@ -109,9 +109,43 @@ fn names_and_arrows() {
         .map(|slice| slice.until.as_str())
         .collect();
     assert_eq!(named, ["Park", "end"]);
-    let wakes = trace.arrows.iter().filter(|(.., name)| name == "wake");
-    // The sleeper, and its joiner.
-    assert_eq!(wakes.count(), 2);
+    let fiber = |is_sleeper: bool| {
+        let mut slices = trace.slices[&0].iter();
+        let found = slices.find(|slice| (slice.name == odd) == is_sleeper);
+        &found.expect("it has run").fiber
+    };
+    let (sleeper, joiner) = (fiber(true), fiber(false));
+    let wakes = || trace.arrows.iter().filter(|(.., name)| name == "wake");
+    assert_eq!(wakes().count(), 2);
+    for (waker, woken) in [(joiner, sleeper), (sleeper, joiner)] {
+        let leads =
+            wakes().any(|(from, to, _)| from.contains(waker) && to.contains(woken));
+        assert!(leads, "from {waker} to {woken}: {:?}", trace.arrows);
+    }
+}
+
+/// The names of the last fibers are kept, as their events are.
+// Proves: P3.
+#[test]
+#[cfg_attr(pirn_tsan, ignore = "a trace takes half a minute there")]
+fn recent_names_are_kept() {
+    // More than a worker keeps.
+    const EARLY: usize = 70_000;
+    let path = file("recent");
+    let builder = Runtime::builder().workers(1).max_threads(1).trace(&path);
+    let runtime = builder.build().unwrap();
+    runtime.run(|| {
+        let run = |name: &str| {
+            let fiber = Builder::new().name(name).spawn(|| ());
+            fiber.unwrap().join().unwrap();
+        };
+        (0..EARLY).for_each(|_| run("early"));
+        run("late");
+    });
+    drop(runtime);
+    let written = fs::read_to_string(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert!(written.contains("\"early\"") && written.contains("\"late\""));
 }
 
 /// The trace can be requested while the runtime runs, any number of times: it is complete each

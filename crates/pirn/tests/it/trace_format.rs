@@ -10,8 +10,9 @@ pub(crate) struct Trace {
     /// By thread: the beginning and the end of each slice, in order, in nanoseconds, and the reason
     /// of its end.
     pub(crate) slices: BTreeMap<u64, Vec<Slice>>,
-    /// Source thread, target thread and kind.
-    pub(crate) arrows: Vec<(u64, u64, String)>,
+    /// The fiber that runs where it leaves, the one that runs where it arrives, and the kind. Two
+    /// fibers if one run ends as another begins.
+    pub(crate) arrows: Vec<(Vec<String>, Vec<String>, String)>,
     /// Names of threads.
     pub(crate) threads: BTreeMap<u64, String>,
     /// Names of marks.
@@ -118,14 +119,15 @@ fn check_arrows(trace: &mut Trace, begins: &Ends, ends: &Ends) {
         let (to, met, other_name, other_category) = &ends[id];
         assert_eq!((name, category), (other_name, other_category));
         assert!(left <= met, "arrow {id} flies back");
-        let inside = |slice: &Slice| slice.begin <= *left && *left <= slice.end;
-        assert!(
-            trace.slices[from].iter().any(inside),
-            "arrow {id} from nowhere"
-        );
-        let begins = |slice: &Slice| slice.begin == *met;
-        assert!(trace.slices[to].iter().any(begins), "arrow {id} to nowhere");
-        trace.arrows.push((*from, *to, name.clone()));
+        let fibers = |thread: &u64, is_end: &dyn Fn(&Slice) -> bool| -> Vec<String> {
+            let ends = trace.slices[thread].iter().filter(|slice| is_end(slice));
+            ends.map(|slice| slice.fiber.clone()).collect()
+        };
+        let waker = fibers(from, &|slice| slice.begin <= *left && *left <= slice.end);
+        assert!(!waker.is_empty(), "arrow {id} from nowhere");
+        let woken = fibers(to, &|slice| slice.begin == *met);
+        assert!(!woken.is_empty(), "arrow {id} to nowhere");
+        trace.arrows.push((waker, woken, name.clone()));
     }
 }
 

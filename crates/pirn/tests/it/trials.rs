@@ -126,12 +126,12 @@ fn what_is_left_behind_counts() {
     });
 }
 
-/// A deadlock that cannot be interrupted, detected by its circle though another fiber keeps
+/// A deadlock that cannot be interrupted, detected by its cycle though another fiber keeps
 /// running: the process ends.
 // Proves: P13-X-stuck.
 #[test]
-fn locks_in_a_circle_end_the_process() {
-    let ended = ends("trials::locks_in_a_circle_end_the_process", SEED, || {
+fn locks_in_a_cycle_end_the_process() {
+    let ended = ends("trials::locks_in_a_cycle_end_the_process", SEED, || {
         test(|_| {
             let locks = [(); 2].map(|()| Arc::new(sync::Mutex::new(())));
             let ticks = spawn(|| while pirn::sleep(SOON).is_ok() {});

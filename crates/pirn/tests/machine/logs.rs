@@ -121,6 +121,36 @@ fn every_kind_of_channel_is_reported() {
     assert!(closed >= 3, "{}", ended.stderr);
 }
 
+/// A name with control characters ends no line and reaches no terminal; a long one leaves room for
+/// the event.
+// Proves: P10-log.
+#[test]
+fn names_leave_the_lines_whole() {
+    let name = "logs::names_leave_the_lines_whole";
+    let ended = apart(name, &[("PIRN_LOG", "park")], || {
+        let runtime = Runtime::builder().workers(1).name("one").build().unwrap();
+        runtime.run(|| {
+            for name in ["odd\u{1b}[2J\nforged".to_owned(), "é".repeat(1_000)] {
+                let sleep = || pirn::sleep(Duration::from_millis(1)).unwrap();
+                let fiber = spawn::Builder::new().name(name).spawn(sleep);
+                fiber.unwrap().join().unwrap();
+            }
+        });
+    });
+    let Some(ended) = ended else { return };
+    let said = &ended.stderr;
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+    assert!(
+        !said.lines().any(|line| line.starts_with("forged")),
+        "{said}"
+    );
+    let long = format!("'{}…'", "é".repeat(64));
+    for name in ["'odd\\u{1b}[2J\\u{a}forged'", &long] {
+        let part = format!("{name} waits (Sleep)");
+        assert!(said.contains(&part), "no `{part}`: {said}");
+    }
+}
+
 /// Fibers block their threads until the limit on threads is reached, and for a while longer.
 fn fill() {
     let builder = Runtime::builder().workers(2).max_threads(4).name("few");

@@ -13,7 +13,8 @@ use pirn::time::now;
 
 use crate::executor_kind::runtime;
 use crate::util::{
-    Drops, LONG, apart, compute_until, on_every_shape, resident, scaled, watched,
+    Drops, LONG, apart, compute_until, eventually, on_every_shape, resident, scaled,
+    watched,
 };
 
 /// Plain functions suffice.
@@ -36,30 +37,30 @@ fn plain_code_is_enough() {
 // Proves: A1.
 #[test]
 fn one_spawn_computes_and_waits() {
-    const NAP: Duration = Duration::from_millis(30);
+    const WAITING: usize = 200;
     let builder = Runtime::builder().workers(1).max_threads(1);
     let runtime = builder.build().unwrap();
-    let (asleep, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let start = now();
+    let (begun, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
     runtime.scope(|s| {
-        let (asleep, most) = (&asleep, &most);
-        for _ in 0..200 {
+        let (begun, ended) = (&begun, &ended);
+        let (tx, rx) = pirn::channel::bounded::<()>(0);
+        for _ in 0..WAITING {
+            let rx = rx.clone();
             s.spawn(move || {
-                most.fetch_max(
-                    asleep.fetch_add(1, Ordering::SeqCst) + 1,
-                    Ordering::SeqCst,
-                );
-                pirn::sleep(NAP).unwrap();
-                asleep.fetch_sub(1, Ordering::SeqCst);
+                begun.fetch_add(1, Ordering::SeqCst);
+                assert!(rx.recv().is_err(), "a value");
+                ended.fetch_add(1, Ordering::SeqCst);
             });
         }
+        eventually("all wait", || begun.load(Ordering::SeqCst) == WAITING);
         let computing = (0..8_u64).map(|i| s.spawn(move || (0..200_000).fold(i, mix)));
         for (i, fiber) in (0..).zip(computing.collect::<Vec<_>>()) {
             assert_eq!(fiber.join().unwrap(), (0..200_000).fold(i, mix));
         }
+        assert_eq!(ended.load(Ordering::SeqCst), 0, "waits that have ended");
+        drop(tx);
     });
-    assert!(now() - start >= NAP);
-    assert!(most.into_inner() > 1, "the naps were taken one by one");
+    assert_eq!(ended.into_inner(), WAITING);
 }
 
 fn mix(a: u64, b: u64) -> u64 {

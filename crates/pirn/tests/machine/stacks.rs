@@ -131,6 +131,27 @@ fn an_overflow_of_a_nameless_fiber() {
     }
 }
 
+/// M2. A long name leaves room for what has happened, and for the end of the line.
+#[test]
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn an_overflow_of_a_long_name() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let ended = apart("stacks::an_overflow_of_a_long_name", &[], || {
+        let named = Builder::new().name("é".repeat(1_000));
+        drop(named.spawn(|| deep(10 << 20)).unwrap().join());
+    });
+    if let Some(ended) = ended {
+        assert_eq!(ended.status.signal(), Some(6), "{}", ended.stderr);
+        let name = format!(" '{}…' (spawned at ", "é".repeat(64));
+        let end = " overflowed its 256 KiB stack; raise Builder::stack_size or \
+                   PIRN_STACK_SIZE\n";
+        for part in [end, &name] {
+            let stderr = &ended.stderr;
+            assert!(stderr.contains(part), "no `{part}` in: {stderr}");
+        }
+    }
+}
+
 /// M2. An overflow of a plain thread, beside a runtime, is still reported by `std`; a fault
 /// of another kind is still a fault.
 #[test]

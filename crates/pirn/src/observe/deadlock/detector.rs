@@ -1,12 +1,12 @@
 //! The watch: one thread of the process that detects fibers that can never resume.
 //!
 //! Owns: when it looks, what counts as a standstill, and what is done about a deadlock. Does not
-//! own: the circles (`search`), or what is known of plain threads (`fiber::thread_registry`).
+//! own: the cycles (`search`), or what is known of plain threads (`fiber::thread_registry`).
 //!
 //! It looks again a second after each look while there is something to see, and reports two kinds
 //! (for those of a test see `trial`):
 //!
-//! * a *circle* of fibers that hold locks, join, or wait for scopes, found by two passes in a row
+//! * a *cycle* of fibers that hold locks, join, or wait for scopes, found by two passes in a row
 //!   with the same waits, whatever else runs (`search`);
 //! * *standstill*: fibers wait, and two looks in a row, between which nothing ran, show that every
 //!   worker sleeps with no timer armed. Besides, every thread of the process is a worker, an idle
@@ -16,7 +16,7 @@
 //!
 //! | state | period | until |
 //! |---|---|---|
-//! | watching | 1 s | two looks in a row show that nothing has run, the pass was complete or the tenth in a row that was not, it has found no new circle, and no watched test has fibers |
+//! | watching | 1 s | two looks in a row show that nothing has run, the pass was complete or the tenth in a row that was not, it has found no new cycle, and no watched test has fibers |
 //! | stopped | none | a worker or a plain thread goes to sleep, or wakes (`thread_registry::attend`) |
 //!
 //! So it causes no wake-ups in an idle process. Before it stops, it waits until the workers that
@@ -26,7 +26,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 use std::process;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +37,7 @@ use crate::fiber::state_names::State;
 use crate::fiber::thread_registry;
 use crate::observe::report::all_fibers;
 use crate::readiness;
-use crate::report::cycle::Circle;
+use crate::report::cycle::Cycle;
 use crate::report::fiber_info::FiberInfo;
 use crate::sched::observer::Observer;
 use crate::sched::pool::registry::pools;
@@ -184,15 +183,15 @@ fn watch() {
         drop(seen);
         let complete = search.go_on(unmoved);
         let pools = pools();
-        for circle in search.take_confirmed() {
-            if !reported.contains(&circle) && report_circle(&pools, &circle) {
-                reported.insert(circle);
+        for cycle in search.take_confirmed() {
+            if !reported.contains(&cycle) && report_cycle(&pools, &cycle) {
+                reported.insert(cycle);
             }
         }
         again = if complete || !unmoved { 0 } else { again + 1 };
-        // A circle that one pass has found so far is looked for again before a standstill is
+        // A cycle that one pass has found so far is looked for again before a standstill is
         // reported.
-        let is_new = search.seen().any(|circle| !reported.contains(circle));
+        let is_new = search.seen().any(|cycle| !reported.contains(cycle));
         if !unmoved || is_new || (0 < again && again < AGAIN) {
             last = Some(look);
             trial::look(trials(&pools), false);
@@ -274,22 +273,22 @@ fn ends_process(pools: &[Arc<Pool>]) -> bool {
     pools.iter().any(aborts)
 }
 
-/// Reports a circle. Returns false, without a report, if one of its fibers is described with another
+/// Reports a cycle. Returns false, without a report, if one of its fibers is described with another
 /// wait, or by no worker though all have answered.
-fn report_circle(pools: &[Arc<Pool>], circle: &Circle) -> bool {
-    let ids: HashSet<u64> = circle.iter().map(|(id, _)| *id).collect();
+fn report_cycle(pools: &[Arc<Pool>], cycle: &Cycle) -> bool {
+    let ids: HashSet<u64> = cycle.iter().map(|(id, _)| *id).collect();
     let is_in = |fiber: &FiberInfo| ids.contains(&fiber.id.number());
     let (fibers, complete) = watched_fibers(pools, &is_in);
     let by_id: HashMap<u64, &FiberInfo> = fibers
         .iter()
         .map(|fiber| (fiber.id.number(), fiber))
         .collect();
-    let n = circle.len();
+    let n = cycle.len();
     let mut text = match n {
         1 => "a fiber waits for itself\n".to_owned(),
         n => format!("{n} fibers wait for each other\n"),
     };
-    for (id, wait) in circle {
+    for (id, wait) in cycle {
         let _ = match by_id.get(id) {
             Some(fiber) if fiber.wait == *wait => write!(text, "{fiber}"),
             None if !complete => {
@@ -298,7 +297,7 @@ fn report_circle(pools: &[Arc<Pool>], circle: &Circle) -> bool {
             _ => return false,
         };
     }
-    if !trial::fails_for_circle(trials(pools), is_in, &text) {
+    if !trial::fails_for_cycle(trials(pools), is_in, &text) {
         report(&format!("pirn: deadlock: {text}"), ends_process(pools));
     }
     true
@@ -329,7 +328,7 @@ fn report_standstill(pools: &[Arc<Pool>]) {
 }
 
 fn report(text: &str, abort: bool) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    sys::report_whole(text.as_bytes());
     if abort {
         process::exit(EXIT_CODE);
     }

@@ -1,12 +1,12 @@
-//! The search for circles: fibers each of which waits for the next, and the last for the first.
+//! The search for cycles: fibers each of which waits for the next, and the last for the first.
 //!
-//! Owns: the walks over the waits of all watched pools, their pace, and the circles that the last
-//! two passes have found. Does not own: what a circle is (`report::cycle`), or what is done about
+//! Owns: the walks over the waits of all watched pools, their pace, and the cycles that the last
+//! two passes have found. Does not own: what a cycle is (`report::cycle`), or what is done about
 //! one (`detector`).
 //!
 //! A pass reads, at least once, the wait of each fiber that had started when the pass began, lives
 //! on, and is not left out (`LinkWalk`). Where fibers run, a look of the detector reads a few
-//! pieces of the pass, with pauses, so a pass over many fibers takes several looks. A circle is
+//! pieces of the pass, with pauses, so a pass over many fibers takes several looks. A cycle is
 //! confirmed if two passes in a row find it with the same waits. The second pass begins after the
 //! first has ended. So each of these waits lasted from its reading in the first pass to its reading
 //! in the second, and all of them lasted at the moment between the passes.
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use crate::fiber::thread_registry;
 use crate::observe::report::LinkWalk;
-use crate::report::cycle::{Circle, Link, circles};
+use crate::report::cycle::{Cycle, Link, cycles};
 use crate::sched::pool::shared::Pool;
 use crate::shim;
 
@@ -39,10 +39,10 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(super) struct Search {
     /// The pass that has begun; empty between two passes.
     walks: Vec<LinkWalk>,
-    /// The circles of the last pass.
-    seen: HashSet<Circle>,
-    /// The circles that were found by two passes in a row.
-    confirmed: HashSet<Circle>,
+    /// The cycles of the last pass.
+    seen: HashSet<Cycle>,
+    /// The cycles that were found by two passes in a row.
+    confirmed: HashSet<Cycle>,
 }
 
 impl Search {
@@ -89,9 +89,9 @@ impl Search {
             links.extend(found);
             complete &= is_complete;
         }
-        // In the order of the fibers: the circles that are found depend on it.
+        // In the order of the fibers: the cycles that are found depend on it.
         let links: Vec<Link> = links.into_values().collect();
-        let found: HashSet<Circle> = circles(&links).into_iter().collect();
+        let found: HashSet<Cycle> = cycles(&links).into_iter().collect();
         self.confirmed = found.intersection(&self.seen).cloned().collect();
         self.seen = found;
         complete
@@ -102,13 +102,13 @@ impl Search {
         self.walks.iter().map(LinkWalk::dispatched).sum()
     }
 
-    /// Returns the circles of the last pass.
-    pub(super) fn seen(&self) -> impl Iterator<Item = &Circle> {
+    /// Returns the cycles of the last pass.
+    pub(super) fn seen(&self) -> impl Iterator<Item = &Cycle> {
         self.seen.iter()
     }
 
-    /// Takes the circles that the last two passes have both found, with the same waits.
-    pub(super) fn take_confirmed(&mut self) -> HashSet<Circle> {
+    /// Takes the cycles that the last two passes have both found, with the same waits.
+    pub(super) fn take_confirmed(&mut self) -> HashSet<Cycle> {
         mem::take(&mut self.confirmed)
     }
 }

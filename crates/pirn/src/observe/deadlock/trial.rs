@@ -6,7 +6,7 @@
 //!
 //! | the watch sees | verdict |
 //! |---|---|
-//! | a circle of fibers, one of them of the test | the test fails |
+//! | a cycle of fibers, one of them of the test | the test fails |
 //! | a standstill, in two looks a second apart (see below) | the test fails |
 //! | the worker has not dispatched for the limit, and its thread waits in `futex` in two looks | the process ends |
 //! | nothing else has run for the limit | a report, once |
@@ -24,7 +24,6 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 use std::process;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -37,7 +36,7 @@ use crate::report::fiber_info::FiberInfo;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::shim::{self, Mutex};
-use crate::sys::{Activity, is_futex};
+use crate::sys::{self, Activity, is_futex};
 
 /// The exit code of a process that is ended for a deadlock, the same as that of `timeout(1)`.
 pub(super) const EXIT_CODE: i32 = 124;
@@ -117,15 +116,15 @@ pub(super) fn look<'a>(trials: impl Iterator<Item = Watched<'a>>, still: bool) -
     again
 }
 
-/// Fails the test that a fiber of a circle belongs to. False if no fiber of the circle belongs to
+/// Fails the test that a fiber of a cycle belongs to. False if no fiber of the cycle belongs to
 /// one. `text` describes them.
-pub(super) fn fails_for_circle<'a>(
+pub(super) fn fails_for_cycle<'a>(
     trials: impl Iterator<Item = Watched<'a>>,
-    is_in_circle: impl Fn(&FiberInfo) -> bool,
+    is_in_cycle: impl Fn(&FiberInfo) -> bool,
     text: &str,
 ) -> bool {
     for (pool, trial) in trials {
-        let (fibers, _) = all_fibers(pool, &is_in_circle);
+        let (fibers, _) = all_fibers(pool, &is_in_cycle);
         if !fibers.is_empty() {
             trial.fail(pool, text);
             return true;
@@ -307,5 +306,5 @@ fn first_line(text: &str) -> &str {
 }
 
 fn write(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    sys::report_whole(text.as_bytes());
 }

@@ -24,6 +24,10 @@ const VERSION: u64 = 1;
 /// that the client learns what was left out. Arbitrary; a million fibers take some seconds.
 const WALK: Duration = Duration::from_secs(8);
 
+/// The limit on a search for one fiber. Nothing is answered before it ends, and `pirn-top` calls a
+/// runtime silent after a second and a half.
+const SEARCH: Duration = Duration::from_secs(1);
+
 /// The longest time that output stays in a buffer while more is collected. Arbitrary.
 const FLUSH: Duration = Duration::from_millis(100);
 
@@ -92,7 +96,9 @@ fn snapshot(
     let mut flushed = shim::now();
     // Without the turn the time is up, and all fibers are left out.
     let _turn = report::begin_walk(pool, until);
-    let walk = report::walk(pool, most, 0, until, &mut |fiber| {
+    let is_over = || shim::now() >= until || pool.is_end_reported();
+    let (question, frames) = (Question::Piece, 0);
+    let walk = report::walk(pool, question, most, frames, &is_over, &mut |fiber| {
         describe(&fiber).end(out)?;
         if shim::now().saturating_duration_since(flushed) > FLUSH {
             out.flush()?;
@@ -198,14 +204,24 @@ fn left_out_name(why: LeftOut) -> &'static str {
 }
 
 fn fiber(pool: &Arc<Pool>, id: u64, out: &mut dyn Write) -> io::Result<()> {
-    let fibers = report::snapshot(pool, Question::Fiber(id)).fibers();
-    // If a worker does not answer, its running fiber is reported, even if another one was
-    // requested.
-    let Some(fiber) = fibers.iter().find(|fiber| fiber.id.number() == id) else {
+    let until = shim::now() + SEARCH;
+    let is_over = || shim::now() >= until || pool.is_end_reported();
+    let _turn = report::begin_walk(pool, until);
+    let mut found = None;
+    let question = Question::Fiber(id);
+    let _ = report::walk(pool, question, usize::MAX, 1, &is_over, &mut |fiber| {
+        if fiber.id.number() != id {
+            return Ok(());
+        }
+        found = Some(fiber);
+        // Ends the walk.
+        Err(io::ErrorKind::Other.into())
+    });
+    let Some(fiber) = found else {
         let said = format!("no fiber {id}, or its worker does not answer");
         return refuse(Why::Fiber, &said, out);
     };
-    describe(fiber).texts("frames", &fiber.frames()).end(out)?;
+    describe(&fiber).texts("frames", &fiber.frames()).end(out)?;
     Line::of("end").end(out)
 }
 

@@ -7,8 +7,8 @@
 //! (`thread_registry::rest`), so it neither wakes an idle process nor hides a deadlock.
 //!
 //! It ends when the alarm is dropped, which ends all its waits, also one for a client. `close`
-//! waits for the rest: for a snapshot, 50 ms at most, or for names of functions that are being
-//! looked up.
+//! waits for the rest: for a round of a walk, 50 ms at most, for the end of another walk, or for
+//! names of functions that are being looked up.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};

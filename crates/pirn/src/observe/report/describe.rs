@@ -46,8 +46,7 @@ impl Descriptions {
             question,
             frames: match question {
                 Question::Everything => VISITS,
-                Question::Fiber(_) => 1,
-                Question::Piece | Question::Links => 0,
+                _ => 0,
             },
             infos: Vec::new(),
             known: BTreeMap::new(),
@@ -55,13 +54,15 @@ impl Descriptions {
     }
 
     /// Returns empty descriptions for a question about a piece.
-    pub(super) fn of_piece(want: Want) -> Descriptions {
+    pub(super) fn of_piece(question: Question, want: Want) -> Descriptions {
         Descriptions {
             frames: want.frames,
-            ..Descriptions::answering(Question::Piece)
+            ..Descriptions::answering(question)
         }
     }
 
+    /// Adds a description, unless the question is about another fiber.
+    ///
     /// # Safety
     /// As [`FiberInfo::sight`].
     pub(super) unsafe fn add(
@@ -88,14 +89,6 @@ impl Descriptions {
             known.or_insert_with(describe).clone()
         });
         self.infos.push(info);
-    }
-
-    /// Adds a description as it is, unless the question is about another fiber.
-    pub(super) fn add_known(&mut self, info: FiberInfo) {
-        match self.question {
-            Question::Fiber(id) if info.id.number() != id => {}
-            _ => self.infos.push(info),
-        }
     }
 }
 

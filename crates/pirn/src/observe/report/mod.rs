@@ -13,7 +13,7 @@ mod worker_info;
 pub(super) use link_walk::LinkWalk;
 pub(crate) use question::{Question, WorkerInfo};
 pub(super) use snapshot::Snapshots;
-pub(crate) use snapshot::{begin_walk, snapshot};
+pub(crate) use snapshot::begin_walk;
 pub(super) use walk::all_fibers;
 pub(crate) use walk::{LeftOut, Walked, describe_all, walk};
 pub(crate) use worker_info::{ThreadState, WorkerGlance, glance};

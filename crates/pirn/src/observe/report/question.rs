@@ -17,7 +17,8 @@ pub(crate) enum Question {
     Everything,
     /// The same of a few fibers of the workers that are wanted.
     Piece,
-    /// Everything of the fiber with this number.
+    /// Everything of the fiber with this number, if it is one of a few fibers of the workers that
+    /// are wanted.
     Fiber(u64),
     /// Which fiber waits for which, of a few fibers of the workers that are wanted.
     Links,

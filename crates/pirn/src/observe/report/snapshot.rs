@@ -14,8 +14,9 @@
 //!    known without its answer: the fiber that it runs, since when, and how many others are ready
 //!    or wait.
 //!
-//! A worker that has thousands of fibers is asked for a few at a time ([`Question::Piece`] and
-//! [`Question::Links`], see `walk`). Only the workers that are wanted answer such a question.
+//! A worker that has thousands of fibers is asked for a few at a time ([`Question::Piece`],
+//! [`Question::Fiber`] and [`Question::Links`], see `walk`). Only the workers that are wanted
+//! answer such a question.
 //!
 //! An asker that is itself a worker answers for itself, also while it waits for its turn: so two
 //! fibers that ask at the same time do not wait for each other.
@@ -128,15 +129,15 @@ pub(crate) fn begin_walk(pool: &Arc<Pool>, until: Instant) -> Option<Turn<'_>> {
 
 /// Asks every worker for its fibers. Blocks the calling thread for no longer than [`BOUND`] once
 /// the askers before it are done.
-pub(crate) fn snapshot(pool: &Arc<Pool>, question: Question) -> Snapshot {
+pub(super) fn snapshot(pool: &Arc<Pool>) -> Snapshot {
     if pool.is_free() {
-        return survey::survey(pool, question);
+        return survey::survey(pool);
     }
-    ask(pool, question, &[])
+    ask(pool, Question::Everything, &[])
 }
 
-/// As [`snapshot`] where fibers stay on their workers; with `wants`, asks only the workers of which
-/// a piece is wanted.
+/// Asks workers where fibers stay on them; with `wants`, only the workers of which a piece is
+/// wanted.
 pub(super) fn ask(
     pool: &Arc<Pool>,
     question: Question,
@@ -254,8 +255,8 @@ impl Observer for Snapshots {
             (Question::Links, Some(want)) => {
                 (visited, links) = describe::describe_links(worker, want.left);
             }
-            (Question::Piece, Some(want)) => {
-                fibers = Descriptions::of_piece(want);
+            (Question::Piece | Question::Fiber(_), Some(want)) => {
+                fibers = Descriptions::of_piece(question, want);
                 (visited, counted) =
                     describe::describe_piece(worker, running, want, &mut fibers);
             }

@@ -43,21 +43,18 @@ struct Found {
 }
 
 /// Answers for all workers.
-pub(super) fn survey(pool: &Pool, question: Question) -> Snapshot {
+pub(super) fn survey(pool: &Pool) -> Snapshot {
     let asker = current::local().fiber();
     let running: Vec<_> = pool.remotes().map(Remote::running_fiber).collect();
     let workers = pool.remotes().enumerate();
     let workers = workers.filter_map(|(worker, remote)| {
         let there = remote.has_thread();
-        let wanted = match question {
-            Question::Fiber(id) => Some(id),
-            _ => None,
-        };
-        let (found, _) = find(worker, remote, &running, asker, Part::All(wanted));
+        let (found, _) = find(worker, remote, &running, asker, Part::All, None);
         if !there && found.is_empty() {
             return None;
         }
-        let fibers = found.describe(worker, asker, Descriptions::answering(question));
+        let fibers = Descriptions::answering(Question::Everything);
+        let fibers = found.describe(worker, asker, fibers);
         Some(WorkerInfo {
             fibers: fibers.infos,
             ..answer_of(worker, remote)
@@ -69,15 +66,24 @@ pub(super) fn survey(pool: &Pool, question: Question) -> Snapshot {
 }
 
 /// Answers for the workers with a wanted piece.
-pub(super) fn survey_pieces(pool: &Pool, wants: &[Option<Want>]) -> Vec<WorkerInfo> {
+pub(super) fn survey_pieces(
+    pool: &Pool,
+    question: Question,
+    wants: &[Option<Want>],
+) -> Vec<WorkerInfo> {
+    let wanted = match question {
+        Question::Fiber(id) => Some(id),
+        _ => None,
+    };
     let asker = current::local().fiber();
     let running: Vec<_> = pool.remotes().map(Remote::running_fiber).collect();
     let pieces = pool.remotes().zip(wants).enumerate();
     let pieces = pieces.filter_map(|(worker, (remote, want))| {
         let want = (*want)?;
         let part = Part::Next(want.left.min(PIECE));
-        let (found, visited) = find(worker, remote, &running, asker, part);
-        let fibers = found.describe(worker, asker, Descriptions::of_piece(want));
+        let (found, visited) = find(worker, remote, &running, asker, part, wanted);
+        let fibers = Descriptions::of_piece(question, want);
+        let fibers = found.describe(worker, asker, fibers);
         let mut fibers = fibers.infos;
         let more = fibers.split_off(fibers.len().min(want.describe));
         let counted = more.into_iter().map(|fiber| Counted {
@@ -107,7 +113,7 @@ pub(super) fn survey_links(pool: &Pool, wants: &[Option<Want>]) -> Vec<WorkerInf
         while answer.visited < want.left && (answer.visited == 0 || clock::now() < until)
         {
             let part = Part::Next(PIECE.min(want.left - answer.visited));
-            let (found, visited) = find(worker, remote, &running, asker, part);
+            let (found, visited) = find(worker, remote, &running, asker, part, None);
             answer.links.extend(found.links());
             answer.visited += visited;
             if visited == 0 {
@@ -137,30 +143,30 @@ fn answer_of(worker: usize, remote: &Remote) -> WorkerInfo {
 
 /// Which fibers of a worker are read.
 enum Part {
-    /// All, or the one with this number.
-    All(Option<u64>),
+    /// All.
+    All,
     /// The next fibers of a walk, up to this many.
     Next(usize),
 }
 
-/// Claims the parked ones of some fibers of a worker. Also returns the number of fibers visited by
-/// [`Part::Next`].
+/// Claims the parked ones of some fibers of a worker, or of these the one with the number `wanted`.
+/// Also returns the number of fibers visited by [`Part::Next`].
 fn find(
     worker: usize,
     remote: &Remote,
     running: &[Option<FiberPtr>],
     asker: Option<FiberPtr>,
     part: Part,
+    wanted: Option<u64>,
 ) -> (Found, usize) {
     let mut found = Found {
         held: Vec::new(),
         others: Vec::new(),
         asker: false,
     };
-    let (expected, wanted) = match part {
-        Part::All(None) => (usize::MAX, None),
-        Part::All(wanted) => (1, wanted),
-        Part::Next(n) => (n, None),
+    let expected = match part {
+        Part::All => usize::MAX,
+        Part::Next(n) => n,
     };
     found.held.reserve(remote.settled().min(expected));
     let look = |fiber: FiberPtr| {
@@ -184,7 +190,7 @@ fn find(
     };
     let looked_at = match part {
         Part::Next(n) => remote.rotate_started(n, look),
-        Part::All(_) => {
+        Part::All => {
             remote.each_started(look);
             0
         }
@@ -211,9 +217,7 @@ impl Found {
             // SAFETY: held until `self` is dropped.
             unsafe { fibers.add(worker, held.fiber, State::Parked, held.off_stack) };
         }
-        self.others
-            .into_iter()
-            .for_each(|info| fibers.add_known(info));
+        fibers.infos.extend(self.others);
         fibers
     }
 

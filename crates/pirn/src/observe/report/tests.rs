@@ -61,7 +61,7 @@ fn a_walk_does_not_change_the_order() {
     let mut visited = 0;
     while visited == 0 {
         let answers = match pool.is_free() {
-            true => survey_pieces(&pool, &wants),
+            true => survey_pieces(&pool, Question::Piece, &wants),
             false => ask(&pool, Question::Piece, &wants).workers,
         };
         visited = answers.iter().map(|answer| answer.visited).sum();
@@ -75,11 +75,34 @@ fn a_walk_does_not_change_the_order() {
 /// The detector reads links in pieces too: no piece covers all fibers.
 // Proves: P6.
 #[test]
-fn a_look_for_circles_reads_some() {
+fn a_look_for_cycles_reads_some() {
     const FIBERS: usize = 20_000;
     let runtime = Runtime::builder().workers(1).build().expect("a runtime");
     let fibers = parked(&runtime, FIBERS);
     rounds(&runtime, FIBERS, Question::Links, |_| {});
+    for fiber in &fibers {
+        fiber.cancel();
+    }
+}
+
+/// A request for one fiber reads the others in pieces too, and describes none of them.
+// Proves: P15.
+#[test]
+fn a_look_for_one_fiber_reads_some() {
+    const FIBERS: usize = 20_000;
+    let runtime = Runtime::builder().workers(1).build().expect("a runtime");
+    let fibers = parked(&runtime, FIBERS);
+    let wanted = fibers[FIBERS / 2].fiber().id();
+    let mut found = Vec::new();
+    rounds(
+        &runtime,
+        FIBERS,
+        Question::Fiber(wanted.number()),
+        |piece| {
+            found.extend(piece.fibers.iter().map(|fiber| fiber.id));
+        },
+    );
+    assert!(found.iter().all(|id| *id == wanted), "{found:?}");
     for fiber in &fibers {
         fiber.cancel();
     }
@@ -118,14 +141,19 @@ fn rounds(
         let answers = match (pool.is_free(), question) {
             (false, _) => ask(&pool, question, &wants).workers,
             (true, Question::Links) => survey_links(&pool, &wants),
-            (true, _) => survey_pieces(&pool, &wants),
+            (true, _) => survey_pieces(&pool, question, &wants),
         };
         // On a busy machine it may be late.
         let [piece] = &answers[..] else {
             panic!("{} answers", answers.len());
         };
         if piece.answered {
-            assert!(piece.visited < fibers, "{} in a round", piece.visited);
+            let visits = 1..fibers;
+            assert!(
+                visits.contains(&piece.visited),
+                "{} in a round",
+                piece.visited
+            );
             visited += piece.visited;
             rounds += 1;
             each(piece);
@@ -151,7 +179,8 @@ fn what_the_time_leaves_out_is_marked() {
     let until = shim::now() + Duration::from_millis(200);
     let _turn = begin_walk(&pool, until);
     let mut seen_last = false;
-    let walk = walk(&pool, usize::MAX, 0, until, &mut |fiber| {
+    let (question, is_over) = (Question::Piece, || shim::now() >= until);
+    let walk = walk(&pool, question, usize::MAX, 0, &is_over, &mut |fiber| {
         seen_last |= fiber.id == last.fiber().id();
         mortal.iter().for_each(|fiber| fiber.cancel());
         while pool.settled(0) > 1 {
@@ -199,7 +228,7 @@ fn a_worker_may_be_added_meanwhile() {
     }
     let listed: Vec<usize> = listed(&pool, &wants).iter().map(|it| it.worker).collect();
     let answers = match pool.is_free() {
-        true => survey_pieces(&pool, &wants),
+        true => survey_pieces(&pool, Question::Piece, &wants),
         false => ask(&pool, Question::Piece, &wants).workers,
     };
     let answers: Vec<usize> = answers.iter().map(|it| it.worker).collect();

@@ -24,7 +24,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::describe::{FRAMES, VISITS};
 use super::question::{Question, Snapshot, Want, WorkerInfo};
@@ -128,13 +128,16 @@ fn describe_if(pool: &Arc<Pool>, keep: &dyn Fn(&FiberInfo) -> bool) -> Snapshot 
         && pool.remotes().any(|remote| remote.settled() > FRAMES);
     let turn = many.then(|| begin_walk(pool, shim::now() + TURN)).flatten();
     if turn.is_none() {
-        let mut snapshot = snapshot(pool, Question::Everything);
+        let mut snapshot = snapshot(pool);
         let workers = snapshot.workers.iter_mut();
         workers.for_each(|worker| worker.fibers.retain(keep));
         return snapshot;
     }
     let mut all = BTreeMap::<usize, Vec<FiberInfo>>::new();
-    let walk = walk(pool, usize::MAX, VISITS, shim::now() + ALL, &mut |fiber| {
+    let until = shim::now() + ALL;
+    let is_over = || shim::now() >= until;
+    let (question, most) = (Question::Piece, usize::MAX);
+    let walk = walk(pool, question, most, VISITS, &is_over, &mut |fiber| {
         if keep(&fiber) {
             all.entry(fiber.worker).or_default().push(fiber);
         }
@@ -177,16 +180,18 @@ pub(in crate::observe) fn all_fibers(
 }
 
 /// Describes started fibers, at most `most` of each worker, to `each`, with the backtraces of
-/// `frames`; ends at `until` at the latest, but for one round. Blocks the calling thread, which
-/// has the turn, unless `until` has passed.
+/// `frames`; for [`Question::Fiber`] the one fiber only. If a worker does not answer, the fiber
+/// that it runs is described too. Ends when `is_over` is true, but for one round. Blocks the
+/// calling thread, which has the turn, unless `is_over` is true.
 ///
 /// # Errors
 /// Those of `each`, which end the walk.
 pub(crate) fn walk(
     pool: &Arc<Pool>,
+    question: Question,
     most: usize,
     frames: usize,
-    until: Instant,
+    is_over: &dyn Fn() -> bool,
     each: &mut dyn FnMut(FiberInfo) -> io::Result<()>,
 ) -> io::Result<Walk> {
     let mut wants = first_wants(pool, most, frames);
@@ -195,13 +200,13 @@ pub(crate) fn walk(
     let mut missed = BTreeMap::new();
     while wants.iter().any(Option::is_some) {
         // The end of a pool waits for the asker.
-        if shim::now() >= until || pool.phase() == Phase::Stopped {
+        if is_over() || pool.phase() == Phase::Stopped {
             break;
         }
         let runs: Vec<_> = pool.remotes().map(run).collect();
         let answers = match pool.is_free() {
-            true => survey_pieces(pool, &wants),
-            false => ask(pool, Question::Piece, &wants).workers,
+            true => survey_pieces(pool, question, &wants),
+            false => ask(pool, question, &wants).workers,
         };
         // One that has ended meanwhile has no fibers left.
         let asked = std::mem::replace(&mut wants, vec![None; pool.places()]);

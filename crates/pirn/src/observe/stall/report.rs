@@ -7,6 +7,7 @@ use std::panic::Location;
 use super::cause::Cause;
 use super::lines::Line;
 use super::sample;
+use crate::base::name::Name;
 use crate::report::frames::Sampled;
 use crate::sched::pool::shared::Pool;
 use crate::sys::sample::Sample;
@@ -38,7 +39,7 @@ pub(super) fn first(
         text,
         "pirn: {stall} has kept worker {worker} of '{}' for {} ms: it {}; \
          started fibers behind it: at least {fibers}, waiting for {} ms\n  {}",
-        pool.name(),
+        Name(pool.name()),
         millis(ran.max(held)),
         stall.cause,
         millis(held),
@@ -63,7 +64,7 @@ pub(super) fn totals(
         "pirn: {stall} has kept worker {worker} of '{}' for {} ms: it {}; \
          started fibers behind it: at least {fibers}; stalls of fibers spawned there so far: {}, \
          the longest {} ms, {} ms together",
-        pool.name(),
+        Name(pool.name()),
         millis(held),
         stall.cause,
         line.stalls,
@@ -77,7 +78,7 @@ pub(super) fn totals(
 pub(super) fn end(pool: &Pool, worker: usize, stall: &Stall, lasted: u64) {
     sys::report(&format!(
         "pirn: {stall} has let worker {worker} of '{}' go after {} ms\n",
-        pool.name(),
+        Name(pool.name()),
         millis(lasted),
     ));
 }
@@ -95,7 +96,7 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn of(pool: &Pool, worker: usize, stall: &Stall, asked: &Sample) -> Place {
         Place {
-            what: format!("{stall} on worker {worker} of '{}'", pool.name()),
+            what: format!("{stall} on worker {worker} of '{}'", Name(pool.name())),
             frames: sample::frames(asked),
             others: pool.settled(worker).saturating_sub(1),
         }
@@ -127,8 +128,8 @@ impl Place {
         let lock = lock.split(' ').next().unwrap_or_default();
         sys::report(&format!(
             "pirn: {} waits for a lock, in {lock}, while {} other fibers that have started there \
-             wait; if one of them holds it, this worker cannot go on\n  use locks of pirn::sync, or \
-             do not wait while a lock of std is held\n{}",
+             wait; if one of them holds it, this worker cannot continue\n  use locks of pirn::sync, \
+             or do not wait while a lock of std is held\n{}",
             self.what,
             self.others,
             listed(lines),
@@ -178,7 +179,7 @@ impl fmt::Display for Stall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "fiber {}", self.id)?;
         if let Some(name) = &self.name {
-            write!(f, " '{name}'")?;
+            write!(f, " '{:.128}'", Name(name))?;
         }
         write!(f, " (spawned at {})", self.place)
     }

@@ -20,23 +20,32 @@ pub(in crate::sys) fn poll(
     check(unsafe { libc::poll(polled.as_mut_ptr(), n, timeout) })
 }
 
-/// Writes as many of the bytes as the descriptor takes at once. A failure is ignored.
+/// Writes as many of the bytes as the descriptor takes at once. Returns their number, negative if
+/// the call has failed, which a caller may ignore.
 ///
 /// On Linux not by libc's `write`: the scheduler calls this, and `pirn-hooks` may park in `write`.
 #[inline(always)]
-pub(in crate::sys) fn write(descriptor: BorrowedFd<'_>, bytes: &[u8]) {
+pub(in crate::sys) fn write(descriptor: BorrowedFd<'_>, bytes: &[u8]) -> isize {
     let (descriptor, from, length) =
         (descriptor.as_raw_fd(), bytes.as_ptr(), bytes.len());
     #[cfg(target_os = "linux")]
     // SAFETY: the bytes are readable.
-    unsafe {
-        libc::syscall(libc::SYS_write, descriptor, from, length)
-    };
+    let written = unsafe { libc::syscall(libc::SYS_write, descriptor, from, length) };
     #[cfg(not(target_os = "linux"))]
     // SAFETY: the bytes are readable.
-    unsafe {
-        libc::write(descriptor, from.cast(), length)
-    };
+    let written = unsafe { libc::write(descriptor, from.cast(), length) };
+    written as isize
+}
+
+/// As [`write()`].
+///
+/// # Errors
+/// The error of the system.
+pub(in crate::sys) fn write_some(
+    descriptor: BorrowedFd<'_>,
+    bytes: &[u8],
+) -> io::Result<usize> {
+    check(write(descriptor, bytes)).map(|n| n as usize)
 }
 
 /// Returns the status flags of a descriptor (`F_GETFL`).

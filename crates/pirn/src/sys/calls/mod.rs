@@ -31,7 +31,7 @@ mod thread;
 pub(super) use descriptor::preadv2;
 #[cfg(not(pirn_modelled))]
 pub(super) use descriptor::set_status_flags;
-pub(super) use descriptor::{poll, status_flags, write};
+pub(super) use descriptor::{poll, status_flags, write, write_some};
 #[cfg(all(target_os = "linux", not(any(pirn_modelled, pirn_polling))))]
 pub(super) use epoll::{epoll_create, epoll_ctl, epoll_pwait2, epoll_wait, eventfd};
 pub(crate) use exit::at_exit;

@@ -14,9 +14,11 @@
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Error, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process;
+
+use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::shim::StaticLock;
 
@@ -146,11 +148,14 @@ impl Drop for Room {
 
 /// Returns an error if a process listens at `path`, or may.
 fn refuse_living(path: &Path) -> io::Result<()> {
-    match UnixStream::connect(path) {
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    // The owner may be stopped, with a full queue of clients: then this fails with `WouldBlock`.
+    socket.set_nonblocking(true)?;
+    match socket.connect(&SockAddr::unix(path)?) {
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-        Ok(_) => {
+        Err(error) if error.kind() != ErrorKind::WouldBlock => Err(error),
+        _ => {
             let said = "another runtime listens there";
             Err(Error::new(ErrorKind::AddrInUse, said))
         }

@@ -4,13 +4,16 @@
 //! Connected clients send their requests at the same time, each within a limit. A client that sends
 //! nothing delays none of the others.
 //!
-//! Every wait is a `poll` of the socket and of a pipe. The other end of the pipe is the [`Alarm`]:
-//! dropping that ends all waits, present and later ones. Sockets do not block.
+//! Every wait is a `poll` of the socket and of one of a pair. The other one of the pair is the
+//! [`Alarm`]: dropping that shuts the pair down, which ends all waits, present and later ones. (A
+//! close alone would end none while a child of `fork` has a copy.) Sockets do not block.
 
-use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read as _, Write};
+use std::io::{self, ErrorKind, Read as _, Write};
+use std::net::Shutdown;
 use std::os::fd::{AsFd as _, AsRawFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::process;
 use std::time::{Duration, Instant};
 
 use super::place::Place;
@@ -23,14 +26,18 @@ pub(crate) struct LocalListener {
     socket: UnixListener,
     /// Clients with incomplete requests, the oldest first.
     asking: Vec<Asking>,
-    alarm: PipeReader,
+    alarm: UnixStream,
     /// Removes the file when it is dropped.
     _place: Place,
 }
 
 /// Ends all waits of a listener and its clients when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Alarm(#[expect(dead_code, reason = "dropped")] PipeWriter);
+pub(crate) struct Alarm {
+    bell: UnixStream,
+    /// The process that has created it. The copy of a child ends no waits.
+    process: u32,
+}
 
 /// A client that has connected and has not sent its whole request.
 #[derive(Debug)]
@@ -47,7 +54,7 @@ struct Asking {
 #[derive(Debug)]
 pub(crate) struct LocalClient<'a> {
     socket: UnixStream,
-    alarm: &'a PipeReader,
+    alarm: &'a UnixStream,
     /// Reads and writes after this moment fail.
     until: Instant,
 }
@@ -58,7 +65,7 @@ impl LocalListener {
     /// # Errors
     /// As [`Place::take`].
     pub(crate) fn bind(path: &Path) -> io::Result<(LocalListener, Alarm)> {
-        let (alarm, bell) = io::pipe()?;
+        let (alarm, bell) = UnixStream::pair()?;
         let (socket, place) = Place::take(path)?;
         socket.set_nonblocking(true)?;
         let listener = LocalListener {
@@ -67,7 +74,8 @@ impl LocalListener {
             alarm,
             _place: place,
         };
-        Ok((listener, Alarm(bell)))
+        let process = process::id();
+        Ok((listener, Alarm { bell, process }))
     }
 
     /// Returns the next client that has sent a line, or all that it will send, at most `longest`
@@ -158,6 +166,15 @@ impl LocalListener {
     }
 }
 
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if self.process == process::id() {
+            // Fails if the other one is closed: then there are no waits.
+            let _ = self.bell.shutdown(Shutdown::Both);
+        }
+    }
+}
+
 impl Asking {
     /// Reads the bytes that are available.
     fn listen(&mut self, longest: usize) -> io::Result<()> {
@@ -235,7 +252,7 @@ enum Woken {
 /// Blocks until a socket is ready, the alarm is dropped or the deadline has passed.
 fn wait(
     sockets: &[(RawFd, libc::c_short)],
-    alarm: &PipeReader,
+    alarm: &UnixStream,
     until: Option<Instant>,
 ) -> io::Result<Woken> {
     let polled = |(fd, events)| libc::pollfd {
