@@ -84,7 +84,7 @@ impl Server {
     /// Returns its address.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -137,7 +137,7 @@ impl Stop {
     /// before one arrives.
     ///
     /// # Errors
-    /// What `wait` returns.
+    /// The error of `wait`.
     pub fn unless<T, E: Error + 'static>(
         &self,
         wait: impl FnOnce() -> Result<T, E>,
@@ -158,7 +158,7 @@ impl Stop {
 /// most a second.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn hang_up(mut stream: TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
     let sunk = pirn::timeout(Duration::from_secs(1), || {

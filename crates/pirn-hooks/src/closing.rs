@@ -1,4 +1,4 @@
-//! The functions that end the number of a descriptor.
+//! The functions that free or replace a descriptor: `close`, `close_range`, `dup2`, `dup3`.
 
 use std::ffi::{c_int, c_uint};
 

@@ -673,7 +673,7 @@ fn run_in(
     ran
 }
 
-/// What a campaign has done: see [`Campaign::explore`].
+/// The outcome of a campaign; see [`Campaign::explore`].
 ///
 /// # Examples
 /// ```

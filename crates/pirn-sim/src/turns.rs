@@ -4,8 +4,8 @@
 //! the texts (`explain`, `diagram`).
 //!
 //! A turn is what a fiber does from one choice to the next. It begins with the operation before
-//! which the fiber was stopped, if it was stopped before one. A place takes a millisecond. So a run
-//! is recorded twice: first without places, then with those that are shown.
+//! which the fiber was stopped, if it was stopped before one. To find a line of the source takes a
+//! millisecond. So a run is recorded twice: first without places, then with those that are shown.
 
 use std::collections::HashSet;
 use std::env;

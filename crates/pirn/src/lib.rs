@@ -59,19 +59,21 @@
 //! 1. Every function works on plain threads and on the fibers of any runtime. But inside the poll
 //!    of a future on a fiber, a call that would have to wait panics ([`future`] has the
 //!    alternatives).
-//! 2. A function is an *interruption point* if and only if its error type can carry an
-//!    [`Interrupt`]. Functions that return `()`, a guard or a plain value never are. An `io::Error`
-//!    can carry an interrupt: of the functions that return one, those that may wait are
-//!    interruption points, and their docs state it. Three interruption points report an interrupt in
-//!    another way: the iterators of a receiver end, and report it on request;
+//! 2. A function that may wait is an *interruption point* if its error type can carry an
+//!    [`Interrupt`], also within an `io::Error`. Functions that return `()`, a guard or a plain
+//!    value never are. Functions that never wait are not either, such as `send` of a `watch` or a
+//!    `broadcast` channel. Four interruption points report an interrupt in another way: the
+//!    iterators of a receiver end, and report it on request; `extend` of a
+//!    [`Sender`](channel::Sender) stops;
 //!    [`TryJoinHandle::join`](scope::TryJoinHandle::join) returns `None`;
 //!    [`TaskGroup::spawn`](scope::TaskGroup::spawn) with a limit returns
 //!    [`Rejected::Cancelled`](spawn::Rejected).
 //! 3. An interrupt stays. A cancellation of the fiber itself stays until the fiber ends. A
 //!    cancellation of a [token](cancel::Token), and a deadline, stay until control leaves the code
-//!    under it. An interrupted call has done nothing and returns its arguments. An interrupted
-//!    `join` leaves the other fiber running. An operation of several steps, such as `write_all` or
-//!    `Command::output`, may have done some of them.
+//!    under it. An interrupted call has done nothing. A send or a spawn returns the value or the
+//!    closure. A `join`, `recv` of a `oneshot` channel and `future::wait` drop the handle, the
+//!    receiver or the future; an interrupted `join` leaves the other fiber running. An operation of
+//!    several steps, such as `write_all` or `Command::output`, may have done some of them.
 //! 4. A limit of the call itself is reported as such (`Timeout`, `Elapsed`, `None`, `Ok(None)`,
 //!    `Ok(false)`), a deadline of the code around it ([`timeout`], [`cancel::with_deadline`]) as an
 //!    interrupt. The nearest deadline applies; a cancellation has precedence. Children of a scope

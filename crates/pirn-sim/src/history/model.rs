@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// What the operations on an object do if they come one after the other.
+/// A sequential specification of the operations on an object.
 ///
 /// Ready-made ones are [`Register`](super::Register), [`Queue`](super::Queue) and
 /// [`Map`](super::Map).

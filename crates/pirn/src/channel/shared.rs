@@ -29,7 +29,7 @@ pub(super) struct Pipe<T> {
     /// A timer that sends values, in place of senders.
     pub(super) clock: Option<Box<dyn Clock<T>>>,
     pub(super) state: Lock<State<T>>,
-    /// Written by receivers.
+    /// Written by receivers, and by senders that find the channel full or drop its oldest value.
     pub(super) exit: CachePadded<Exit<T>>,
 }
 

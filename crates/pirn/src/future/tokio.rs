@@ -54,9 +54,10 @@ pin_project! {
 /// Returns a future that may use tokio's timers and sockets, and `tokio::spawn`, on any executor.
 ///
 /// The context is that of the tokio runtime that the caller's runtime was built with
-/// ([`Builder::tokio`](crate::runtime::Builder::tokio)), else the one that the thread is in. It is
-/// entered for each poll, and for the drop of the future. Objects that need the context must be
-/// created inside the future: `compat(async { tokio::time::sleep(limit).await })`.
+/// ([`Builder::tokio`](crate::runtime::Builder::tokio)), else the one that the thread is in, else
+/// that of the default runtime. (A dispatcher has no tokio runtime of its own.) It is entered for
+/// each poll, and for the drop of the future. Objects that need the context must be created inside
+/// the future: `compat(async { tokio::time::sleep(limit).await })`.
 ///
 /// # Panics
 /// If there is no such runtime. Polls panic if that runtime lacks the drivers they need, and on a

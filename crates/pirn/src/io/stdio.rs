@@ -166,6 +166,9 @@ impl Stream {
         bytes: &[u8],
         write: impl Fn(&[u8]) -> io::Result<usize> + Sync,
     ) -> io::Result<()> {
+        if bytes.is_empty() {
+            return nothing();
+        }
         let _turn = self.turn.lock_interruptible()?;
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -215,7 +218,7 @@ impl Read for &Stdin {
     #[track_caller]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if into.is_empty() {
-            return begin(Operation::Io, 0).map(|()| 0).map_err(io::Error::from);
+            return nothing().map(|()| 0);
         }
         let own = io::stdin();
         STDIN.operate(own.as_fd(), Interest::Readable, |mut file| file.read(into))
@@ -229,13 +232,19 @@ impl Read for Stdin {
     }
 }
 
+/// A call that has nothing to transfer. It does not wait, and is an interruption point as the others
+/// are.
+fn nothing() -> io::Result<()> {
+    begin(Operation::Io, 0).map_err(io::Error::from)
+}
+
 macro_rules! writer {
-    ($name:ident, $stream:ident, $own:path) => {
+    ($name:ident, $stream:ident, $own:path, $flush:expr) => {
         impl Write for &$name {
             #[track_caller]
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
                 if bytes.is_empty() {
-                    return begin(Operation::Io, 0).map(|()| 0).map_err(io::Error::from);
+                    return nothing().map(|()| 0);
                 }
                 let own = $own();
                 $stream.operate(own.as_fd(), Interest::Writable, |_| $own().write(bytes))
@@ -256,8 +265,7 @@ macro_rules! writer {
 
             #[track_caller]
             fn flush(&mut self) -> io::Result<()> {
-                let own = $own();
-                $stream.operate(own.as_fd(), Interest::Writable, |_| $own().flush())
+                $flush()
             }
         }
 
@@ -285,5 +293,13 @@ macro_rules! writer {
     };
 }
 
-writer!(Stdout, STDOUT, io::stdout);
-writer!(Stderr, STDERR, io::stderr);
+writer!(Stdout, STDOUT, io::stdout, flush);
+// It has no buffer.
+writer!(Stderr, STDERR, io::stderr, nothing);
+
+/// Writes what the buffer of `std` holds.
+#[track_caller]
+fn flush() -> io::Result<()> {
+    let own = io::stdout();
+    STDOUT.operate(own.as_fd(), Interest::Writable, |_| io::stdout().flush())
+}

@@ -120,7 +120,7 @@ impl JoinError {
     ///
     /// # Panics
     /// If the fiber did not panic, with this error's text. [`try_into_panic`](Self::try_into_panic)
-    /// returns the error instead, and [`is_panic`](Self::is_panic) tells the two apart.
+    /// returns the error instead, and [`is_panic`](Self::is_panic) distinguishes the two.
     ///
     /// # Examples
     /// ```

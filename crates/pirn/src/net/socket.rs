@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use socket2::SockRef;
 
+use crate::base::choice::Operation;
 use crate::fiber::current;
 use crate::readiness::{Interest, Source, timed_out};
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::time::sleep;
-use crate::wait::{Reason, Spec, deadline_in, now};
+use crate::wait::{Reason, Spec, begin, deadline_in, now};
 
 /// A non-blocking socket.
 pub(super) struct Socket<S> {
@@ -191,14 +192,21 @@ impl<S: AsRawFd> Socket<S> {
     }
 
     /// Writes from a buffer of `len` bytes. A shorter result means that the system's buffer is
-    /// full.
+    /// full. A write of nothing does not wait: the system has room for it.
     #[inline]
     #[track_caller]
     pub(super) fn write_some(
         &self,
         len: usize,
-        attempt: impl FnMut(&S) -> io::Result<usize>,
+        mut attempt: impl FnMut(&S) -> io::Result<usize>,
     ) -> io::Result<usize> {
+        if len == 0 {
+            begin(Operation::Io, 0)?;
+            // An error is that of the wait, too: the socket may not be connected yet.
+            if let Ok(n) = attempt(&self.inner) {
+                return Ok(n);
+            }
+        }
         self.write_by(attempt, |&n| n < len)
     }
 
@@ -228,6 +236,11 @@ impl<S: AsRawFd> Socket<S> {
         len: usize,
         mut attempt: impl FnMut(&S) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
+        if len == 0
+            && let Ok(n) = attempt(&self.inner)
+        {
+            return Poll::Ready(Ok(n));
+        }
         let raw = self.inner.as_raw_fd();
         let attempt = || attempt(&self.inner);
         self.source

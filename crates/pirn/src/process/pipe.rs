@@ -7,6 +7,7 @@ use std::fmt;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::process::{self, Stdio};
+use std::time::Duration;
 
 use crate::readiness::{Interest, Source};
 use crate::sys;
@@ -45,10 +46,11 @@ impl<E: From<OwnedFd> + Into<OwnedFd> + AsFd> Pipe<E> {
 impl Pipe<PipeReader> {
     #[track_caller]
     fn read(&self, into: &mut [u8]) -> io::Result<usize> {
+        let limit = limit(into);
         let attempt = || (&self.end).read(into);
         let raw = self.end.as_raw_fd();
         self.source
-            .operate(raw, Interest::Readable, None, attempt, |_| false)
+            .operate(raw, Interest::Readable, limit, attempt, |_| false)
     }
 }
 
@@ -58,8 +60,14 @@ impl Pipe<PipeWriter> {
         let attempt = || (&self.end).write(bytes);
         let raw = self.end.as_raw_fd();
         self.source
-            .operate(raw, Interest::Writable, None, attempt, |_| false)
+            .operate(raw, Interest::Writable, limit(bytes), attempt, |_| false)
     }
+}
+
+/// Returns the limit of a call with this buffer. Without bytes the system returns at once, also if
+/// the pipe is empty or full.
+fn limit(buffer: &[u8]) -> Option<Duration> {
+    buffer.is_empty().then_some(Duration::ZERO)
 }
 
 /// Defines what the three types have in common.

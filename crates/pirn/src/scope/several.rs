@@ -159,8 +159,8 @@ where
     first.take()
 }
 
-/// What jobs leave, in their order. They leave it here, and no handle is kept: a panic of a fiber with
-/// a handle would cancel the others only when that handle is joined.
+/// The results of jobs, in their order. Jobs leave them here, and no handle is kept: a panic of a
+/// fiber with a handle would cancel the others only when that handle is joined.
 struct Slots<T>(Lock<Vec<Option<T>>>);
 
 impl<T> Slots<T> {

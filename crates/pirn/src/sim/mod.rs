@@ -1,5 +1,5 @@
-//! What a program says to simulated runs of its tests: atomics that are choices, cells that must
-//! not be accessed at once, and properties.
+//! Atomics, cells and properties for simulated runs of tests: operations on the atomics are choices
+//! of the schedule, and the cells report accesses at the same time.
 //!
 //! The crate `pirn-sim` runs a test many times, each time with another schedule. It turns on the
 //! feature `sim` of this crate. Without that feature everything here is inert: [`atomic`] is

@@ -7,7 +7,8 @@ use std::io;
 /// The reason why a call returned before it could do its work. A token of the caller's code, or the
 /// calling fiber itself, was cancelled, or a deadline of the code around the call has passed.
 ///
-/// An interrupted call did nothing and returns its arguments. Interrupts stay: every later
+/// An interrupted call did nothing. A send or a spawn returns the value or the closure; a call that
+/// takes a handle, a receiver or a future by value drops it. Interrupts stay: every later
 /// interruptible call reports them too. A cancellation of the fiber itself stays until it ends. A
 /// cancellation of a [`Token`](crate::cancel::Token), and a deadline, stay until the code under
 /// them is left ([`Token::enter`](crate::cancel::Token::enter), a [`scope`](crate::scope()),

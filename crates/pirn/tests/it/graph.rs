@@ -106,7 +106,7 @@ fn the_order_of_a_line() {
     graph.chain(&[d, c, b]);
     let cycle = graph.run().unwrap_err();
     assert!(cycle.nodes().eq([a, d, c]), "{cycle}");
-    assert_eq!(called.take(), [""; 0], "nothing runs in a circle");
+    assert_eq!(called.take(), [""; 0], "nothing runs in a cycle");
 }
 
 /// A type and a text name different resources, as do two texts; reads do not conflict.
@@ -239,7 +239,8 @@ fn a_chain_gives_way() {
     });
     drop(graph);
     let (turns, _) = seen[0];
-    assert!(turns > NODES / 10, "{turns} turns of another fiber");
+    // Four nodes run in a row: three out of the slot for the next fiber, and one before them.
+    assert!(turns >= NODES / 6, "{turns} turns of another fiber");
     let (_, awake) = seen[1];
     assert!(awake, "a timer waits for a whole chain");
 }
@@ -327,17 +328,17 @@ fn graphs_by_hand() {
     assert_eq!(ran.into_inner(), 3);
 }
 
-/// A circle of one, and the message for circles.
+/// A cycle of one, and the message for cycles.
 // Proves: O14-circle.
 #[test]
-fn circles_in_words() {
+fn cycles_in_words() {
     let mut graph = Graph::new();
     let a = graph.add("a", Access::new(), || {});
     let b = graph.add("b", Access::new().after(a), || {});
     graph.order(b, b);
     let cycle: Cycle = graph.run().unwrap_err();
     assert!(cycle.names().eq(["b"]));
-    let head = "these nodes of a graph are to run in a circle:";
+    let head = "these nodes of a graph form a cycle:";
     assert_eq!(cycle.to_string(), format!("{head} `b` before itself"));
 
     let mut graph = Graph::new();

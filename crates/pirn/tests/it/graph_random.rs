@@ -57,7 +57,7 @@ impl Said {
                 let mut orders = self.orders.iter();
                 !line.contains(node) && orders.all(|(a, b)| b != node || line.contains(a))
             };
-            line.push((0..n).find(may_go).expect("there is no circle"));
+            line.push((0..n).find(may_go).expect("there is no cycle"));
         }
         line
     }
@@ -318,19 +318,19 @@ fn random_panics() {
     });
 }
 
-/// A circle of any length amid other nodes is named, all of it and nothing else.
+/// A cycle of any length amid other nodes is named, all of it and nothing else.
 // Proves: O14-circle.
 #[test]
-fn random_circles() {
+fn random_cycles() {
     for seed in 0..scaled(1_000) as u64 {
         let mut dice = Dice(seed);
         let n = 1 + dice.below(60);
         let length = 1 + dice.below(n);
         let nodes = shuffled(&mut dice, n);
-        let (circle, others) = nodes.split_at(length);
+        let (ring, others) = nodes.split_at(length);
         let mut ranks = vec![0; n];
-        // All in the circle have one rank, so that no other edge closes a circle.
-        circle.iter().for_each(|node| ranks[*node] = n);
+        // All in the cycle have one rank, so that no other edge closes a cycle.
+        ring.iter().for_each(|node| ranks[*node] = n);
         others
             .iter()
             .for_each(|node| ranks[*node] = dice.below(2 * n));
@@ -341,7 +341,7 @@ fn random_circles() {
             1 => Access::new().read::<R<0>>(),
             _ => Access::new(),
         };
-        let never = || panic!("a node of a graph with a circle runs");
+        let never = || panic!("a node of a graph with a cycle runs");
         let ids: Vec<NodeId> = (0..n)
             .map(|node| graph.add(names[node].clone(), uses(node), never))
             .collect();
@@ -352,14 +352,13 @@ fn random_circles() {
             }
         }
         for at in 0..length {
-            graph.order(ids[circle[at]], ids[circle[(at + 1) % length]]);
+            graph.order(ids[ring[at]], ids[ring[(at + 1) % length]]);
         }
-        let cycle = graph.run().expect_err("a circle");
-        let first = circle.iter().enumerate().min_by_key(|(_, node)| **node);
+        let cycle = graph.run().expect_err("a cycle");
+        let first = ring.iter().enumerate().min_by_key(|(_, node)| **node);
         let (first, _) = first.expect("one at least");
-        let expected: Vec<usize> = (0..length)
-            .map(|at| circle[(first + at) % length])
-            .collect();
+        let expected: Vec<usize> =
+            (0..length).map(|at| ring[(first + at) % length]).collect();
         assert!(
             cycle.nodes().eq(expected.iter().map(|node| ids[*node])),
             "seed {seed}: {cycle}, not {expected:?}"

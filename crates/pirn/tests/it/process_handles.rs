@@ -4,10 +4,13 @@ use std::io::{Read, Write, pipe, read_to_string};
 use std::os::fd::{IntoRawFd, OwnedFd};
 use std::path::Path;
 use std::process::Command as Plain;
+use std::time::Duration;
 
 use pirn::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use pirn::timeout;
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
+use crate::util::LONG;
 #[cfg(target_os = "linux")]
 use crate::util::eventually;
 
@@ -35,6 +38,30 @@ fn pipes_move_out_of_a_child() {
             let Child { stdin, stdout, .. } = cat.spawn().unwrap();
             writeln!(stdin.unwrap(), "two").unwrap();
             assert_eq!(read_to_string(stdout.unwrap()).unwrap(), "two\n");
+        });
+        jobs.run(executor, 2);
+    }
+}
+
+/// A read into nothing and a write of nothing return at once, as in `std`, also if the pipe was
+/// empty or full before.
+// Proves: N7-X-pipes.
+#[test]
+fn nothing_is_not_waited_for() {
+    for executor in EXECUTOR_KINDS {
+        let mut jobs = Jobs::new();
+        jobs.add(|| {
+            let mut sleeper = shell("exec sleep 60");
+            sleeper.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = sleeper.kill_on_drop(true).spawn().unwrap();
+            let mut input = child.stdin.take().unwrap();
+            let mut output = child.stdout.take().unwrap();
+            let limit = Duration::from_millis(20);
+            assert!(timeout(limit, || output.read(&mut [0])).is_err());
+            while timeout(limit, || input.write_all(&[0; 4_096])).is_ok() {}
+            let read = timeout(LONG, || output.read(&mut []).unwrap());
+            let wrote = timeout(LONG, || input.write(&[]).unwrap());
+            assert_eq!((read, wrote), (Ok(0), Ok(0)));
         });
         jobs.run(executor, 2);
     }

@@ -11,7 +11,7 @@ use pirn::time::timeout;
 use pirn::{Interrupt, fs};
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, runtime};
-use crate::util::{Directory, eventually, on_every_shape, scaled};
+use crate::util::{Directory, LONG, eventually, on_every_shape, scaled};
 
 const PART: &str = "PIRN_STDIO_PART";
 
@@ -317,12 +317,22 @@ fn nothing_is_not_waited_for() {
             let read = timeout(limit, || stdin().read(&mut []).unwrap());
             let wrote = timeout(limit, || stderr().write(&[]).unwrap());
             assert_eq!((read, wrote), (Ok(0), Ok(0)));
+            // The other end of the pipe is not read.
+            let more = || timeout(limit, || stderr().write_all(&[b'.'; 4_096]));
+            while more().is_ok() {}
+            let all = timeout(LONG, || stderr().write_all(&[]).unwrap());
+            let flushed = timeout(LONG, || stderr().flush().unwrap());
+            if (all, flushed) != (Ok(()), Ok(())) {
+                // The message of an assertion would wait for the reader.
+                std::process::exit(3);
+            }
         });
     }
     runtime(1).run(|| {
         let mut child = again("stdio::nothing_is_not_waited_for");
         // Open, and silent.
         let _input = child.stdin.take().unwrap();
+        let _errors = child.stderr.take().unwrap();
         assert!(child.wait().unwrap().success());
     });
 }

@@ -7,9 +7,26 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use pirn::net::{Shutdown, UnixDatagram, UnixListener, UnixStream};
+use pirn::timeout;
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs};
-use crate::util::Directory;
+use crate::util::{Directory, LONG};
+
+/// A write of nothing returns at once, as in `std`, also if the other side reads nothing.
+// Proves: N5-X-std.
+#[test]
+fn a_write_of_nothing_needs_no_room() {
+    for kind in EXECUTOR_KINDS {
+        let (mut stream, _other) = UnixStream::pair().unwrap();
+        let mut jobs = Jobs::new();
+        jobs.add(|| {
+            let limit = Duration::from_millis(20);
+            while timeout(limit, || stream.write_all(&[0; 4_096])).is_ok() {}
+            assert_eq!(timeout(LONG, || stream.write(&[]).unwrap()), Ok(0));
+        });
+        jobs.run(kind, 1);
+    }
+}
 
 /// The end of the writing side wakes writers that wait, though the system does not report it.
 // Proves: N5-X-std.

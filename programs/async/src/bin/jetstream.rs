@@ -14,8 +14,8 @@
 //!   at delivery [`TRIES`] or later, it goes to the stream `QUEUE-failed`.
 //! * After SIGTERM or Ctrl-C a worker takes no more messages, and ends when its commands have ended.
 //! * If the server fails, does not answer or refuses a password, the worker tries again and again.
-//! * The exit code is 1 if the outcome of a last command could not be told to the server: its job is
-//!   left for other workers.
+//! * The exit code is 1 if the outcome of a last command could not be reported to the server: its
+//!   job is left for other workers.
 //!
 //! The client for NATS is async code that needs tokio's timers and sockets; each of the [`AT_ONCE`]
 //! fibers is plain code that waits for its futures.

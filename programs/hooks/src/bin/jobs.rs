@@ -15,8 +15,8 @@
 //!   when its commands have ended.
 //! * If Redis fails or does not answer, the worker tries again every second. It ends if Redis refuses
 //!   a stream when the worker begins: the name is that of another value, or a password is missing.
-//! * The exit code is 1 if the outcome of a last command could not be told to Redis: its job is left
-//!   for other workers.
+//! * The exit code is 1 if the outcome of a last command could not be reported to Redis: its job is
+//!   left for other workers.
 //!
 //! Each of the [`AT_ONCE`] fibers is blocking code: a client for Redis and `std::process`.
 #![expect(clippy::disallowed_methods, reason = "processes of `std`, unchanged")]

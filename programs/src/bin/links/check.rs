@@ -87,7 +87,7 @@ fn read(url: &Url, answer: &mut Response<Body>) -> anyhow::Result<Found> {
         "the server sends the page in a coding that was not requested"
     );
     let mut html = Vec::new();
-    // One byte more tells whether the page is longer.
+    // One byte more shows whether the page is longer.
     let body = answer.body_mut().as_reader();
     let length = body.take(PAGE + 1).read_to_end(&mut html)?;
     let mut page = Page::read(url, &html);

@@ -4,11 +4,12 @@
 //! itself. The mark is in the payload of the header that the thread has borrowed, which no closure
 //! uses. Written by the thread, read by the watcher.
 //!
-//! The bell: a watcher sets `WATCHED` while it watches. Workers that park or wake, and threads that
-//! sleep without a time limit, read it, one load of a line that is rarely written; they ring only
-//! if there is no watcher. LIVENESS: the watcher announces that it stops, and then looks once more
-//! (`observe::deadlock::detector`). A change here that misses both is found after the next change.
-//! The only consequence is that a report comes later.
+//! The bell: `WATCHED` is 0 while no watcher watches. The watcher clears it when it stops, and the
+//! thread that rings sets it. Workers that park or wake, and threads that sleep without a time
+//! limit, read it, one load of a line that is rarely written; they ring only if it is 0. LIVENESS:
+//! the watcher announces that it stops, and then looks once more (`observe::deadlock::detector`). A
+//! change here that misses both is found after the next change. The only consequence is that a
+//! report comes later.
 //!
 //! # Invariants
 //! * VG1. A header is in the registry from the time at which a thread has borrowed it until that

@@ -68,7 +68,7 @@ impl Cycle {
 
 /// Returns one cycle among nodes that all have a predecessor, which `before` names. It
 /// begins with the smallest of its nodes.
-pub(super) fn circle(start: u32, before: impl Fn(u32) -> u32) -> Vec<u32> {
+pub(super) fn cycle(start: u32, before: impl Fn(u32) -> u32) -> Vec<u32> {
     // Backwards until a node repeats: from there on it is a cycle.
     let mut way = vec![start];
     let mut node = before(start);
@@ -76,16 +76,16 @@ pub(super) fn circle(start: u32, before: impl Fn(u32) -> u32) -> Vec<u32> {
         way.push(node);
         node = before(node);
     }
-    let mut circle: Vec<u32> = way.into_iter().skip_while(|on| *on != node).collect();
-    circle.reverse();
-    let smallest = (0..circle.len()).min_by_key(|index| circle[*index]);
-    circle.rotate_left(smallest.unwrap_or(0));
-    circle
+    let mut cycle: Vec<u32> = way.into_iter().skip_while(|on| *on != node).collect();
+    cycle.reverse();
+    let smallest = (0..cycle.len()).min_by_key(|index| cycle[*index]);
+    cycle.rotate_left(smallest.unwrap_or(0));
+    cycle
 }
 
 impl fmt::Display for Cycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("these nodes of a graph are to run in a circle: ")?;
+        f.write_str("these nodes of a graph form a cycle: ")?;
         for name in self.names() {
             write!(f, "`{name}` before ")?;
         }

@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::cycle::circle;
+use super::cycle::cycle;
 
 /// Returns the nodes 0 to `n` - 1 in line. Each of `edges` is a node and a successor.
 ///
@@ -43,7 +43,7 @@ pub(super) fn line_up(n: usize, edges: &[(u32, u32)]) -> Result<Vec<u32>, Vec<u3
     for &(front, back) in edges.iter().filter(still) {
         before[back as usize] = Some(front);
     }
-    Err(circle(stuck as u32, |node| {
+    Err(cycle(stuck as u32, |node| {
         before[node as usize].expect("a node that is stuck waits for one that is")
     }))
 }

@@ -237,7 +237,7 @@ impl<'env> Graph<'env> {
             Some(ready) => ready,
             None => {
                 let plan = Plan::new(&self.accesses, &self.orders);
-                let plan = plan.map_err(|circle| self.name_all(&circle))?;
+                let plan = plan.map_err(|cycle| self.name_all(&cycle))?;
                 let countdown = Countdown::new(&plan);
                 (plan, countdown)
             }
@@ -250,9 +250,9 @@ impl<'env> Graph<'env> {
         })
     }
 
-    fn name_all(&self, circle: &[u32]) -> Cycle {
+    fn name_all(&self, cycle: &[u32]) -> Cycle {
         let named = |node: &u32| (NodeId(*node), self.names[*node as usize].clone());
-        Cycle::new(circle.iter().map(named).collect())
+        Cycle::new(cycle.iter().map(named).collect())
     }
 
     /// Panics if this graph does not have `node`, which is to come before the node named

@@ -67,7 +67,7 @@ struct Running<'a> {
     panicked: bool,
 }
 
-/// What a closure of [`Once::call_once_force`] is told.
+/// The state that a closure of [`Once::call_once_force`] receives.
 ///
 /// # Examples
 /// ```

@@ -109,7 +109,8 @@ fn attempt_picked(cases: &[&dyn Case]) -> Option<usize> {
     ready.into_iter().find(|&index| cases[index].attempt())
 }
 
-/// Glances at a case. Cases of other fibers that are complete when a party waits are not told.
+/// Glances at a case. Meanwhile no case of another fiber learns of a waiting party: the caller does
+/// not wait yet.
 fn look(case: &[&dyn Case]) -> Glance {
     let _ends = Look;
     current::local().set_looks(true);

@@ -44,8 +44,8 @@ pub(crate) fn yield_joining() {
     });
 }
 
-/// Lets all other ready fibers run first. A plain thread yields its core. Does nothing inside a
-/// poll.
+/// Lets all other ready fibers that have started run first. A plain thread yields its core. Does
+/// nothing inside a poll.
 #[inline]
 pub(crate) fn yield_now() {
     yield_on(current::local());
@@ -112,8 +112,8 @@ fn yield_unusually(local: &Local, fiber: FiberPtr) {
 #[inline]
 pub(super) fn unwinds(local: &Local) -> bool {
     if !panicking() {
-        // A poll goes on: it only spends a ticket that has been claimed (a select with a default), or
-        // waits as if in no poll.
+        // Inside a poll the caller does not park. It spends a ticket that has been claimed (a
+        // select with a default), or waits as outside of a poll.
         local.set_left_unwinding(false);
         return false;
     }

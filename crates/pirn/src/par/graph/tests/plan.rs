@@ -110,7 +110,7 @@ fn closed(mut before: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
 fn plans_are_what_is_defined() {
     for seed in 1..=1_000 {
         let declared = random(&mut Rng::new(seed));
-        let plan = Plan::new(&declared.accesses, &declared.orders).expect("no circle");
+        let plan = Plan::new(&declared.accesses, &declared.orders).expect("no cycle");
         let (line, before) = defined(&declared);
         assert_eq!(plan.line, line, "seed {seed}");
         let n = line.len();
@@ -135,7 +135,7 @@ fn what_follows_is_left_out() {
     let mut accesses = vec![Access::new().write::<u8>()];
     accesses.extend(vec![Access::new().read::<u8>(); 10]);
     accesses.push(Access::new().write::<u8>());
-    let plan = Plan::new(&accesses, &[]).expect("no circle");
+    let plan = Plan::new(&accesses, &[]).expect("no cycle");
     assert_eq!(plan.behind(0), (1..=10).collect::<Vec<u32>>());
     (1..=10).for_each(|reader| assert_eq!(plan.behind(reader), [11]));
     assert_eq!(plan.needs[11], 10);
