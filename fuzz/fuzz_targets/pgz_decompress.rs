@@ -17,8 +17,15 @@ fuzz_target!(|input: &[u8]| {
     let Some((&step, file)) = input.split_first() else {
         return;
     };
-    let mut sink = Sink { length: file.len(), data: 0, member: Vec::new() };
-    let input = Steps { file, step: usize::from(step) + 1 };
+    let mut sink = Sink {
+        length: file.len(),
+        data: 0,
+        member: Vec::new(),
+    };
+    let input = Steps {
+        file,
+        step: usize::from(step) + 1,
+    };
     match decode(input, Foreign::Refused, &mut sink) {
         Ok(outcome) => assert_eq!(outcome.packed, file.len() as u64),
         Err(Stop::Failure(Failure::Damage(damage))) => sink.check(&damage),
@@ -90,7 +97,11 @@ impl Emit for Sink {
     }
 
     fn member(&mut self, member: Member) -> Result<(), Gone> {
-        let Member { body, offset, plain } = member;
+        let Member {
+            body,
+            offset,
+            plain,
+        } = member;
         let mut out = Vec::new();
         match Inflater::default().member(&body, offset, plain, &mut out) {
             Ok(_sum) => {

@@ -34,9 +34,8 @@ pub(crate) fn api(options: &Options) -> Result<Tally, String> {
         let path = format!("{FOLDER}/{name}.txt");
         let listed = repo::read(&path).unwrap_or_default();
         let changes = changes(&listed, &text);
-        let unsaid = changes
-            .iter()
-            .filter(|(_, words)| !is_named(&changelog, words));
+        let is_unsaid = |(_, words): &&Line| !is_named(&changelog, words);
+        let unsaid = changes.iter().filter(is_unsaid);
         let unsaid: Vec<_> = unsaid.map(|(line, _)| line.as_str()).collect();
         if options.has("save") && !listed.is_empty() && !unsaid.is_empty() {
             let unsaid = unsaid.join("\n");
@@ -64,20 +63,14 @@ fn texts() -> Result<Vec<(String, String)>, String> {
     let mut published = published()?;
     published.retain(|package| {
         let targets = package["targets"].as_array().into_iter().flatten();
-        let kinds = targets
-            .flat_map(|target| target["kind"].as_array())
-            .flatten();
+        let kinds = targets.flat_map(|t| t["kind"].as_array()).flatten();
         let has = |wanted: &str| kinds.clone().any(|kind| kind == wanted);
         has("lib") && !has("bin")
     });
-    let names: Vec<_> = published
-        .iter()
-        .filter_map(|p| p["name"].as_str())
-        .collect();
-    let packages: String = names
-        .iter()
-        .map(|name| format!(" --package {name}"))
-        .collect();
+    let names = published.iter().filter_map(|p| p["name"].as_str());
+    let names: Vec<_> = names.collect();
+    let packages = names.iter().map(|name| format!(" --package {name}"));
+    let packages: String = packages.collect();
     let args = format!("doc --quiet --no-deps --lib --all-features{packages}");
     // The JSON of rustdoc is not stable: its version is that of the pinned toolchain.
     let mut cargo = matrix::cargo(&args, "-Zunstable-options --output-format json");

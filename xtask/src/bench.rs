@@ -102,25 +102,14 @@ fn verdicts_of(program: &mut Command) -> Result<(Result<(), String>, String), St
     Ok((ended, fs::read_to_string(&path).map_err(failed)?))
 }
 
-/// The step `guard` of `ci`: fails if an operation needs more than 5 % more instructions than in
-/// the repository's baseline.
+/// A step of `ci`: counts the verdicts of a program that counts instructions, and records none.
 ///
 /// # Errors
-/// When the guard does not build, or cannot count.
-pub(crate) fn guard_step(_: &Options) -> Result<Tally, String> {
-    step("guard", guard)
-}
-
-/// The step `cost` of `ci`: fails if the code for reports needs too many instructions.
-///
-/// # Errors
-/// As for [`guard_step`].
-pub(crate) fn cost_step(_: &Options) -> Result<Tally, String> {
-    step("cost", cost)
-}
-
-/// Counts the verdicts of a program that counts instructions, without recording them.
-fn step(name: &str, program: fn() -> Result<Command, String>) -> Result<Tally, String> {
+/// When the program does not build, or cannot count.
+pub(crate) fn step(
+    name: &str,
+    program: fn() -> Result<Command, String>,
+) -> Result<Tally, String> {
     if !command::exists("valgrind") {
         return Ok(outcomes::skip_check(name, "no valgrind on this machine"));
     }
@@ -131,11 +120,9 @@ fn step(name: &str, program: fn() -> Result<Command, String>) -> Result<Tally, S
 /// Returns the verdicts as a tally. If the program failed without a failed verdict, that is an
 /// error.
 fn tally(name: &str, ended: Result<(), String>, lines: &str) -> Result<Tally, String> {
-    let count = |verdict| {
-        let of = lines
-            .lines()
-            .filter(|line| line.split('\t').nth(3) == Some(verdict));
-        of.count()
+    let count = |verdict: &str| {
+        let has = |line: &&str| line.split('\t').nth(3) == Some(verdict);
+        lines.lines().filter(has).count()
     };
     let tally = Tally {
         passed: count("KEPT"),
@@ -148,12 +135,20 @@ fn tally(name: &str, ended: Result<(), String>, lines: &str) -> Result<Tally, St
     }
 }
 
-fn guard() -> Result<Command, String> {
+/// Builds the guard, which fails if an operation needs more than 5 % more instructions than in the
+/// repository's baseline.
+///
+/// # Errors
+/// When it does not build.
+pub(crate) fn guard() -> Result<Command, String> {
     build_guard(false)
 }
 
 /// Builds the guard twice, so that it compares itself with the build without code for reports.
-fn cost() -> Result<Command, String> {
+///
+/// # Errors
+/// When it does not build.
+pub(crate) fn cost() -> Result<Command, String> {
     let mut compare = guard()?;
     compare
         .arg("--against")

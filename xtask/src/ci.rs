@@ -7,11 +7,13 @@
 use std::process::Command;
 use std::time::Instant;
 
+use crate::model::Engine;
 use crate::options::Options;
+use crate::sanitize::Sanitizer;
 use crate::tally::{Tally, seconds};
 use crate::{
     api, bench, command, examples, matrix, model, outcomes, packages, prebuild,
-    processor, programs, promises, repo, sanitize, stress, suite, targets, tidy,
+    processor, programs, promises, repo, stress, suite, targets, tidy,
 };
 
 /// A step: its name, its function, and the flag that it gets.
@@ -22,7 +24,7 @@ type Step = (
 );
 
 const STEPS: &[Step] = &[
-    ("fmt", |_| cargo("fmt --all --check"), ""),
+    ("fmt", fmt, ""),
     (
         "clippy",
         |_| cargo("clippy --quiet --workspace --all-targets -- -Dwarnings"),
@@ -37,15 +39,15 @@ const STEPS: &[Step] = &[
     ("programs", programs::programs, ""),
     ("rustdoc", rustdoc, ""),
     ("examples", examples::examples, ""),
-    ("model", model::loom, "quick"),
+    ("model", |options| Engine::Loom.run(options), "quick"),
     ("spin", model::spin, ""),
-    ("shuttle", model::shuttle, "quick"),
+    ("shuttle", |options| Engine::Shuttle.run(options), "quick"),
     ("mutants", model::mutants, ""),
     ("bench", bench::tests, "quick"),
-    ("asan", sanitize::asan, "quick"),
-    ("tsan", sanitize::tsan, "quick"),
-    ("guard", bench::guard_step, ""),
-    ("cost", bench::cost_step, ""),
+    ("asan", |options| Sanitizer::Address.run(options), "quick"),
+    ("tsan", |options| Sanitizer::Thread.run(options), "quick"),
+    ("guard", |_| bench::step("guard", bench::guard), ""),
+    ("cost", |_| bench::step("cost", bench::cost), ""),
     ("targets", targets::targets, ""),
     ("matrix", matrix::matrix, ""),
     ("api", api::api, ""),
@@ -114,11 +116,15 @@ pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
     Ok(total)
 }
 
-/// Runs a step; returns its line in the summary, which it prints.
+/// Runs a step, which fails if it neither ran nor skipped a test; returns its line in the summary,
+/// which it prints.
 fn perform((name, step, flag): &Step) -> (Tally, String) {
     println!("== {name}");
     let (begun, before) = (Instant::now(), processor::of_children());
-    let ended = step(&Options::flag(flag));
+    let ended = step(&Options::flag(flag)).and_then(|tally| match tally.skipped {
+        0 => tally.nonzero(name),
+        _ => Ok(tally),
+    });
     let (took, worked) = (seconds(begun.elapsed()), processor::since(before));
     let (tally, said) = match ended {
         Ok(tally) => (tally, String::new()),
@@ -131,6 +137,18 @@ fn perform((name, step, flag): &Step) -> (Tally, String) {
 
 fn cargo(args: &str) -> Result<Tally, String> {
     command::run(&mut command::cargo(args)).map(|()| Tally::check(true))
+}
+
+/// The workspaces beside that of the root.
+const OTHERS: &str = "bench fuzz programs programs/async programs/hooks";
+
+/// Checks the format of all workspaces.
+fn fmt(_: &Options) -> Result<Tally, String> {
+    let mut tally = cargo("fmt --all --check")?;
+    for home in OTHERS.split(' ') {
+        tally += cargo(&format!("fmt --check --manifest-path {home}/Cargo.toml"))?;
+    }
+    Ok(tally)
 }
 
 fn rustdoc(_: &Options) -> Result<Tally, String> {
@@ -173,5 +191,25 @@ mod tests {
         for name in named {
             assert!(STEPS.iter().any(|(step, ..)| *step == name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_step_without_tests_fails() {
+        let failed = |step: Step| perform(&step).0.failed;
+        assert_eq!(failed(("none", |_| Ok(Tally::default()), "")), 1);
+        assert_eq!(failed(("skipped", |_| Ok(Tally::skip()), "")), 0);
+        assert_eq!(failed(("one", |_| Ok(Tally::check(true)), "")), 0);
+    }
+
+    #[test]
+    fn every_other_workspace_is_listed() {
+        let files = repo::files().unwrap().into_iter();
+        let owns = |text: &str| text.lines().any(|line| line == "[workspace]");
+        let manifests = files.filter(|file| owns(&file.text)).map(|file| file.path);
+        let homes = manifests.filter_map(|path| {
+            let home = path.strip_suffix("/Cargo.toml")?;
+            Some(home.to_owned())
+        });
+        assert_eq!(homes.collect::<Vec<_>>().join(" "), OTHERS);
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{processor, repo};
+use crate::{family, processor, repo};
 
 /// Returns the command of a program, in the repository's root.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
@@ -94,8 +94,8 @@ pub(crate) enum Streams {
     Both,
 }
 
-/// Runs to the end or, if it takes longer than `limit`, kills it. Before that, `describe` gets its
-/// process ID; the output ends with the result.
+/// Runs to the end or, if it takes longer than `limit`, kills it and its descendants. Before that,
+/// `describe` gets its process ID; the output ends with the result.
 ///
 /// # Errors
 /// When it cannot start or cannot be watched.
@@ -125,6 +125,7 @@ pub(crate) fn watch(
         }
         if start.elapsed() > limit {
             description = describe(child.id());
+            family::kill(child.id());
             child.kill().map_err(io)?;
             child.wait().map_err(io)?;
             break None;
@@ -171,4 +172,23 @@ fn show(command: &Command) -> String {
     let args = command.get_args().map(OsStr::to_string_lossy);
     let words: Vec<_> = std::iter::once(name.into()).chain(args).collect();
     words.join(" ")
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_killed_program_leaves_nothing_behind() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let mut sh = program("sh");
+        sh.args(["-c", "sleep 250 & sleep 250"]).stderr(writer);
+        let (limit, start) = (Duration::from_secs(1), Instant::now());
+        let watched = watch(&mut sh, limit, Streams::Standard, |_| String::new());
+        assert!(watched.unwrap().status.is_none());
+        // The last writers are its children.
+        drop(sh);
+        assert_eq!(reader.read(&mut [0]).unwrap(), 0);
+        assert!(start.elapsed() < Duration::from_secs(200));
+    }
 }

@@ -6,6 +6,7 @@ use std::fs;
 use std::time::Duration;
 
 use crate::command::{self, Streams};
+use crate::family;
 
 /// Limit on the time that gdb has for one process.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -14,16 +15,8 @@ const PROCESSES: usize = 6;
 
 /// Returns the stacks of all threads of the process and of its descendants.
 pub(crate) fn stacks(process: u32) -> String {
-    let mut family = vec![process];
-    let parents = parents();
-    let mut next = 0;
-    while let Some(&parent) = family.get(next) {
-        let children = parents.iter().filter(|(_, of)| *of == parent);
-        family.extend(children.map(|(child, _)| *child));
-        next += 1;
-    }
-    family.truncate(PROCESSES);
-    family.into_iter().map(of_one).collect()
+    let family = family::of(process).into_iter();
+    family.take(PROCESSES).map(of_one).collect()
 }
 
 /// Returns nothing: for a program with hangs that need no explanation.
@@ -42,39 +35,6 @@ fn of_one(process: u32) -> String {
     };
     let of_stacks = |line: &&str| line.starts_with(['#', 'T']) || line.contains("gdb");
     let lines: Vec<_> = said.lines().filter(of_stacks).collect();
-    format!(
-        "\n-- process {process}, {}\n{}\n",
-        name.trim(),
-        lines.join("\n")
-    )
-}
-
-/// Returns the processes of this machine, each with its parent.
-fn parents() -> Vec<(u32, u32)> {
-    let listed = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = listed.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let with_parent = |process: u32| {
-        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        Some((process, parent_in(&stat)?))
-    };
-    numbers.filter_map(with_parent).collect()
-}
-
-/// Returns the second word after the name.
-fn parent_in(stat: &str) -> Option<u32> {
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(1)?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_the_parent() {
-        assert_eq!(parent_in("7 (a) b) S 12 7 7 0 -1"), Some(12));
-        assert_eq!(parent_in("7 (a"), None);
-        let own = std::process::id();
-        assert!(parents().iter().any(|(process, _)| *process == own));
-    }
+    let (name, lines) = (name.trim(), lines.join("\n"));
+    format!("\n-- process {process}, {name}\n{lines}\n")
 }

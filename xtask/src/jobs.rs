@@ -34,11 +34,9 @@ pub(crate) fn build(step: &str) -> Result<Build, String> {
             Build::new("--package pirn --features diagnostics,tracing --test machine")
                 .debug("full")
         }
-        "bench" | "rows" => Build::new("--manifest-path bench/Cargo.toml")
-            .flags("bench", "")
-            .debug("none"),
+        "bench" | "rows" => programs::build("bench"),
         "stress" => Build::new("--package pirn --release --test stress"),
-        "programs" => programs::build(),
+        "programs" => programs::build("programs"),
         "model" => model::Engine::Loom.models_build(true),
         "shuttle" => model::Engine::Shuttle.models_build(true),
         "mutants" => model::Engine::Plain.models_build(true),

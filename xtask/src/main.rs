@@ -15,6 +15,7 @@ mod command;
 mod compiler;
 mod disturbance;
 mod examples;
+mod family;
 mod features;
 mod harness;
 mod hung;
@@ -45,6 +46,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use options::Options;
+use sanitize::Sanitizer;
 use tally::{Tally, seconds};
 
 /// The commands, their options and what they do.
@@ -62,8 +64,8 @@ const COMMANDS: &[(&str, Run)] = &[
     ("rows", promises::rows),
     ("model", model::model),
     ("stress", stress::stress),
-    ("asan", sanitize::asan),
-    ("tsan", sanitize::tsan),
+    ("asan", |options| Sanitizer::Address.run(options)),
+    ("tsan", |options| Sanitizer::Thread.run(options)),
     ("programs", programs::programs),
     ("crates", programs::crates),
     ("targets", targets::targets),

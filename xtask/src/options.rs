@@ -1,7 +1,7 @@
 //! The command line: words and `--options`.
 //!
 //! A usage text decides which options a command has: `[--flag]`, or `[--name VALUE]` for one with a
-//! value. With `[ARG…]` the command passes all arguments on.
+//! value; and whether it has words: `[name…]`. With `[ARG…]` it passes all arguments on.
 
 use std::str::FromStr;
 
@@ -26,13 +26,16 @@ impl Options {
     /// Reads `args` by the usage of their command.
     ///
     /// # Errors
-    /// When a value is missing, or the usage lacks an option.
+    /// When a value is missing, or the usage lacks an option, or words.
     pub(crate) fn parse(args: &[String], usage: &str) -> Result<Options, String> {
         let mut read = Options::default();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let Some(name) = arg.strip_prefix("--").filter(|_| !usage.contains("[ARG…]"))
             else {
+                if !usage.contains('…') {
+                    return Err(format!("no word `{arg}` here"));
+                }
                 read.words.push(arg.clone());
                 continue;
             };
@@ -101,5 +104,7 @@ mod tests {
         assert!(parse("--repeat").is_err());
         assert!(parse("--none").is_err() && parse("--rep").is_err());
         assert!(parse("--repeat x").unwrap().value::<u32>("repeat").is_err());
+        let word = Options::parse(&["x".to_owned()], "tidy [--save] [--report]");
+        assert_eq!(word.unwrap_err(), "no word `x` here");
     }
 }

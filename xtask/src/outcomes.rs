@@ -4,11 +4,12 @@
 //! There are two kinds. A test is *skipped* if this machine lacks a tool for its measurement: it
 //! reports that itself (`crates/pirn/src/base/tests/unmeasured.rs`), and its promise is open. Where
 //! `PIRN_TOOLS` is `required`, as in `.ci/run`, such a test fails. A bound on time that only a
-//! disturbed machine has missed is skipped too, everywhere. A test is *left out* if another step
-//! runs it, or it is a part of another test.
+//! disturbed machine has missed is skipped too; where `PIRN_TOOLS` is `required`, only a few in a
+//! run (`on_time`). A test is *left out* if another step runs it, or it is a part of another test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
+use std::ffi::OsStr;
 use std::sync::{Mutex, PoisonError};
 
 use crate::tally::Tally;
@@ -46,11 +47,25 @@ pub(crate) fn skip(id: &str, missing: &str) -> Tally {
 
 /// Counts a check that cannot run here: as skipped, or as failed where `PIRN_TOOLS` is `required`.
 pub(crate) fn skip_check(id: &str, missing: &str) -> Tally {
-    if env::var_os("PIRN_TOOLS").is_some_and(|value| value == "required") {
-        println!("    FAILED  {id}: {missing}");
+    skip_beside(0, id, missing)
+}
+
+/// Counts a test without a measurement as skipped. Where `PIRN_TOOLS` is `required`, no more than
+/// `most` are skipped in a run: others have failed.
+pub(crate) fn skip_beside(most: usize, id: &str, missing: &str) -> Tally {
+    let tools = env::var_os("PIRN_TOOLS");
+    let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).len();
+    if !may_skip(tools.as_deref(), skipped, most) {
+        println!(
+            "    FAILED  {id}: not measured: {missing} (at most {most} are skipped)"
+        );
         return Tally::check(false);
     }
     skip(id, missing)
+}
+
+fn may_skip(tools: Option<&OsStr>, skipped: usize, most: usize) -> bool {
+    skipped < most || tools.is_none_or(|value| value != "required")
 }
 
 /// Returns the missing requirement of the test of that name, if a step of this run has skipped it.
@@ -97,34 +112,30 @@ fn panics_in(output: &str) -> String {
 /// Prints all records.
 pub(crate) fn print() {
     let failed = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !failed.is_empty() {
-        println!(
-            "== failed, some perhaps at one try only: {} tests",
-            failed.len()
-        );
+    heading("failed, some perhaps at one try only", failed.len());
+    for (id, why) in failed.iter() {
+        println!("    {id}: {why}");
     }
-    failed
-        .iter()
-        .for_each(|(id, why)| println!("    {id}: {why}"));
     let stalled = STALLED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !stalled.is_empty() {
-        println!("== reported stalls: {} tests", stalled.len());
-    }
+    heading("reported stalls", stalled.len());
     stalled.iter().for_each(|id| println!("    {id}"));
     let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !skipped.is_empty() {
-        println!("== skipped: they measured nothing, for want of");
-    }
+    heading("skipped, with what each lacks", skipped.len());
     for (id, missing) in skipped.iter() {
         println!("    {id}: {missing}");
     }
     let left_out = LEFT_OUT.lock().unwrap_or_else(PoisonError::into_inner);
-    if !left_out.is_empty() {
-        println!("== left out");
-    }
+    heading("left out", left_out.values().map(BTreeSet::len).sum());
     for (reason, ids) in left_out.iter() {
         println!("    {reason}:");
         ids.iter().for_each(|id| println!("        {id}"));
+    }
+}
+
+/// Prints the heading of a list of tests that is not empty.
+fn heading(what: &str, tests: usize) {
+    if tests > 0 {
+        println!("== {what}: {tests} tests");
     }
 }
 
@@ -152,5 +163,13 @@ mod tests {
         skip("a b", "no strace");
         assert_eq!(missing_for("a b").as_deref(), Some("no strace"));
         assert_eq!(missing_for("a c"), None);
+    }
+
+    #[test]
+    fn few_tests_are_skipped_where_tools_are_required() {
+        let required = Some(OsStr::new("required"));
+        assert!(may_skip(None, 10, 10) && may_skip(Some(OsStr::new("")), 10, 0));
+        assert!(may_skip(required, 9, 10));
+        assert!(!may_skip(required, 10, 10) && !may_skip(required, 0, 0));
     }
 }

@@ -176,9 +176,7 @@ fn findings(package: &Value, home: &Path) -> Result<Vec<String>, String> {
     }
     let readme = fs::read_to_string(folder.join("README.md")).unwrap_or_default();
     for link in links(&readme).filter(|link| !folder.join(link).exists()) {
-        found.push(format!(
-            "{name}: README.md leads to {link}, which it has not"
-        ));
+        found.push(format!("{name}: README.md links to the missing {link}"));
     }
     Ok(found)
 }

@@ -9,20 +9,18 @@ use crate::harness::{Build, Run, cases};
 use crate::options::Options;
 use crate::parallel::processors;
 use crate::tally::Tally;
-use crate::{command, rust_src, suite};
+use crate::{rust_src, suite};
 
 /// The beginning of the names of its tests.
 pub(crate) const NAMES: &str = "programs::";
 
-/// Checks formatting and lints of the programs and runs their tests, or those tests with one of the
-/// words in their names.
+/// Checks the lints of the programs and runs their tests, or those with one of the words in their
+/// names.
 ///
 /// # Errors
-/// When it is not formatted, clippy finds something, it does not build, or nothing ran.
+/// When clippy finds something, it does not build, or nothing ran.
 pub(crate) fn programs(options: &Options) -> Result<Tally, String> {
-    let format = "fmt --check --manifest-path programs/Cargo.toml";
-    command::run(&mut command::cargo(format))?;
-    let mut chosen = cases(&build())?;
+    let mut chosen = cases(&build("programs"))?;
     chosen.retain(|case| case.ignored.is_none() && options.picks(&case.id()));
     // They spend most of their time asleep.
     let how = Run::default().with(options)?.at_once(2 * processors() + 1);
@@ -31,10 +29,10 @@ pub(crate) fn programs(options: &Options) -> Result<Tally, String> {
     tally.nonzero("tests of the programs")
 }
 
-/// Returns the build of the tests, which fails if clippy finds something.
-pub(crate) fn build() -> Build {
-    Build::new("--manifest-path programs/Cargo.toml")
-        .folder("programs")
+/// Returns the build of the tests of another workspace, which fails if clippy finds something.
+pub(crate) fn build(workspace: &str) -> Build {
+    Build::new(&format!("--manifest-path {workspace}/Cargo.toml"))
+        .folder(workspace)
         .debug("none")
         .env("RUSTC_WORKSPACE_WRAPPER", clippy())
         .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")
@@ -44,12 +42,11 @@ pub(crate) fn build() -> Build {
 /// programs with large async crates, one at a time: they are about time.
 ///
 /// # Errors
-/// When it is not formatted, it does not build, or nothing ran.
+/// When it does not build, or nothing ran.
 pub(crate) fn crates(options: &Options) -> Result<Tally, String> {
     let mut chosen = Vec::new();
     for workspace in ["hooks", "async"] {
         let manifest = format!("--manifest-path programs/{workspace}/Cargo.toml");
-        command::run(&mut command::cargo(&format!("fmt --check {manifest}")))?;
         let build = Build::new(&format!("--release {manifest}"))
             .folder("crates")
             // std's tests use what is not stable.

@@ -6,7 +6,8 @@
 //!
 //! The verdicts on cases of the benches are in bench/BOUNDS.md. A row with a missed bound, or
 //! without a recent verdict, is open: the last lines name it, and so do README.md and
-//! docs/features.md, which `--write` updates.
+//! docs/features.md, which `--write` updates. The last line names cases with verdicts of trees that
+//! were not committed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,19 +69,17 @@ pub(crate) fn rows(options: &Options) -> Result<Tally, String> {
         // Mostly storms.
         let aside = |row: &&Row| row.proofs.iter().any(|proof| tests.is_aside(proof));
         let ids: Vec<_> = rows.iter().filter(aside).map(|row| &*row.id).collect();
-        println!(
-            "    proofs that only `cargo xtask stress` or a name runs: {}",
-            ids.join(", ")
-        );
+        let ids = ids.join(", ");
+        println!("    proofs that only `cargo xtask stress` or a name runs: {ids}");
     }
-    println!(
-        "    {} rows; open by their bounds: {}",
-        rows.len(),
-        open.len()
-    );
+    let (all, few) = (rows.len(), open.len());
+    println!("    {all} rows; open by their bounds: {few}");
     for (row, why) in open {
         println!("    open    {row}: {}", why.join("; "));
     }
+    let uncommitted = bounds.iter().filter(|bound| bound.commit.ends_with('+'));
+    let unsure: BTreeSet<_> = uncommitted.map(|bound| &bound.case).collect();
+    println!("    verdicts of uncommitted trees: {unsure:?}");
     tally.nonzero("rows")
 }
 
@@ -90,10 +89,8 @@ fn orphans(rows: &[Row], bounds: &[Bound]) -> Vec<String> {
     let unknown = bounds.iter().filter(|bound| !is_known(bound));
     let said = |bound: &Bound| {
         let (path, line, row) = (bounds::PATH, bound.line, &bound.row);
-        format!(
-            "{path}:{line}: no row {row}: name one of {}",
-            features::PROMISES
-        )
+        let promises = features::PROMISES;
+        format!("{path}:{line}: no row {row}: name one of {promises}")
     };
     unknown.map(said).collect()
 }

@@ -38,7 +38,7 @@ pub(crate) struct File {
 /// When git fails, or a file cannot be read.
 pub(crate) fn files() -> Result<Vec<File>, String> {
     let mut git = command::program("git");
-    git.args(["ls-files", "--cached", "--others", "--exclude-standard"]);
+    git.args(["ls-files", "-zco", "--exclude-standard"]);
     let paths = command::output(&mut git)?;
     let is_here = |path: &&str| is_text(path) && root().join(path).exists();
     let file = |path: &str| {
@@ -46,7 +46,8 @@ pub(crate) fn files() -> Result<Vec<File>, String> {
         let path = path.to_owned();
         Ok(File { path, text })
     };
-    let files = paths.lines().filter(is_here).map(file);
+    // Without `-z` git quotes names with other letters than those of ASCII.
+    let files = paths.split('\0').filter(is_here).map(file);
     let mut found = files.collect::<Result<Vec<_>, String>>()?;
     found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
@@ -90,8 +91,22 @@ pub(crate) fn module(path: &str) -> Option<(String, Vec<&str>)> {
 fn is_text(path: &str) -> bool {
     const KINDS: &[&str] = &[
         "rs", "md", "toml", "stderr", "pml", "json", "py", "yml", "c", "go", "h", "txt",
+        "sh", "cpp", "hpp",
     ];
     let name = path.rsplit('/').next().unwrap_or(path);
     let kind = name.rsplit_once('.').map_or("", |(_, kind)| kind);
     KINDS.contains(&kind) || matches!(name, "run" | ".gitignore" | "LICENSE-MIT")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_and_headers_are_read() {
+        let files = files().unwrap();
+        let is_read = |path: &str| files.iter().any(|file| file.path == path);
+        assert!(is_read("xtask/rust-src.sh") && is_read("bench/boost/main.cpp"));
+        assert!(is_read("bench/boost/talk.hpp"));
+    }
 }

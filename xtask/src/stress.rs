@@ -18,8 +18,9 @@ use crate::tally::{Tally, seconds};
 /// Runs all storms, or those with one of the words in their names.
 ///
 /// # Errors
-/// When they do not build, or nothing ran.
+/// When an option cannot be used, they do not build, or nothing ran.
 pub(crate) fn stress(options: &Options) -> Result<Tally, String> {
+    let budget = budget(options)?;
     let mut storms = cases(&jobs::build("stress")?)?;
     let mut first = cases(&Build::new("--package pgz --release --test it"))?;
     first.retain(|case| case.ignored.is_some());
@@ -27,7 +28,6 @@ pub(crate) fn stress(options: &Options) -> Result<Tally, String> {
         cases.retain(|case| options.picks(&case.name));
     }
     let repeat: Option<usize> = options.value("repeat")?;
-    let budget = Duration::from_secs_f64(60.0 * options.value("minutes")?.unwrap_or(1.0));
     let one_at_a_time = Run {
         jobs: 1,
         ..Run::default()
@@ -65,4 +65,27 @@ pub(crate) fn stress(options: &Options) -> Result<Tally, String> {
         println!("    {passed}/{} {storm}, {longest} at most", endings.len());
     }
     tally.nonzero("stress")
+}
+
+/// Returns the time for rounds after the first one.
+fn budget(options: &Options) -> Result<Duration, String> {
+    let minutes: f64 = options.value("minutes")?.unwrap_or(1.0);
+    Duration::try_from_secs_f64(60.0 * minutes).map_err(|e| format!("--minutes: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_is_none_is_an_error() {
+        let budget = |minutes: &str| {
+            let args = ["--minutes", minutes].map(str::to_owned);
+            budget(&Options::parse(&args, "stress [--minutes N]").unwrap())
+        };
+        assert_eq!(budget("0.5"), Ok(Duration::from_secs(30)));
+        for minutes in ["-1", "inf", "nan", "x"] {
+            assert!(budget(minutes).is_err(), "{minutes}");
+        }
+    }
 }

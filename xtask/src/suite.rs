@@ -11,14 +11,15 @@
 //! (`on_time`), and the summary counts it.
 
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use crate::command::{self, Streams};
 use crate::harness::{Build, Case, Run, cases, run};
 use crate::on_time::in_time;
 use crate::options::Options;
 use crate::parallel::processors;
 use crate::tally::{Tally, seconds};
-use crate::{command, jobs, outcomes, processor};
+use crate::{hung, jobs, outcomes, processor};
 
 /// Runs all tests, or those with one of the words in their names.
 ///
@@ -192,15 +193,19 @@ fn why_left_out(case: &Case, build: &Build, is_named: bool) -> Option<String> {
     }
 }
 
+/// Timeout of all doc tests and their build.
+const DOCS: Duration = Duration::from_secs(3600);
+
 /// Runs the doc tests through cargo: rustdoc builds and runs them, with the libraries of `build`.
 fn doc_tests(build: &Build) -> Result<Tally, String> {
     // The crossbeam suite's macros have the documentation of another crate, and its `doctest =
     // false` applies only without `--doc`.
     let args = "test --doc --workspace --exclude pirn-crossbeam-suite";
-    let (ok, text) = command::outcome(&mut build.cargo(args)?)?;
-    let mut tally = summed(&text);
-    if !ok {
-        print!("{text}");
+    let mut cargo = build.cargo(args)?;
+    let watched = command::watch(&mut cargo, DOCS, Streams::Both, hung::stacks)?;
+    let mut tally = summed(&watched.output);
+    if !watched.succeeded() {
+        print!("{}", watched.output);
         tally.failed = tally.failed.max(1);
     }
     println!("    doc tests: {tally}");

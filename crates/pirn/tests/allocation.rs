@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use pirn::dispatcher::Dispatcher;
 use pirn::net::UnixStream;
 use pirn::par::graph::{Access, Graph};
 use pirn::runtime::Scheduler;
@@ -332,6 +333,38 @@ fn a_scope_keeps_nothing_of_joined_panics() {
     });
 }
 
+/// Dispatchers that have ended leave no memory behind.
+// Proves: L3.
+#[test]
+fn alone_ended_dispatchers_keep_no_memory() {
+    apart(
+        "alone_ended_dispatchers_keep_no_memory",
+        ended_dispatchers_keep_no_memory,
+    );
+}
+
+fn ended_dispatchers_keep_no_memory() {
+    const DISPATCHERS: u64 = 2_000;
+    let create = |n: u64| {
+        let own = match n % 4 {
+            0 => Dispatcher::new(2),
+            _ => Dispatcher::single(),
+        };
+        let own = own.expect("it starts");
+        own.spawn(pirn::yield_now).detach();
+        assert_eq!(own.run(|| n), n);
+    };
+    (0..200).for_each(create);
+    let before = IN_USE.load(Ordering::SeqCst);
+    (0..DISPATCHERS).for_each(create);
+    let grown = IN_USE.load(Ordering::SeqCst).saturating_sub(before);
+    // The detector of deadlocks may look at one of them just now.
+    assert!(
+        grown < 100 * DISPATCHERS,
+        "{grown} bytes for {DISPATCHERS} dispatchers"
+    );
+}
+
 /// Marks a moment in the log of system calls.
 fn mark(name: &str) {
     let _ = fs::metadata(format!("/pirn-mark-{name}"));
@@ -460,7 +493,7 @@ fn runs_of_a_graph_allocate_nothing() {
             }
         }
         let mut runs = || {
-            runtime.run(|| (0..RUNS).for_each(|_| graph.run().expect("no circle")));
+            runtime.run(|| (0..RUNS).for_each(|_| graph.run().expect("no cycle")));
         };
         (0..3).for_each(|_| runs());
         let blocks = blocks_of(&mut runs);

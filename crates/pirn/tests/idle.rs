@@ -161,6 +161,9 @@ fn apart(name: &str, part: impl FnOnce()) {
         "{}",
         String::from_utf8_lossy(&ended.stderr)
     );
+    // It exits before it could say that the test has passed.
+    let stdout = String::from_utf8_lossy(&ended.stdout);
+    assert!(stdout.contains("running 1 test"), "{stdout}");
 }
 
 /// R7. With all workers started, a million fibers run and a thousand parked, no thread

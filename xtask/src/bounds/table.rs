@@ -28,7 +28,8 @@ pub(crate) struct Bound {
     pub(super) verdict: String,
     /// The figure as a multiple of the bound.
     pub(super) ratio: String,
-    pub(super) commit: String,
+    /// Ends with `+` if the tree had changes.
+    pub(crate) commit: String,
     pub(super) date: String,
     /// The commit of the last verdict that was `KEPT`.
     pub(super) last_kept: String,

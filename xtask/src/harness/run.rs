@@ -142,7 +142,7 @@ fn one(case: &Case, how: Run) -> Result<Ending, String> {
         },
     );
     let watched = watched.map_err(|e| format!("{id}: {e}"))?;
-    let took = seconds(watched.took);
+    let (took, worked) = (seconds(watched.took), seconds(watched.worked));
     let ended_well =
         watched.succeeded() && watched.output.contains("test result: ok. 1 passed");
     let missing = outcomes::missing_in(&watched.output).filter(|_| ended_well);
@@ -155,10 +155,7 @@ fn one(case: &Case, how: Run) -> Result<Ending, String> {
     };
     let is_slow = watched.took > Duration::from_secs(20);
     if !how.quiet && how.verbose {
-        println!(
-            "    {took:<7} {:>7} {id} {verdict}",
-            seconds(watched.worked)
-        );
+        println!("    {took:<7} {worked:>7} {id} {verdict}");
     } else if !how.quiet && (is_slow || !passed) {
         println!("    {took:<7} {id} {verdict}");
     }

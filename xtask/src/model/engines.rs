@@ -95,9 +95,13 @@ impl Engine {
         Ok(models)
     }
 
-    /// Runs this engine's models, or those with one of the words in their names. A model may take
-    /// ten minutes in a quick run, an hour otherwise.
-    fn run(self, options: &Options) -> Result<Tally, String> {
+    /// Runs this engine's models, or those with one of the words in their names: loom is exhaustive
+    /// within bounds, shuttle tries schedules from fixed seeds. A model may take ten minutes in a
+    /// quick run, an hour otherwise.
+    ///
+    /// # Errors
+    /// When they do not build.
+    pub(crate) fn run(self, options: &Options) -> Result<Tally, String> {
         let quick = options.has("quick");
         let mut models = self.models(quick)?;
         models.retain(|case| options.picks(&case.name));
@@ -149,20 +153,4 @@ pub(crate) fn models() -> Result<Vec<Case>, String> {
     let mut models = Engine::Loom.models(true)?;
     models.extend(Engine::Shuttle.models(true)?);
     Ok(models)
-}
-
-/// Runs loom: exhaustive within bounds.
-///
-/// # Errors
-/// When something does not build, or nothing ran.
-pub(crate) fn loom(options: &Options) -> Result<Tally, String> {
-    Engine::Loom.run(options)?.nonzero("loom")
-}
-
-/// Runs shuttle: schedules from fixed seeds.
-///
-/// # Errors
-/// When something does not build, or nothing ran.
-pub(crate) fn shuttle(options: &Options) -> Result<Tally, String> {
-    Engine::Shuttle.run(options)?.nonzero("shuttle")
 }

@@ -9,7 +9,7 @@ mod engines;
 mod mutants;
 mod spin;
 
-pub(crate) use engines::{Engine, loom, model, models, shuttle};
+pub(crate) use engines::{Engine, model, models};
 pub(crate) use mutants::{
     PATH as MUTANTS, check as check_mutants, is_caught, mutant_names, mutants,
 };

@@ -39,11 +39,8 @@ pub(crate) fn tidy(options: &Options) -> Result<Tally, String> {
         features::save(&tree.files)?;
         tree.files = repo::files()?;
     }
-    println!(
-        "    {} files, {} of them Rust",
-        tree.files.len(),
-        tree.sources.len()
-    );
+    let (all, rust) = (tree.files.len(), tree.sources.len());
+    println!("    {all} files, {rust} of them Rust");
     let mut tally = Tally::default();
     for (name, rule) in RULES {
         let findings = rule(&tree);

@@ -3,10 +3,11 @@
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pirn_hooks::{within, without};
+use pirn_hooks::{stats, within, without};
 
 use crate::fixture::{on_one_worker, one_worker};
 
@@ -65,12 +66,30 @@ fn a_fiber_begins_outside() {
     });
 }
 
+/// In a process of its own: no other test changes its counters.
 // Proves: T8.
 #[test]
 fn a_plain_thread_is_not_affected() {
+    const NAME: &str = "regions::a_plain_thread_is_not_affected";
+    const PART: &str = "PIRN_TEST_PART";
+    if std::env::var_os(PART).is_none() {
+        let own = std::env::current_exe().unwrap();
+        let ended = Command::new(own)
+            .args(["--exact", NAME, "--test-threads=1"])
+            .env(PART, NAME)
+            .output()
+            .unwrap();
+        let stdout = String::from_utf8_lossy(&ended.stdout);
+        assert!(stdout.contains("1 passed"), "{ended:?}");
+        return;
+    }
     let start = Instant::now();
     within(|| thread::sleep(Duration::from_millis(1)));
     assert!(start.elapsed() >= Duration::from_millis(1));
+    for function in stats().functions {
+        let counted = (function.calls, function.parked, function.blocked);
+        assert_eq!(counted, (0, 0, 0), "{}", function.name);
+    }
 }
 
 // Proves: T8.

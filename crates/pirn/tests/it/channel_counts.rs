@@ -295,9 +295,9 @@ fn batches_arrive_exactly_once() {
 }
 
 /// Of four concurrent receivers, each gets at least a tenth of the values. With one worker
-/// that holds for every forty thousand values; with more the system decides which of them run, and
-/// it holds in the long run. (Where the fibers are on several workers, those beside a sender get
-/// more values.)
+/// that holds for every forty thousand values. With more the system decides which of them run, and
+/// it holds in the long run: for all values of the first rounds, as many as it takes, a hundred at
+/// most. (Where the fibers are on several workers, those beside a sender get more values.)
 // Proves: D-4.
 #[test]
 fn four_receivers_get_a_tenth_each_at_least() {

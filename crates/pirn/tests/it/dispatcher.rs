@@ -234,7 +234,7 @@ fn a_single_dispatcher_has_one_thread() {
 }
 
 /// A fiber that uses a channel between two dispatchers stays on its own dispatcher.
-// Proves: L6.
+// Proves: L6, L7.
 #[test]
 fn a_channel_between_dispatchers_moves_no_fiber() {
     let (here, there) = (Dispatcher::new(2).unwrap(), Dispatcher::new(2).unwrap());

@@ -30,6 +30,14 @@ pub(crate) fn percentile(all: &mut [Duration], percent: usize) -> Duration {
     all[(all.len() - 1) * percent / 100]
 }
 
+/// At most `limit` for half of them, and at most ten times as long for 99 of 100; if they are a
+/// hundred or fewer, for all but one.
+#[track_caller]
+pub(crate) fn mostly_within(what: &str, all: &mut [Duration], limit: Duration) {
+    within(what, percentile(all, 50), limit);
+    within(what, percentile(all, 99), 10 * limit);
+}
+
 /// A call into the system that lasts until it is released, a second at most.
 #[derive(Default)]
 pub(crate) struct Call(Mutex<bool>, Condvar);
@@ -112,7 +120,7 @@ fn alone_work_spreads_to_every_worker_soon() {
 }
 
 /// The first fiber of a runtime starts within 500 µs of its spawn, a burst of 50 within a
-/// millisecond: the median of 20 new runtimes.
+/// millisecond: the median of 20 new runtimes. All but one take at most ten times as long.
 // Proves: E13.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -129,16 +137,13 @@ fn alone_a_cold_runtime_starts_soon() {
         let last = fibers.into_iter().map(|fiber| fiber.join().unwrap()).max();
         *burst = last.unwrap() - start;
     }
-    within(
-        "the first fiber",
-        percentile(&mut firsts, 50),
-        Duration::from_micros(500),
-    );
-    within("the last of 50", percentile(&mut bursts, 50), ms(1));
+    let limit = Duration::from_micros(500);
+    mostly_within("the first fiber", &mut firsts, limit);
+    mostly_within("the last of 50", &mut bursts, ms(1));
 }
 
 /// A stuck worker, with a fiber behind it, is detected within 5 ms: by then that fiber starts
-/// elsewhere.
+/// elsewhere, in nine of ten cases, and in all but one of 40 within 50 ms.
 // Proves: E5.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -159,11 +164,9 @@ fn alone_a_stuck_worker_is_found_out_soon() {
             })
         })
         .collect();
-    within(
-        "a fiber behind a stuck one",
-        percentile(&mut waits, 90),
-        ms(5),
-    );
+    let what = "a fiber behind a stuck one";
+    within(what, percentile(&mut waits, 90), ms(5));
+    within(what, percentile(&mut waits, 99), ms(50));
 }
 
 /// A thousand parked receivers of a cancelled scope have ended within 50 ms.
@@ -254,7 +257,8 @@ fn alone_sleepers_beside_a_computing_fiber_are_exact() {
     within("a sleeper is late", percentile(&mut late, 99), ms(2));
 }
 
-/// A byte to a sleeping runtime, and back, takes less than 100 µs: the median of 500.
+/// A byte to a sleeping runtime, and back, takes less than 100 µs: the median of 500. 99 of 100
+/// take less than 2 ms.
 // Proves: N4.
 #[cfg(unix)]
 #[test]
@@ -285,6 +289,7 @@ fn alone_an_idle_runtime_answers_at_once() {
     assert_eq!(server.join().unwrap(), 500);
     let limit = Duration::from_micros(100);
     within("an answer", percentile(&mut waits, 50), limit);
+    within("an answer", percentile(&mut waits, 99), ms(2));
 }
 
 /// Eight threads send to eight through one channel: the slowest of ten rounds takes less than three

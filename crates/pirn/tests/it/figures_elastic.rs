@@ -15,7 +15,7 @@ use pirn::sync::Event;
 use pirn::time::{now, sleep, sleep_until};
 
 use crate::executor_kind::runtime;
-use crate::figures::{Call, percentile, within};
+use crate::figures::{Call, mostly_within, percentile, within};
 use crate::free::free;
 use crate::util::{SCHEDULERS, apart, compute_until, eventually};
 
@@ -208,7 +208,8 @@ fn alone_blocking_calls_run_side_by_side() {
 }
 
 /// A fiber behind one that blocks in place starts elsewhere before the monitor, which checks each
-/// millisecond or two, could detect it: the median of a hundred within one.
+/// millisecond or two, could detect it: the median of a hundred within one, nine of ten within two,
+/// and all but one within ten.
 // Proves: L9.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -228,7 +229,9 @@ fn alone_blocking_in_place_hands_on_at_once() {
             })
         })
         .collect();
-    within("what waits behind it", percentile(&mut waits, 50), ms(1));
+    let what = "what waits behind it";
+    mostly_within(what, &mut waits, ms(1));
+    within(what, percentile(&mut waits, 90), ms(2));
 }
 
 /// A hundred fibers that block in place for 100 ms do so concurrently.

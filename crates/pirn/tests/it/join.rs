@@ -8,10 +8,10 @@ use std::time::Duration;
 use pirn::channel;
 use pirn::spawn::JoinError;
 use pirn::sync::WaitGroup;
-use pirn::{Interrupt, JoinHandle};
+use pirn::{Interrupt, JoinHandle, Runtime};
 
 use crate::executor_kind::{ExecutorKind, Jobs, alone, runtime, until};
-use crate::util::{Drops, LONG, apart, on_every_shape, processor_time, scaled};
+use crate::util::{Drops, LONG, apart, on_every_shape, processor_time, scaled, sleeps};
 
 /// Many fibers wait for one handle; all see the end.
 // Proves: H-1.
@@ -122,14 +122,14 @@ fn a_join_returns_after_everything() {
     });
 }
 
-/// A wait for a slow fiber uses no processor time.
+/// A wait for a slow fiber uses no processor time, and no thread looks for its end meanwhile.
 // Proves: H-4.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_joining_costs_no_processor_time() {
-    let runtime = runtime(2);
-    let awaited =
-        Arc::new(runtime.spawn(|| pirn::sleep(Duration::from_secs(1)).unwrap()));
+    let builder = Runtime::builder().workers(2).name("waits");
+    let runtime = builder.build().unwrap();
+    let awaited = runtime.spawn(|| pirn::sleep(Duration::from_secs(1)).unwrap());
     let before = processor_time();
     // The time of a thread that has ended does not count: all stay until it is read.
     let [ended, read] = [(); 2].map(|()| std::sync::Barrier::new(9));
@@ -137,26 +137,31 @@ fn alone_joining_costs_no_processor_time() {
         ended.wait();
         read.wait();
     };
-    let spent = std::thread::scope(|threads| {
+    let (spent, slept) = std::thread::scope(|threads| {
+        let start = |wait: fn(&Runtime, &JoinHandle<()>)| {
+            let (runtime, awaited) = (&runtime, &awaited);
+            let named = std::thread::Builder::new().name("waits-thread".to_owned());
+            let waiting = move || {
+                wait(runtime, awaited);
+                stay();
+            };
+            named.spawn_scoped(threads, waiting).unwrap();
+        };
         for _ in 0..4 {
-            threads.spawn(|| {
-                awaited.wait().unwrap();
-                stay();
-            });
-            threads.spawn(|| {
-                runtime.run(|| awaited.wait().unwrap());
-                stay();
-            });
+            start(|_, awaited| awaited.wait().unwrap());
+            start(|runtime, awaited| runtime.run(|| awaited.wait().unwrap()));
         }
         ended.wait();
-        let spent = processor_time() - before;
+        let used = (processor_time() - before, sleeps("waits"));
         read.wait();
-        spent
+        used
     });
     assert!(
         spent < Duration::from_millis(100),
         "{spent:?} for a second of waiting"
     );
+    // Ten threads. One that looks each millisecond would go to sleep a thousand times.
+    assert!(slept < 400, "{slept} sleeps in a second of waiting");
 }
 
 /// After `detach` or a drop the fiber keeps running; `is_finished` reports the end.
@@ -420,7 +425,7 @@ fn names_are_given_in_any_form() {
     for name in [owned.as_str(), "static"] {
         let fiber = pirn::spawn::Builder::new().name(name).spawn(|| ());
         assert_eq!(fiber.unwrap().fiber().name(), Some(name));
-        let builder = pirn::Runtime::builder().name(name).workers(1);
+        let builder = Runtime::builder().name(name).workers(1);
         let runtime = builder.build().unwrap();
         let thread = runtime.run(|| std::thread::current().name().map(str::to_owned));
         assert!(thread.is_some_and(|thread| thread.starts_with(name)));
@@ -434,8 +439,8 @@ fn names_are_given_in_any_form() {
 /// The default of a runtime is one with default settings.
 #[test]
 fn a_runtime_has_a_default() {
-    let runtime = pirn::Runtime::default();
-    let expected = pirn::Runtime::new().unwrap();
+    let runtime = Runtime::default();
+    let expected = Runtime::new().unwrap();
     assert_eq!(runtime.workers(), expected.workers());
     assert_eq!(runtime.spawn(|| 7).join().unwrap(), 7);
 }

@@ -1,6 +1,6 @@
 //! Promises of a select.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pirn::Interrupt;
@@ -151,34 +151,41 @@ fn a_parked_select_is_completed_by_its_peer() {
     }
 }
 
+/// Members continue until all have completed their rounds, so each has a partner, and a lost wake
+/// stalls one.
 // Proves: J1.
 #[test]
 fn a_select_on_both_ends_of_a_rendezvous_meets_its_like() {
+    const MEMBERS: usize = 4;
+    const ROUNDS: usize = 1_000;
     for executor in EXECUTOR_KINDS {
         let (tx, rx) = bounded(0);
-        let (done, finished) = unbounded();
+        let (open, done) = bounded::<()>(0);
+        let going = AtomicUsize::new(MEMBERS);
+        let (sent, received) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut jobs = Jobs::new();
-        for _ in 0..4 {
-            let (tx, rx, done) = (tx.clone(), rx.clone(), done.clone());
-            jobs.add(move || {
-                let (mut sent, mut received) = (0, 0);
-                for _ in 0..1_000 {
-                    pirn::select! {
-                        recv(rx) -> value => { value.unwrap(); received += 1 }
-                        send(tx, 1) -> end => { end.unwrap(); sent += 1 }
-                        after(Duration::from_secs(1)) => break,
+        for _ in 0..MEMBERS {
+            jobs.add(|| {
+                let mut met = 0;
+                loop {
+                    let side = pirn::select! {
+                        recv(rx) -> value => { value.unwrap(); &received }
+                        send(tx, 1) -> end => { end.unwrap(); &sent }
+                        recv(done) -> _ => break,
+                        after(LONG) => panic!("a select stalled"),
+                    };
+                    side.fetch_add(1, Ordering::SeqCst);
+                    met += 1;
+                    if met == ROUNDS && going.fetch_sub(1, Ordering::SeqCst) == 1 {
+                        open.close();
                     }
                 }
-                done.send((sent, received)).unwrap();
             });
         }
-        drop((tx, rx, done));
         jobs.run(executor, 2);
-        let (sent, received) = finished.iter().fold((0, 0), |sum, one: (i32, i32)| {
-            (sum.0 + one.0, sum.1 + one.1)
-        });
+        let (sent, received) = (sent.into_inner(), received.into_inner());
         assert_eq!(sent, received);
-        assert!(sent >= 1_500, "only {sent} meetings");
+        assert!(sent >= MEMBERS * ROUNDS / 2, "only {sent} meetings");
     }
 }
 

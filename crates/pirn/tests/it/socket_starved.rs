@@ -26,7 +26,7 @@ type Accepted = (TcpStream, Instant);
 
 /// `accept` reports that there is no descriptor. `incoming` waits, which takes less than a
 /// twentieth of a processor, with any number of waiters; and each descriptor that becomes available
-/// is soon used for a connection.
+/// is soon used for a connection: half of them within 20 ms, 99 of 100 within 200.
 // Proves: N5-X-starved.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -90,6 +90,7 @@ fn starve(workers: usize, listeners: usize) {
     assert!(spent < most, "{spent:?} while it waits");
     let most = SLACK * Duration::from_millis(20);
     assert!(waits[rounds / 2] < most, "{waits:?}");
+    assert!(waits[rounds * 99 / 100] < 10 * most, "{waits:?}");
     drop(clients);
 }
 

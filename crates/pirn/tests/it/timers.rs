@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use pirn::spawn::park_timeout;
 use pirn::time::{now, sleep, sleep_until};
-use pirn::{Interrupt, channel};
+use pirn::{Interrupt, Runtime, channel};
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs, alone, runtime};
 use crate::figures::within;
-use crate::util::{LONG, SLACK, compute_until, on_every_shape, processor_time, scaled};
+use crate::util::{
+    LONG, SLACK, compute_until, eventually, on_every_shape, processor_time, scaled,
+    sleeps,
+};
 
 /// A sleep takes as long as requested, on fibers and on threads.
 #[test]
@@ -303,29 +306,42 @@ fn alone_a_hundred_thousand_sleeps_end_in_time() {
     assert_eq!(slept, n);
 }
 
-/// Waits with a limit sleep until it expires: they cost next to no processor time.
+/// Waits with a limit sleep until it expires: they cost next to no processor time, and no thread
+/// looks for their ends meanwhile.
 // Proves: N8.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_limited_waits_cost_no_processor_time() {
-    let runtime = runtime(2);
+    let builder = Runtime::builder().workers(2).max_threads(2);
+    let runtime = builder.name("limits").build().unwrap();
     runtime.run(|| sleep(Duration::from_millis(10)).unwrap());
-    let before = processor_time();
-    runtime.scope(|s| {
-        for i in 0..1_000 {
-            s.spawn(move || {
+    let parks = || runtime.metrics().total.fiber_parks;
+    let (before, all) = (processor_time(), parks() + 1_000);
+    let fibers: Vec<_> = (0..1_000)
+        .map(|i| {
+            runtime.spawn(move || {
                 let (_tx, rx) = channel::bounded::<()>(0);
-                let limit = Duration::from_millis(500 + i % 7);
+                // More than it takes to start them all.
+                let limit = Duration::from_millis(2_000 + i % 7);
                 assert_eq!(
                     rx.recv_timeout(limit),
                     Err(channel::RecvTimeoutError::Timeout)
                 );
-            });
-        }
-    });
+            })
+        })
+        .collect();
+    eventually("all wait", || parks() >= all);
+    // They may still be about to sleep.
+    std::thread::sleep(Duration::from_millis(50));
+    let slept = sleeps("limits");
+    std::thread::sleep(Duration::from_millis(500));
+    let slept = sleeps("limits") - slept;
+    fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
     let spent = processor_time() - before;
     let bound = SLACK * Duration::from_millis(150);
-    assert!(spent < bound, "{spent:?} spent in half a second of waiting");
+    assert!(spent < bound, "{spent:?} spent in two seconds of waiting");
+    // One that looks each millisecond would go to sleep 500 times.
+    assert!(slept < 100, "{slept} sleeps in half a second of waiting");
 }
 
 /// Sixty sends and receives with a limit of 10 ms all end after 10 to 15 ms.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use pirn::Runtime;
@@ -260,15 +261,18 @@ pub(crate) fn again(name: &str, environment: &[(&str, &str)]) -> Command {
     command
 }
 
-/// Runs `command` to its end, within a limit.
+/// Runs `command`, this binary with the name of one test, to its end, within a limit.
+///
+/// # Panics
+/// If there is no test of that name: the process would have passed.
 pub(crate) fn watched(command: &mut Command) -> Ended {
-    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null());
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = quiet
         .stderr(Stdio::piped())
         .spawn()
         .expect("a process starts");
-    let mut pipe = child.stderr.take().expect("a pipe");
-    let reader = std::thread::spawn(move || io::read_to_string(&mut pipe));
+    let stdout = reader(child.stdout.take().expect("a pipe"));
+    let stderr = reader(child.stderr.take().expect("a pipe"));
     let start = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().expect("a child of ours") {
@@ -279,8 +283,24 @@ pub(crate) fn watched(command: &mut Command) -> Ended {
         }
         std::thread::sleep(Duration::from_millis(2));
     };
-    let stderr = reader.join().expect("reads on").expect("text");
+    let stdout = stdout.join().expect("reads on");
+    let stderr = stderr.join().expect("reads on");
+    // Written before the test, which may end the process.
+    let has_begun = stdout.contains("running 1 test");
+    assert!(
+        has_begun,
+        "no test: {command:?}: {status}: {stdout}{stderr}"
+    );
     Ended { status, stderr }
+}
+
+/// Reads `pipe` to its end, on a thread of its own.
+fn reader(mut pipe: impl io::Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.read_to_end(&mut bytes).expect("it can be read");
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
 }
 
 /// A directory of a test's own that every user may enter, removed with its content.
@@ -384,9 +404,30 @@ pub(crate) fn processor_time() -> Duration {
     Duration::from_nanos(total)
 }
 
+/// Returns how often the threads of the runtime `name` have gone to sleep, all but its monitor, and
+/// others with such names.
+pub(crate) fn sleeps(name: &str) -> usize {
+    let tasks = fs::read_dir("/proc/self/task").expect("is there").flatten();
+    // A task may have ended meanwhile.
+    let texts =
+        tasks.filter_map(|task| fs::read_to_string(task.path().join("status")).ok());
+    let is_one = |text: &String| {
+        let own = text.strip_prefix("Name:\t");
+        let role = own.and_then(|own| own.strip_prefix(name)?.strip_prefix('-'));
+        role.is_some_and(|role| !role.starts_with("monitor"))
+    };
+    let count = |text: String| number(&text, "voluntary_ctxt_switches:");
+    texts.filter(is_one).map(count).sum()
+}
+
 /// Returns a number in `/proc/self/status`.
 fn status(field: &str) -> usize {
     let text = fs::read_to_string("/proc/self/status").expect("is there");
+    number(&text, field)
+}
+
+/// Returns the number after `field` in such a text.
+fn number(text: &str, field: &str) -> usize {
     let line = text.lines().find_map(|line| line.strip_prefix(field));
     let number = line.and_then(|rest| rest.split_whitespace().next());
     number.and_then(|n| n.parse().ok()).expect("a number")

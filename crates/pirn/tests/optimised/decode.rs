@@ -1,5 +1,5 @@
 //! Recognizes the instructions of x86-64 that read, modify and write memory in one step: those with
-//! a `lock` prefix, and `xchg` with memory, which needs none.
+//! a `lock` prefix, and `xchg` with memory, which needs none. Also those that read the clock.
 
 /// Returns whether the instruction at the front of `code` is a read-modify-write.
 pub(crate) fn is_read_modify_write(code: &[u8]) -> bool {
@@ -20,6 +20,11 @@ pub(crate) fn is_read_modify_write(code: &[u8]) -> bool {
     // The two upper bits of the second byte say whether both operands are registers.
     let exchanges = matches!(opcode, [0x86 | 0x87, operands, ..] if operands >> 6 != 3);
     prefixes.contains(&LOCK) || exchanges
+}
+
+/// Returns whether the instruction at the front of `code` reads the counter behind the clock.
+pub(crate) fn reads_the_clock(code: &[u8]) -> bool {
+    matches!(code, [0x0F, 0x31, ..] | [0x0F, 0x01, 0xF9, ..])
 }
 
 #[test]
@@ -45,4 +50,12 @@ fn others_are_not() {
         &[0x0F, 0xB1, 0x0F], // cmpxchg [rdi], ecx
     ];
     assert!(!others.iter().any(|code| is_read_modify_write(code)));
+}
+
+#[test]
+fn reads_of_the_clock_are_found() {
+    assert!(reads_the_clock(&[0x0F, 0x31, 0x48])); // rdtsc
+    assert!(reads_the_clock(&[0x0F, 0x01, 0xF9])); // rdtscp
+    assert!(!reads_the_clock(&[0x0F, 0x01, 0xD0])); // xgetbv
+    assert!(!reads_the_clock(&[0x0F, 0xAE, 0xE8])); // lfence
 }

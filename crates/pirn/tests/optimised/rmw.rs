@@ -14,7 +14,7 @@ use pirn::sync::Mutex;
 use pirn::{select, spawn, yield_now};
 
 use crate::child::{OPERATIONS, begin, end};
-use crate::tracer::{limit, limit_on};
+use crate::tracer::{limit, limit_on, limit_with_clock};
 
 /// The steps before the counted ones: by then memory is cached, and both parties have started.
 const WARM: u64 = 300;
@@ -101,10 +101,12 @@ fn a_rendezvous_one_way() {
     limit("rmw::a_rendezvous_one_way", 4.0, || send_and_receive(0));
 }
 
+/// The clock is read once in a round of maintenance. While the worker is stepped, its fibers run
+/// for so long that a round has two dispatches, as an operation has: one of each fiber.
 // Proves: E6, P2, R8.
 #[test]
 fn a_yield() {
-    limit("rmw::a_yield", 0.0, || {
+    limit_with_clock("rmw::a_yield", 0.0, 2.0, || {
         let count = OPERATIONS;
         let yields = move || (0..2 * WARM + count).for_each(|_| yield_now());
         let other = spawn(yields);
@@ -116,7 +118,7 @@ fn a_yield() {
     });
 }
 
-// Proves: E7, P2, R8.
+// Proves: E7, O12, P2, R8.
 #[test]
 fn a_spawn_and_its_join() {
     limit("rmw::a_spawn_and_its_join", 6.0, || {
@@ -128,6 +130,21 @@ fn a_spawn_and_its_join() {
         spawns(WARM);
         begin();
         spawns(OPERATIONS);
+        end();
+    });
+}
+
+/// The lock of the outcome, and nothing else.
+// Proves: O12.
+#[test]
+fn a_wait_for_a_fiber_that_has_ended() {
+    limit("rmw::a_wait_for_a_fiber_that_has_ended", 1.0, || {
+        let ended = spawn(|| {});
+        ended.wait().expect("no interrupt");
+        begin();
+        for _ in 0..OPERATIONS {
+            ended.wait().expect("no interrupt");
+        }
         end();
     });
 }

@@ -1,13 +1,14 @@
 //! The counting process: starts the same test in a child, steps its worker from mark to mark,
-//! and counts.
+//! and counts read-modify-writes and reads of the clock.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
+use std::ops::Range;
 use std::process::{Child, Command, Stdio};
 use std::ptr;
 
 use crate::child::{self, OPERATIONS, READY};
-use crate::decode::is_read_modify_write;
+use crate::decode::{is_read_modify_write, reads_the_clock};
 use crate::unmeasured::unmeasured;
 
 const PART: &str = "PIRN_TEST_PART";
@@ -26,8 +27,38 @@ pub(crate) fn limit_on(
     most: f64,
     work: impl FnOnce() + Send,
 ) {
+    counted(workers, name, most, work);
+}
+
+/// Like [`limit`], and fails if the clock is read more than `reads` times for an operation.
+pub(crate) fn limit_with_clock(
+    name: &str,
+    most: f64,
+    reads: f64,
+    work: impl FnOnce() + Send,
+) {
+    let Some(counted) = counted(1, name, most, work) else {
+        return;
+    };
+    println!("{name}: the clock was read {} times", counted.reads);
+    assert!(
+        counted.reads as f64 <= reads * (OPERATIONS + 1) as f64,
+        "{} reads of the clock for {OPERATIONS} operations, {reads} for each are allowed",
+        counted.reads
+    );
+}
+
+/// Does the work of [`limit_on`] and returns the counts; `None` in the child, and where a process
+/// cannot be stepped.
+fn counted(
+    workers: usize,
+    name: &str,
+    most: f64,
+    work: impl FnOnce() + Send,
+) -> Option<Counted> {
     if std::env::var_os(PART).is_some() {
-        return child::run(workers, work);
+        child::run(workers, work);
+        return None;
     }
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
     let child = command
@@ -45,7 +76,8 @@ pub(crate) fn limit_on(
     let counted = match counted {
         Ok(counted) => counted,
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return unmeasured(&format!("may not step a process ({error})"));
+            unmeasured(&format!("may not step a process ({error})"));
+            return None;
         }
         Err(error) => panic!("stepping: {error}"),
     };
@@ -66,6 +98,7 @@ pub(crate) fn limit_on(
         total as f64 <= most * (OPERATIONS + 1) as f64,
         "{each} read-modify-writes for an operation, {most} are allowed"
     );
+    Some(counted)
 }
 
 /// The counts between the marks.
@@ -73,6 +106,8 @@ struct Counted {
     steps: u64,
     /// How often each read-modify-write was executed, by its place as `addr2line` prints it.
     found: BTreeMap<String, u64>,
+    /// How often the clock was read.
+    reads: u64,
 }
 
 fn count(child: &mut Child) -> io::Result<Counted> {
@@ -95,7 +130,8 @@ fn count(child: &mut Child) -> io::Result<Counted> {
     let mut stdin = child.stdin.take().expect("a pipe");
     stdin.write_all(&[0])?;
     let base = base(child.id(), begin)?;
-    let counted = thread.count(begin, end, base)?;
+    let system = vdso(child.id())?;
+    let counted = thread.count(begin, end, base, &system)?;
     thread.ask(libc::PTRACE_DETACH, 0, 0)?;
     // The child may write more, and must not find the pipe closed.
     lines.for_each(drop);
@@ -112,6 +148,16 @@ fn base(process: u32, inside: u64) -> io::Result<u64> {
     Ok(starts.min().unwrap_or(inside))
 }
 
+/// The addresses of the code that the system maps into the process, which reads the clock.
+fn vdso(process: u32) -> io::Result<Range<u64>> {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps"))?;
+    let line = maps.lines().find(|line| line.ends_with("[vdso]"));
+    let ends = line.and_then(|line| line.split(' ').next()?.split_once('-'));
+    let number = |text: &str| u64::from_str_radix(text, 16).ok();
+    let range = ends.and_then(|(start, end)| Some(number(start)?..number(end)?));
+    Ok(range.unwrap_or(0..0))
+}
+
 /// A thread of another process that this one steps.
 #[derive(Clone, Copy)]
 struct Thread(libc::pid_t);
@@ -124,10 +170,17 @@ impl Thread {
         self.stopped().map(drop)
     }
 
-    fn count(self, begin: u64, end: u64, base: u64) -> io::Result<Counted> {
+    fn count(
+        self,
+        begin: u64,
+        end: u64,
+        base: u64,
+        system: &Range<u64>,
+    ) -> io::Result<Counted> {
         let mut known = BTreeMap::new();
         let mut found = BTreeMap::new();
-        let mut steps = 0;
+        let (mut steps, mut reads) = (0, 0);
+        let mut again = false;
         let mut inside = false;
         let mut signal = 0;
         loop {
@@ -139,21 +192,30 @@ impl Thread {
             };
             let at = self.place()?;
             if at == end {
-                return Ok(Counted { steps, found });
+                return Ok(Counted {
+                    steps,
+                    found,
+                    reads,
+                });
             }
             inside |= at == begin;
             if !inside || signal != 0 {
                 continue;
             }
             steps += 1;
-            let locked = match known.get(&at) {
-                Some(locked) => *locked,
+            let (locked, clock) = match known.get(&at) {
+                Some(kind) => *kind,
                 None => {
-                    let locked = is_read_modify_write(&self.code(at)?);
-                    known.insert(at, locked);
-                    locked
+                    let code = self.code(at)?;
+                    let kind = (is_read_modify_write(&code), reads_the_clock(&code));
+                    known.insert(at, kind);
+                    kind
                 }
             };
+            // The code of the system reads again if a tick comes meanwhile: one read in all.
+            again &= system.contains(&at);
+            reads += u64::from(clock && !again);
+            again |= clock;
             if locked {
                 *found
                     .entry(format!("{:#x}", at.wrapping_sub(base)))

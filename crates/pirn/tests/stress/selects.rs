@@ -7,12 +7,12 @@ use std::time::Duration;
 use pirn::channel::{self, Receiver, Sender, bounded};
 
 use crate::executor_kind::{EXECUTOR_KINDS, Jobs};
-use crate::util::scaled;
+use crate::util::{LONG, scaled};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// A ring of 16 selects over 16 rendezvous channels: each receives from the left or sends to
-/// the right, then from the right or to the left. Sends and receives balance.
+/// A ring of 16 selects over 16 rendezvous channels: each receives from both neighbors and sends to
+/// both, so two neighbors that wait always meet. None waits for long; sends and receives balance.
 // Proves: J8.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
@@ -22,13 +22,15 @@ fn a_ring_of_selects_in_both_directions() {
             let rounds = scaled(1_000_000) / 16 / 4 / part;
             let channels: Vec<_> = (0..16).map(|_| bounded::<usize>(0)).collect();
             let balance = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
-            let going = Arc::new(AtomicUsize::new(16));
+            let (going, done) = (Arc::new(AtomicUsize::new(16)), bounded::<()>(0));
             let mut jobs = Jobs::new();
             for i in 0..16 {
                 let (left, right) = (channels[i].clone(), channels[(i + 1) % 16].clone());
                 let (balance, going) = (Arc::clone(&balance), Arc::clone(&going));
+                let done = done.clone();
                 jobs.add(move || {
-                    let [sent, received] = ring_member(&left, &right, rounds, &going);
+                    let [sent, received] =
+                        ring_member(&left, &right, rounds, &going, &done);
                     balance[0].fetch_add(sent, Ordering::SeqCst);
                     balance[1].fetch_add(received, Ordering::SeqCst);
                 });
@@ -42,33 +44,29 @@ fn a_ring_of_selects_in_both_directions() {
     }
 }
 
-/// Continues until every member has completed its rounds, so that each one has a partner.
+/// Continues until every member has completed its rounds, so that each one has a partner; the last
+/// one closes `done`.
 fn ring_member(
     left: &(Sender<usize>, Receiver<usize>),
     right: &(Sender<usize>, Receiver<usize>),
     rounds: usize,
     going: &AtomicUsize,
+    done: &(Sender<()>, Receiver<()>),
 ) -> [usize; 2] {
     let (mut sent, mut received) = (0, 0);
-    for round in 1.. {
-        let (from, to) = if round % 2 == 0 {
-            (left, right)
-        } else {
-            (right, left)
-        };
+    loop {
         pirn::select! {
-            recv(from.1) -> value => { value.unwrap(); received += 1 }
-            send(to.0, round) -> end => { end.unwrap(); sent += 1 }
-            after(Duration::from_millis(20)) => {}
+            recv(left.1) -> value => { value.unwrap(); received += 1 }
+            send(left.0, sent) -> end => { end.unwrap(); sent += 1 }
+            recv(right.1) -> value => { value.unwrap(); received += 1 }
+            send(right.0, sent) -> end => { end.unwrap(); sent += 1 }
+            recv(done.1) -> _ => return [sent, received],
+            after(LONG) => panic!("a select stalled"),
         }
-        if round == rounds {
-            going.fetch_sub(1, Ordering::SeqCst);
-        }
-        if going.load(Ordering::SeqCst) == 0 {
-            break;
+        if sent + received == rounds && going.fetch_sub(1, Ordering::SeqCst) == 1 {
+            done.0.close();
         }
     }
-    [sent, received]
 }
 
 /// Selecting senders and selecting receivers on channels of every kind; exactly once.

@@ -1,5 +1,6 @@
 //! Snapshots of a hundred thousand fibers: the delay of a fiber that sleeps for five milliseconds
-//! at a time. The measurements are printed (`cargo xtask stress --verbose`).
+//! at a time, and the longest work of its worker between two runs of it. Both are printed (`cargo
+//! xtask stress --verbose`).
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,9 +11,13 @@ use std::time::{Duration, Instant};
 
 use pirn::{Runtime, channel, spawn};
 
-use crate::util::{Directory, eventually, scaled};
+use crate::util::{Directory, SLACK, eventually, scaled};
 
 const TICK: Duration = Duration::from_millis(5);
+
+/// Below this is the processor time between two runs of a fiber: a piece of a snapshot takes a
+/// 400th of it, and all pieces together six times as long.
+const MOST: Duration = Duration::from_millis(100 * SLACK as u64);
 
 /// Processor time of the calling thread.
 fn processor_time() -> Duration {
@@ -40,11 +45,13 @@ struct Seen {
 
 impl Seen {
     fn sleeps(&self) {
+        let mut last = processor_time();
         while !self.stop.load(Ordering::SeqCst) {
             let start = Instant::now();
             pirn::sleep(TICK).expect("not interrupted");
             let late = start.elapsed().saturating_sub(TICK).as_nanos() as u64;
             self.late.fetch_max(late, Ordering::SeqCst);
+            self.note_work(&mut last);
         }
     }
 
@@ -52,11 +59,15 @@ impl Seen {
         let mut last = processor_time();
         while !self.stop.load(Ordering::SeqCst) {
             pirn::yield_now();
-            let now = processor_time();
-            let held = (now - last).as_nanos() as u64;
-            self.held.fetch_max(held, Ordering::SeqCst);
-            last = now;
+            self.note_work(&mut last);
         }
+    }
+
+    /// Records the processor time of this thread since `last`.
+    fn note_work(&self, last: &mut Duration) {
+        let now = processor_time();
+        let held = (now - std::mem::replace(last, now)).as_nanos() as u64;
+        self.held.fetch_max(held, Ordering::SeqCst);
     }
 
     /// Both figures since the last call.
@@ -114,6 +125,7 @@ fn is_delayed(yields: bool) {
         ),
     }
     assert_eq!(listed, fibers + 1);
+    assert!(held < MOST, "{held:?} of work at a time");
     drop(tx);
 }
 

@@ -1,7 +1,10 @@
 //! The layer rule detects each form of an upward import.
 
-use crate::tidy::layers::{LAW, check};
-use crate::tidy::tree::Tree;
+use std::collections::BTreeSet;
+
+use crate::repo;
+use crate::tidy::layers::{LAW, check, top_module};
+use crate::tidy::tree::{LIBRARY, Tree};
 
 const TABLE: &str = "| Layer | Module | Owns |\n|--|--|--|\n\
     | 0 | `base` | x |\n| 1 | `left`, `right` | y |\n";
@@ -70,6 +73,21 @@ fn waiting_modules_never_name_the_scheduler() {
         ]));
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].message.contains("must not know"), "{found:?}");
+    }
+}
+
+/// The library keeps the rule, and the modules that it is about exist.
+// Proves: A8.
+#[test]
+fn the_library_keeps_the_rule() {
+    let is_read = |file: &repo::File| file.path == LAW || file.path.starts_with(LIBRARY);
+    let files = repo::files().unwrap().into_iter().filter(is_read);
+    let tree = Tree::new(files.collect()).unwrap();
+    let found = check(&tree);
+    assert!(found.is_empty(), "{found:?}");
+    let modules: BTreeSet<_> = tree.library().filter_map(top_module).collect();
+    for module in ["channel", "sync", "time", "sched"] {
+        assert!(modules.contains(module), "{module}: {modules:?}");
     }
 }
 
