@@ -199,26 +199,32 @@ static void throughput(Job const& job) {
     for (double nanos : times) sample("rate", double(batches * batch * job.workers) * 1e3 / nanos);
 }
 
-// Times from spawn to start while the parent computes: at most `limit`, then for `pause` more.
-static void child_starts(Job const& job, std::int64_t limit, std::int64_t pause) {
+// Times from spawn to start while the parent computes: at most `limit`, then for `pause` more. With
+// `pair`, a second fiber is spawned after the first one, and the time counts from then.
+static void child_starts(Job const& job, std::int64_t limit, std::int64_t pause, bool pair) {
     std::vector<std::int64_t> seen;
     for (std::uint64_t index = 0; index < job.warmups + job.n; ++index) {
         std::atomic<std::int64_t> stamp{0};
-        auto const from = now();
+        auto const before = now();
         auto child = spawn(job, [&stamp] { stamp.store(now()); });
+        auto const from = pair ? now() : before;
+        fibers::fiber second;
+        if (pair) second = spawn(job, [] {});
         while (stamp.load() == 0 && now() - from < limit) {}
         auto const at = stamp.load();
-        seen.push_back(at != 0 ? std::min(at - from, limit) : limit);
+        auto const since = at < from ? before : from;
+        seen.push_back(at != 0 ? std::min(at - since, limit) : limit);
         for (auto const until = now() + pause; now() < until;) {}
         child.join();
+        if (pair) second.join();
     }
     for (std::uint64_t index = job.warmups; index < seen.size(); ++index)
         sample("latency", double(seen[index]));
 }
 
-static void busy_child(Job const& job) { child_starts(job, 10'000'000, 300'000); }
+static void busy_child(Job const& job) { child_starts(job, 10'000'000, 300'000, false); }
 
-static void hand_over(Job const& job) { child_starts(job, 1'000'000, 0); }
+static void hand_over(Job const& job) { child_starts(job, 1'000'000, 0, true); }
 
 #include "talk.hpp"
 

@@ -236,6 +236,12 @@ func tailLate(j job, hog string, hogs int, hogsFirst bool) {
 	var guard, shared sync.Mutex
 	var late []int64
 	arm := func() { due.Store(now() + int64(length)) }
+	// A delay, and those of the sleeps that fell due within it.
+	add := func(nanos int64) {
+		for ; nanos >= 0; nanos -= int64(length) {
+			late = append(late, nanos)
+		}
+	}
 	sleeper := func() {
 		for {
 			time.Sleep(length)
@@ -244,7 +250,7 @@ func tailLate(j job, hog string, hogs int, hogsFirst bool) {
 				panic("a sleep was too short")
 			}
 			guard.Lock()
-			late = append(late, passed)
+			add(passed)
 			guard.Unlock()
 			arm()
 		}
@@ -277,7 +283,7 @@ func tailLate(j job, hog string, hogs int, hogsFirst bool) {
 			guard.Lock()
 			pending := now() - due.Load()
 			if pending > 1_000_000 || len(late) == 0 {
-				late = append(late, max(pending, 0))
+				add(max(pending, 0))
 			}
 			if begun.Load() == 0 {
 				panic("no hog has begun")

@@ -103,15 +103,15 @@ fn load() -> String {
     text.split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the command line with the program's name alone, not its path, and without the file for
-/// verdicts, which has a path of this machine.
+/// Returns the command line with the program's name alone, not its path, and without the files for
+/// verdicts and of `kv`, which have paths of this machine.
 fn command() -> String {
     let mut words = std::env::args();
     let program = words.next().unwrap_or_default();
     let mut said = vec![program.rsplit('/').next().unwrap_or_default().to_owned()];
     while let Some(word) = words.next() {
         match word.as_str() {
-            "--verdicts" => _ = words.next(),
+            "--verdicts" | "--kv" => _ = words.next(),
             _ if word.starts_with("--verdicts=") => {}
             _ => said.push(word),
         }

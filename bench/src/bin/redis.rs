@@ -4,6 +4,7 @@
 //! that other work on the machine affects both. The answers are checked afterwards: a server that
 //! loses increments has no figures.
 
+use std::fmt::Write;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
-use pirn_bench::base::{Summary, is_quiet, others, verdict_line};
+use pirn_bench::base::{Machine, Summary, is_quiet, others, verdict_line};
 
 /// Measures kv and redis-server in turns.
 #[derive(Debug, Parser)]
@@ -30,6 +31,9 @@ struct Options {
     /// Number of workers of `kv`.
     #[arg(long)]
     workers: Option<String>,
+    /// Writes the figures to bench/results/NAME.tsv as well, for `compare --page`.
+    #[arg(long, value_name = "NAME")]
+    save: Option<String>,
     /// Writes the verdicts to this file.
     #[arg(long, value_name = "FILE")]
     verdicts: Option<PathBuf>,
@@ -59,6 +63,9 @@ const LOADS: [&str; 10] = [
 
 const CLIENTS: &str = "50";
 
+/// The title of the only row of each load.
+const ROW: &str = "requests answered";
+
 /// Number of rounds that a verdict needs.
 const ENOUGH: usize = 7;
 
@@ -84,6 +91,7 @@ fn compare(options: &Options) -> Result<(), String> {
     }
     let mut servers = [redis()?, Server::started(ours, None)?];
     let version = output(Command::new("redis-server").arg("--version"))?;
+    let mut file = head(&version, rounds, requests);
     println!("{}", version.trim());
     println!("{rounds} rounds of {requests} requests, {CLIENTS} clients");
     println!("| load | redis-server | kv | quotient | of rounds |");
@@ -102,13 +110,20 @@ fn compare(options: &Options) -> Result<(), String> {
                 rates[which].push(servers[which].loaded(load, requests)?);
             }
         }
-        let quotient = print_row(load, &rates);
+        let quotient = add_row(&mut file, load, &rates);
+        if !is_quiet {
+            let _ = writeln!(file, "noise\t{load}\t{ROW}\tNOT QUIET");
+        }
         if is_quiet && !quick && rounds >= ENOUGH {
             verdicts.push(verdict(load, quotient));
         }
     }
     for server in &servers {
         server.check()?;
+    }
+    if let Some(name) = &options.save {
+        let path = format!("{}/results/{name}.tsv", env!("CARGO_MANIFEST_DIR"));
+        fs::write(&path, file).map_err(|e| format!("{path}: {e}"))?;
     }
     let Some(path) = &options.verdicts else {
         return Ok(());
@@ -119,7 +134,7 @@ fn compare(options: &Options) -> Result<(), String> {
 /// Returns the verdict on a load.
 fn verdict(load: &str, quotient: f64) -> String {
     let bound = "≥ 1 × redis-server";
-    verdict_line(load, "requests answered", bound, quotient >= 1.0, quotient)
+    verdict_line(load, ROW, bound, quotient >= 1.0, quotient)
 }
 
 /// Runs to the end and returns what it wrote to its standard output.
@@ -222,18 +237,45 @@ impl Drop for Server {
     }
 }
 
-/// Returns the median quotient.
-fn print_row(load: &str, rates: &[Vec<f64>; 2]) -> f64 {
+/// Returns the first records of a file of `bench/results`.
+fn head(version: &str, rounds: usize, requests: u64) -> String {
+    let mut file = String::new();
+    // `Redis server v=7.0.15 sha=…`
+    let number = version.split(['=', ' ']).nth(3);
+    for (name, fact) in Machine::here().facts() {
+        let fact = match name {
+            "peers" => format!("redis-server {}", number.unwrap_or("?")),
+            _ => fact,
+        };
+        let _ = writeln!(file, "head\t{name}\t{fact}");
+    }
+    let _ = writeln!(file, "head\trepetitions\t{rounds}");
+    let _ = writeln!(
+        file,
+        "note\t{rounds} rounds of {requests} requests, {CLIENTS} clients of redis-benchmark; \
+         multiples are medians of the quotients of rounds; `rounds` has the least and the greatest."
+    );
+    file
+}
+
+/// Prints the row of a load, and adds its records to `file`. Returns the median quotient.
+fn add_row(file: &mut String, load: &str, rates: &[Vec<f64>; 2]) -> f64 {
     let quotients: Vec<f64> =
         rates[0].iter().zip(&rates[1]).map(|(a, b)| b / a).collect();
     let lowest = quotients.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = quotients.iter().copied().fold(0.0, f64::max);
     let quotient = median(&quotients);
-    println!(
-        "| {load} | {:.0} | {:.0} | {quotient:.2} | {lowest:.2} to {highest:.2} |",
-        median(&rates[0]),
-        median(&rates[1]),
-    );
+    let [theirs, ours] = [0, 1].map(|which| median(&rates[which]));
+    let range = format!("{lowest:.2} to {highest:.2}");
+    println!("| {load} | {theirs:.0} | {ours:.0} | {quotient:.2} | {range} |");
+    let rounds = quotients.len();
+    let mut add = |peer: &str, rate: f64, times: f64| {
+        let figure = format!("figure\t{load}\t{ROW}\t/s\t{peer}\t{rate:.0}");
+        let _ = writeln!(file, "{figure}\t-\t-\t-\t-\t{rounds}\t{times:.2}\t-");
+    };
+    add("redis-server", theirs, 1.0);
+    add("kv", ours, quotient);
+    let _ = writeln!(file, "rounds\t{load}\t{lowest:.2}\t{highest:.2}");
     quotient
 }
 
@@ -257,6 +299,21 @@ mod tests {
         let table = table.unwrap();
         assert!(
             table.contains("| get -P 1 -d 3 | requests answered | ≥ 1 × redis-server |")
+        );
+    }
+
+    #[test]
+    fn the_file_has_the_median_quotient_beside_the_medians() {
+        let mut file = String::new();
+        let rates = [vec![10.0, 20.0, 40.0], vec![10.0, 40.0, 30.0]];
+        assert_eq!(add_row(&mut file, LOADS[0], &rates), 1.0);
+        assert!(
+            file.contains("\tkv\t30\t-\t-\t-\t-\t3\t1.00\t-\n"),
+            "{file}"
+        );
+        assert!(
+            file.ends_with("rounds\tset -P 1 -d 3\t0.75\t2.00\n"),
+            "{file}"
         );
     }
 

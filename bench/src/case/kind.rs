@@ -22,7 +22,8 @@ pub enum Kind {
     BusyChild,
     /// `n` times: push an item to a bare queue, for a thread that only steals.
     Steal,
-    /// `n` times: spawn on one worker for a second one that has just run a fiber.
+    /// `n` times: spawn two on one worker; a second one, which has just run a fiber, takes the first
+    /// of them.
     HandOver,
     /// `n` times: pass an item to a sleeping worker, from a plain thread.
     Wake,

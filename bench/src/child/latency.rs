@@ -41,8 +41,8 @@ impl Stamp {
     /// As [`Stamp::spin`] for the first of two pushes, where many runtimes let thieves see
     /// the first one only when the second comes: counts from `second`, or from `first` if
     /// it had started before.
-    pub fn spin_pair(&self, first: u64, second: u64, limit: u64) -> u64 {
-        let nanos = self.spin(second, limit);
+    pub fn spin_pair(&self, first: u64, second: u64) -> u64 {
+        let nanos = self.spin(second, SHORT);
         match self.get() {
             Some(at) if at < second => at.saturating_sub(first),
             _ => nanos,
@@ -66,7 +66,7 @@ impl Stamp {
     /// As [`Stamp::spin`] with the limit of a case.
     pub fn spin_for(&self, job: &Job, from: u64) -> u64 {
         let limit = match job.kind {
-            Kind::HandOver | Kind::Steal => 1_000_000,
+            Kind::Steal => SHORT,
             _ => 10_000_000,
         };
         self.spin(from, limit)
@@ -101,7 +101,7 @@ impl Latency {
     }
 
     /// Prints the times of a job from a start to the first step of what was started, each at most
-    /// 10 ms, or 1 ms for a hand-over or a theft. `start` returns a closure that waits for the end.
+    /// 10 ms. `start` returns a closure that waits for the end.
     pub fn of_starts<E: FnOnce()>(job: &Job, mut start: impl FnMut(Arc<Stamp>) -> E) {
         let mut latency = Latency::new(job);
         while latency.more() {
@@ -164,4 +164,26 @@ pub fn spin_for(duration: Duration) {
 fn now() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1
+}
+
+/// Limit in nanoseconds of a hand-over and of a theft.
+const SHORT: u64 = 1_000_000;
+
+/// Returns the delay of a sleep that is repeated every `period` nanoseconds, and the delays of all
+/// sleeps that fell due within it: a long delay has the weight of the sleeps that it prevented.
+pub fn each_due(late: u64, period: u64) -> impl Iterator<Item = u64> {
+    (0..=late / period).map(move |missed| late - missed * period)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::each_due;
+
+    #[test]
+    fn a_long_delay_counts_once_for_each_sleep_that_it_prevented() {
+        let all = |late| each_due(late, 1_000).collect::<Vec<_>>();
+        assert_eq!(all(300), [300]);
+        assert_eq!(all(2_300), [2_300, 1_300, 300]);
+        assert_eq!(all(1_000_000).len(), 1_001);
+    }
 }

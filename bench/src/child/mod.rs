@@ -15,7 +15,7 @@ pub use crate::base::sample;
 pub use crate::case::Job;
 pub use compute::{calibrate, compute};
 pub use laps::Laps;
-pub use latency::{Latency, Stamp, rest_for, spin_for};
+pub use latency::{Latency, Stamp, each_due, rest_for, spin_for};
 pub use outcome::{Outcome, Skip, end, fail};
 pub use usage::{
     memory, memory_of, peak_mib, processor_time, processor_time_of, report_parked,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::case::{Kind, Place, Shape, Talk};
 use crate::child::{
-    Job, Laps, Latency, Outcome, Skip, memory, peak_mib, report_parked, sample,
+    Job, Laps, Latency, Outcome, Skip, Stamp, memory, peak_mib, report_parked, sample,
 };
 
 use super::channel::Channel;
@@ -68,7 +68,8 @@ pub(super) fn run<B: Blocking>(job: &Job) -> Outcome {
         Kind::SpawnMany => spawn_many::<B>(job),
         Kind::Skynet => skynet::<B>(job),
         Kind::Parked => parked::<B>(job),
-        Kind::BusyChild | Kind::HandOver | Kind::Wake => starts::<B>(job),
+        Kind::BusyChild | Kind::Wake => starts::<B>(job),
+        Kind::HandOver => hand_over::<B>(job),
         Kind::Throughput => throughput::<B>(job),
         Kind::Talk(Talk::Crowd(fibers)) => crowd::<B>(job, fibers),
         _ => return Err(Skip("no such case")),
@@ -151,6 +152,23 @@ fn starts<B: Blocking>(job: &Job) {
         let fiber = B::spawn(move || stamp.mark());
         move || B::join(fiber)
     });
+}
+
+/// Two fibers at a time: many libraries keep the newest in a slot that thieves see only later.
+fn hand_over<B: Blocking>(job: &Job) {
+    let mut latency = Latency::new(job);
+    while latency.more() {
+        let stamp = Arc::new(Stamp::new());
+        let child = stamp.clone();
+        let before = Latency::now();
+        let first = B::spawn(move || child.mark());
+        let between = Latency::now();
+        let second = B::spawn(|| {});
+        latency.push(stamp.spin_pair(before, between));
+        B::join(first);
+        B::join(second);
+    }
+    latency.print();
 }
 
 fn throughput<B: Blocking>(job: &Job) {

@@ -161,12 +161,11 @@ pub(super) use any_of;
 /// Times `one`, which receives from any of `WAYS` channels. `rest` receives without waiting.
 pub(super) fn choose<C: Channel, const WAYS: usize>(
     job: &Job,
-    is_bounded: bool,
     one: impl Fn(&[C::Receiver; WAYS]) -> u64,
     rest: impl Fn(&C::Receiver) -> Option<u64>,
 ) -> Outcome {
     let mut stock = Stock::new(job, WAYS);
-    let capacity = is_bounded.then(|| stock.each());
+    let capacity = Some(stock.each());
     let ends = (0..WAYS).map(|_| C::open(capacity).expect("it has such a channel"));
     let (senders, receivers): (Vec<_>, Vec<_>) = ends.unzip();
     let receivers: Result<[C::Receiver; WAYS], _> = receivers.try_into();

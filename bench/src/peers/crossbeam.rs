@@ -37,9 +37,9 @@ fn talk(job: &Job, work: Talk) -> Outcome {
     let rest = |receiver: &Receiver<u64>| receiver.try_recv().ok();
     match work {
         Talk::PingPong(_) | Talk::Messages(_) => channel::run::<Crossbeam>(job),
-        Talk::Select(2) => choose::<Crossbeam, 2>(job, false, any_of!(a, b), rest),
+        Talk::Select(2) => choose::<Crossbeam, 2>(job, any_of!(a, b), rest),
         Talk::Select(_) => {
-            choose::<Crossbeam, 8>(job, false, any_of!(a, b, c, d, e, f, g, h), rest)
+            choose::<Crossbeam, 8>(job, any_of!(a, b, c, d, e, f, g, h), rest)
         }
         Talk::Crowd(_) => Err(Skip("no mutex")),
         Talk::Timer | Talk::Sleepers => Err(Skip("no such case")),

@@ -15,7 +15,8 @@ use super::channel::{MayChannel, MaySharedChannel};
 use super::tail;
 
 /// A note on the use of may.
-pub(super) const NOTE: &str = "`go!` and `join`, its own default stacks of 32 KiB; skynet a \
+pub(super) const NOTE: &str = "`go!` and `join`, its own default stacks of 32 KiB, \
+     a pool of 16,384 coroutines except for parked ones; skynet a \
      hundredth, times a hundred: a tenth may need more mappings than a process can have; \
      throughput in rounds a twentieth of the others'; \
      30,000 parked at most: more need a raised `vm.max_map_count`";
@@ -26,6 +27,11 @@ pub(super) struct May;
 /// Arbitrary: 128 KiB for tails, enough for a build without optimization.
 const TAIL_STACK: usize = 128 << 10;
 
+/// The stacks of the pool where many coroutines are alive; one beyond it gets a new stack.
+/// Arbitrary, above the 11,111 of skynet. Few coroutines would cycle through that many cold
+/// stacks.
+const POOL: usize = 16_384;
+
 fn configure(job: &Job) {
     let (workers, stack) = match job.kind {
         Kind::Wake => (1, job.stack),
@@ -33,6 +39,9 @@ fn configure(job: &Job) {
         _ => (job.workers, job.stack),
     };
     may::config().set_workers(workers);
+    if matches!(job.kind, Kind::Skynet | Kind::Throughput) {
+        may::config().set_pool_capacity(POOL);
+    }
     if stack != 0 {
         may::config().set_stack_size(stack / size_of::<usize>());
     }

@@ -1,7 +1,7 @@
 //! pirn itself, with either scheduler, with fibers that may migrate, and with more workers.
 
 use std::ops::DerefMut;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -157,10 +157,6 @@ pub(super) fn run_with_scope(job: &Job) -> Outcome {
 
 fn on_fiber<B: Blocking>(job: &Job) -> Outcome {
     match job.kind {
-        Kind::HandOver => {
-            hand_over(job);
-            Ok(())
-        }
         Kind::Talk(work) => talk::<B>(job, work),
         _ => blocking::run::<B>(job),
     }
@@ -171,9 +167,9 @@ fn talk<B: Blocking>(job: &Job, work: Talk) -> Outcome {
     match work {
         Talk::PingPong(place) => blocking::ping_pong::<PirnChannel, B>(job, place),
         Talk::Messages(shape) => blocking::messages::<PirnChannel, B>(job, shape),
-        Talk::Select(2) => choose::<PirnChannel, 2>(job, true, any_of!(a, b), rest),
+        Talk::Select(2) => choose::<PirnChannel, 2>(job, any_of!(a, b), rest),
         Talk::Select(_) => {
-            choose::<PirnChannel, 8>(job, true, any_of!(a, b, c, d, e, f, g, h), rest)
+            choose::<PirnChannel, 8>(job, any_of!(a, b, c, d, e, f, g, h), rest)
         }
         Talk::Crowd(_) => blocking::run::<B>(job),
         Talk::Timer => {
@@ -206,23 +202,6 @@ fn steal(job: &Job) {
         let pushed = unsafe { VICTIM.push(&ITEM) };
         assert!(pushed, "the thief keeps the ring empty");
     });
-}
-
-/// Two fibers at a time, as with every peer that keeps the newest in a slot of its own.
-fn hand_over(job: &Job) {
-    let mut latency = Latency::new(job);
-    while latency.more() {
-        let stamp = Arc::new(Stamp::new());
-        let child = stamp.clone();
-        let before = Latency::now();
-        let first = spawn(move || child.mark());
-        let between = Latency::now();
-        let second = spawn(|| {});
-        latency.push(stamp.spin_pair(before, between, 1_000_000));
-        Pirn::<PLAIN>::join(first);
-        Pirn::<PLAIN>::join(second);
-    }
-    latency.print();
 }
 
 /// Arming happens where a fiber parks, so two ping-pongs are timed in turn, in which every

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::case::Kind;
-use crate::child::{Job, Laps, Latency, Outcome, Skip, peak_mib, sample};
+use crate::child::{Job, Laps, Latency, Outcome, Skip, Stamp, peak_mib, sample};
 
 use super::fork;
 
@@ -21,7 +21,8 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::SpawnJoin => spawn_join,
         Kind::SpawnMany => spawn_many,
         Kind::Skynet => skynet,
-        Kind::BusyChild | Kind::HandOver => starts,
+        Kind::BusyChild => starts,
+        Kind::HandOver => hand_over,
         Kind::Throughput => throughput,
         Kind::Wake => {
             wake(job);
@@ -94,6 +95,22 @@ fn starts(job: &Job) {
             }
         }
     });
+}
+
+/// Two jobs at a time, as with every peer. The scope waits for both.
+fn hand_over(job: &Job) {
+    let mut latency = Latency::new(job);
+    while latency.more() {
+        let stamp = Stamp::new();
+        rayon::scope(|scope| {
+            let before = Latency::now();
+            scope.spawn(|_| stamp.mark());
+            let between = Latency::now();
+            scope.spawn(|_| {});
+            latency.push(stamp.spin_pair(before, between));
+        });
+    }
+    latency.print();
 }
 
 fn wake(job: &Job) {

@@ -104,7 +104,8 @@ pub(super) fn run<L: Tasks>(job: &Job) -> Outcome {
         Kind::SpawnMany => L::run(&job, spawn_many::<L>(job)),
         Kind::Skynet => L::run(&job, skynet::<L>(job)),
         Kind::Parked => L::run(&job, parked::<L>(job)),
-        Kind::BusyChild | Kind::HandOver => L::run(&job, starts::<L>(job)),
+        Kind::BusyChild => L::run(&job, starts::<L>(job)),
+        Kind::HandOver => L::run(&job, hand_over::<L>(job)),
         Kind::Throughput => L::run(&job, throughput::<L>(job)),
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
         Kind::Talk(work) if work.on_threads() => {
@@ -239,6 +240,23 @@ async fn starts<L: Tasks>(job: Job) {
         latency.push(stamp.spin_for(&job, from));
         rest_for(&job, Kind::BusyChild);
         L::value(task.await);
+    }
+    latency.print();
+}
+
+/// Two tasks at a time: many libraries keep the newest in a slot that thieves see only later.
+async fn hand_over<L: Tasks>(job: Job) {
+    let mut latency = Latency::new(&job);
+    while latency.more() {
+        let stamp = Arc::new(Stamp::new());
+        let child = stamp.clone();
+        let before = Latency::now();
+        let first = L::spawn(async move { child.mark() });
+        let between = Latency::now();
+        let second = L::spawn(async {});
+        latency.push(stamp.spin_pair(before, between));
+        L::value(first.await);
+        L::value(second.await);
     }
     latency.print();
 }

@@ -1,6 +1,5 @@
 //! tokio: tasks. Stackless, so a parked task keeps only what its future captured.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Runtime};
@@ -10,7 +9,7 @@ use tokio::sync::{Mutex, MutexGuard, Notify, mpsc};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking, unconstrained, yield_now};
 
 use crate::case::{Kind, Talk};
-use crate::child::{Job, Laps, Latency, Outcome, Skip, Stamp};
+use crate::child::{Job, Laps, Latency, Outcome, Skip};
 
 use super::stock::Stock;
 use super::tail;
@@ -59,7 +58,6 @@ pub(super) fn run<const VARIANT: u8>(job: &Job) -> Outcome {
                 || {}
             });
         }
-        Kind::HandOver => Tokio::<VARIANT>::run(job, hand_over(*job)),
         Kind::Talk(Talk::Select(2)) => Tokio::<VARIANT>::run(job, choose_of_two(*job)),
         Kind::Talk(Talk::Select(_)) => Tokio::<VARIANT>::run(job, choose_of_eight(*job)),
         _ => return tasks::run::<Tokio<VARIANT>>(job),
@@ -197,23 +195,6 @@ impl<const VARIANT: u8> tail::Library for Tokio<VARIANT> {
     async fn receive(channel: &Shared) -> u64 {
         channel.1.recv().await.expect("it is open")
     }
-}
-
-/// Two tasks at a time: the newest stays in a slot that thieves cannot access at once.
-async fn hand_over(job: Job) {
-    let mut latency = Latency::new(&job);
-    while latency.more() {
-        let stamp = Arc::new(Stamp::new());
-        let child = stamp.clone();
-        let before = Latency::now();
-        let first = tokio::spawn(async move { child.mark() });
-        let between = Latency::now();
-        let second = tokio::spawn(async {});
-        latency.push(stamp.spin_pair(before, between, 1_000_000));
-        first.await.expect("no task panics");
-        second.await.expect("no task panics");
-    }
-    latency.print();
 }
 
 /// Expands to a case with its arms in the code.

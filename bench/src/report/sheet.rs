@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::case::{Case, Kind, Row};
+use crate::case::{Case, Kind, Row, Talk};
 use crate::floors::FLOORS;
 use crate::harness::{
     Cell, Machine, Plan, Results, Status, Summary, gives, is_quiet, sure_ratio,
@@ -68,8 +68,7 @@ pub struct Line {
     pub peer: &'static str,
     /// Its numbers.
     pub summary: Summary,
-    /// The median as a multiple of the best peer's, not counting pirn and servers without a
-    /// scheduler.
+    /// The median as a multiple of the best peer's, not counting pirn and peers with other work.
     pub times_best: Option<f64>,
     /// The bound of that multiple with 95 % probability: a lower one where more is better, else an
     /// upper one. Only if each repetition gives one sample: for servers and whole programs.
@@ -162,11 +161,7 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
             (None, _) => absent.push((peer.name, "no samples".to_owned())),
         }
     }
-    let bare: &[&str] = match case.job.kind {
-        Kind::Net(_) => BARE,
-        _ => &[],
-    };
-    rank(&mut lines, row.more_is_better(), bare);
+    rank(&mut lines, row.more_is_better(), left_out(case.job.kind));
     Block {
         case: case.name,
         title: case.title,
@@ -182,6 +177,18 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
         failed,
         others: results.others[at],
         elsewhere: row.elsewhere.clone(),
+    }
+}
+
+/// Returns the peers that a case shows, and that are not its best peer: their work is another.
+fn left_out(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Net(_) => BARE,
+        // A few threads in place of a thousand fibers.
+        Kind::Talk(Talk::Crowd(_)) => &["threads"],
+        // The level 1 of its library is faster than that of the others, with larger output.
+        Kind::Pgz { level: 1, .. } => &["serial"],
+        _ => &[],
     }
 }
 
@@ -224,14 +231,14 @@ impl Block {
 }
 
 /// Sorts the best first and fills in the ratios.
-fn rank(lines: &mut [Line], more_is_better: bool, bare: &[&str]) {
+fn rank(lines: &mut [Line], more_is_better: bool, left_out: &[&str]) {
     lines.sort_by(|a, b| a.summary.median.total_cmp(&b.summary.median));
     if more_is_better {
         lines.reverse();
     }
     let best = lines
         .iter()
-        .find(|line| !is_ours(line.peer) && !bare.contains(&line.peer))
+        .find(|line| !is_ours(line.peer) && !left_out.contains(&line.peer))
         .map(|line| (line.peer, line.summary.median, line.samples.clone()));
     let Some((best, median, samples)) = best else {
         return;
@@ -310,6 +317,17 @@ mod tests {
             matches!(found[2], ("go", Some(_), Some(0.2..=0.34))),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_peer_with_other_work_is_not_the_best() {
+        let left_out = |name| left_out(crate::case::find(name).unwrap().job.kind);
+        assert_eq!(left_out("crowd-mutex"), ["threads"]);
+        assert_eq!(left_out("pgz-1-pipe"), ["serial"]);
+        assert_eq!(left_out("echo-64"), BARE);
+        for name in ["pgz-6-pipe", "yield-2"] {
+            assert!(left_out(name).is_empty());
+        }
     }
 
     // Proves: R4.

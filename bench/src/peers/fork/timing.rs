@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::child::{Job, processor_time, sample, spin_for, thread_time};
+use crate::child::{Job, each_due, processor_time, sample, spin_for, thread_time};
 
 use super::library::Library;
 use super::work::{Counted, Frame, Work};
@@ -64,7 +64,7 @@ pub(super) fn frames<L: Library>(job: &Job, mut work: Counted<Frame>) {
     }
 }
 
-/// Prints the delay of each of `job.n` sleeps.
+/// Prints the delay of each of `job.n` sleeps, and of those that fell due within a long delay.
 pub(super) fn late<L: Library + Sync>(job: &Job) {
     let pool = L::start(job.workers);
     let over = AtomicBool::new(false);
@@ -80,9 +80,12 @@ pub(super) fn late<L: Library + Sync>(job: &Job) {
         for round in 0..job.warmups + job.n {
             let due = Instant::now() + SLEEP;
             sleep(SLEEP);
-            let late = due.elapsed();
-            if round >= job.warmups {
-                sample("late", late.as_secs_f64() * 1e3);
+            let late = due.elapsed().as_nanos() as u64;
+            if round < job.warmups {
+                continue;
+            }
+            for nanos in each_due(late, SLEEP.as_nanos() as u64) {
+                sample("late", nanos as f64 * 1e-6);
             }
         }
         over.store(true, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 //!
 //! A plain thread ends the measurement and the process, because the hogs never end and the
 //! sleeper may never run. A sleep that is due by then and has not returned counts with its delay so
-//! far.
+//! far. Within a long delay further sleeps fall due, and count too.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,11 +10,11 @@ use std::thread;
 use std::time::Duration;
 
 use crate::case::{Hog, Order};
-use crate::child::{Job, Latency, compute, end, fail, sample};
+use crate::child::{Job, Latency, compute, each_due, end, fail, sample};
 
 use super::library::{Library, join_all};
 
-/// Prints the delay of each sleep within `job.n` milliseconds.
+/// Prints the delay of each sleep that falls due within `job.n` milliseconds.
 pub(super) async fn late<L: Library>(job: Job, (hogs, hog): (u64, Hog), order: Order) {
     let record: &'static Record = Box::leak(Box::default());
     let time = Duration::from_millis(job.n);
@@ -70,7 +70,7 @@ async fn hold<L: Library>(hog: Hog, record: &'static Record) -> u64 {
 struct Record {
     /// The deadline of the current sleep.
     due: AtomicU64,
-    /// The delay of each sleep in nanoseconds.
+    /// The delay of each sleep that fell due, in nanoseconds.
     late: Mutex<Vec<u64>>,
     /// Number of pieces that hogs have begun.
     hogs: AtomicU64,
@@ -88,8 +88,8 @@ impl Record {
 
     /// Records the start of a sleep.
     fn arm(&self) {
-        self.due
-            .store(Latency::now() + SLEEP.as_nanos() as u64, Ordering::Relaxed);
+        let due = Latency::now() + PERIOD;
+        self.due.store(due, Ordering::Relaxed);
     }
 
     /// Records the end of a sleep.
@@ -98,14 +98,15 @@ impl Record {
         let Some(late) = late else {
             fail("a sleep was too short")
         };
-        self.late.lock().expect(SOUND).push(late);
+        let all = each_due(late, PERIOD);
+        self.late.lock().expect(SOUND).extend(all);
     }
 
     fn report(&self) -> ! {
         let mut late = self.late.lock().expect(SOUND);
         let pending = Latency::now().saturating_sub(self.due.load(Ordering::Relaxed));
-        if pending > CUT || late.is_empty() {
-            late.push(pending);
+        if pending > PERIOD || late.is_empty() {
+            late.extend(each_due(pending, PERIOD));
         }
         if self.hogs.load(Ordering::Relaxed) == 0 {
             fail("no hog has begun");
@@ -122,9 +123,9 @@ const SOUND: &str = "no thread panics";
 static LOCK: Mutex<()> = Mutex::new(());
 /// Duration of a sleep.
 const SLEEP: Duration = Duration::from_millis(1);
+/// The same in nanoseconds. At the end, a pending sleep with a shorter delay is an ordinary one.
+const PERIOD: u64 = SLEEP.as_nanos() as u64;
 /// Microseconds for which a hog holds its worker.
 const PIECE: u64 = 500_000;
 /// Arbitrary: the time for which the sleeper runs alone.
 const SETTLE: Duration = Duration::from_millis(20);
-/// Delay in nanoseconds below which a pending sleep at the end counts as an ordinary one.
-const CUT: u64 = 1_000_000;
