@@ -16,14 +16,15 @@ use crate::tally::Tally;
 use crate::{command, jobs, repo, suite};
 
 /// The crates that are published, and the most KiB that each has in its packed form: a fifth more
-/// than it had when this was written.
+/// than it had when this was written. `pirn-top` had 64 at first; the limits on what hostile peers
+/// and damaged recordings may cost have made it 66.
 const PACKAGES: [(&str, u64); 6] = [
     ("pgz", 96),
     ("pirn", 1100),
     ("pirn-hooks", 48),
     ("pirn-macros", 16),
     ("pirn-sim", 84),
-    ("pirn-top", 64),
+    ("pirn-top", 72),
 ];
 
 /// The files that every package has.
