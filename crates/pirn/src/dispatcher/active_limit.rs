@@ -9,15 +9,19 @@
 //! Limits may be chained: a fiber that has its turn here then waits at the next one, and gives up
 //! both turns at its end.
 //!
+//! If the pool has stopped, fibers that are let through by other threads than its workers are
+//! refused. The end of each would let the next one through, within the end of the one before. So
+//! none is let through while one is being refused; the thread that refuses does it after that.
+//!
 //! Invariants:
-//! * AL1. `active` counts fibers that have been let through and have not given up their [`Turn`].
-//!   While fewer than `most` are active, none waits.
+//! * AL1. `active` counts fibers that have been let through and have not given up their [`Turn`]:
+//!   at most `most`. While fewer are active, none waits, unless one is being refused.
 
 use std::sync::Arc;
 
 use crate::base::list::Fifo;
 use crate::base::mutant::mutant;
-use crate::fiber::{FiberHead, FiberLocal, FiberPtr, current};
+use crate::fiber::{FiberHead, FiberLocal, FiberPtr, current, entry};
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::enqueue;
 use crate::shim::Lock;
@@ -34,6 +38,8 @@ pub(super) struct ActiveLimit {
 struct Places {
     active: usize,
     waiting: Fifo<FiberHead>,
+    /// The number of threads that are refusing one of the fibers.
+    refusing: usize,
 }
 
 /// The right of one fiber to be active, now or when it is let through.
@@ -42,12 +48,12 @@ struct Turn(Arc<ActiveLimit>);
 /// The turn of a fiber. Dropped last: none of the fiber's code runs after that.
 static TURN: FiberLocal<Option<Turn>> = FiberLocal::lasting(|| None);
 
-/// Accepts an admitted fiber that is not published yet.
-pub(super) fn submit(limit: &Arc<ActiveLimit>, fiber: FiberPtr) {
+/// Accepts an admitted fiber that is not published yet; gives it back if the pool has stopped.
+pub(super) fn submit(limit: &Arc<ActiveLimit>, fiber: FiberPtr) -> Result<(), FiberPtr> {
     if !mutant!("turn_not_kept") {
         TURN.give(fiber, Some(Turn(Arc::clone(limit))));
     }
-    limit.submit(fiber);
+    limit.submit(fiber)
 }
 
 impl ActiveLimit {
@@ -59,6 +65,7 @@ impl ActiveLimit {
         let places = Places {
             active: 0,
             waiting: Fifo::new(),
+            refusing: 0,
         };
         ActiveLimit {
             places: Lock::new(places),
@@ -68,17 +75,17 @@ impl ActiveLimit {
         }
     }
 
-    /// Gives the fiber its turn here, now or later.
-    fn submit(&self, fiber: FiberPtr) {
+    /// Gives the fiber its turn here, now or later; gives it back if the pool has stopped.
+    fn submit(&self, fiber: FiberPtr) -> Result<(), FiberPtr> {
         {
             let mut places = self.places.lock();
             if places.active >= self.most {
                 places.waiting.push_back(fiber);
-                return;
+                return Ok(());
             }
             places.active += 1;
         }
-        self.let_through(fiber);
+        self.let_through(fiber)
     }
 
     /// Returns true if the running fiber has its turn here.
@@ -94,7 +101,7 @@ impl ActiveLimit {
         false
     }
 
-    fn let_through(&self, fiber: FiberPtr) {
+    fn let_through(&self, fiber: FiberPtr) -> Result<(), FiberPtr> {
         match &self.further {
             Some(further) => further.submit(fiber),
             None => enqueue::queue(&self.pool, current::local(), fiber),
@@ -103,15 +110,38 @@ impl ActiveLimit {
 
     /// Gives the turn of an ended fiber to the first that waits.
     fn leave(&self) {
-        let next = {
+        let mut next = {
             let mut places = self.places.lock();
-            let next = places.waiting.pop_front();
-            places.active -= usize::from(next.is_none());
-            next
+            places.active -= 1;
+            places.activate_first(self.most)
         };
-        if let Some(fiber) = next {
-            self.let_through(fiber);
+        let mut has_refused = false;
+        while let Some(fiber) = next {
+            match self.let_through(fiber) {
+                Ok(()) if !has_refused => return,
+                Ok(()) => {}
+                Err(fiber) => {
+                    has_refused = true;
+                    self.places.lock().refusing += 1;
+                    // It leaves meanwhile.
+                    entry::refuse(fiber);
+                    self.places.lock().refusing -= 1;
+                }
+            }
+            next = self.places.lock().activate_first(self.most);
         }
+    }
+}
+
+impl Places {
+    /// Takes the first fiber that waits, and counts it as active, if one more may be.
+    fn activate_first(&mut self, most: usize) -> Option<FiberPtr> {
+        if self.active >= most || self.refusing > 0 {
+            return None;
+        }
+        let first = self.waiting.pop_front();
+        self.active += usize::from(first.is_some());
+        first
     }
 }
 

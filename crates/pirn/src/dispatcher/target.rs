@@ -368,9 +368,12 @@ impl Dispatcher {
             entry::refuse(fiber);
             return;
         }
-        match &self.limit {
+        let queued = match &self.limit {
             Some(limit) => active_limit::submit(limit, fiber),
             None => enqueue::queue(pool, local, fiber),
+        };
+        if let Err(fiber) = queued {
+            entry::refuse(fiber);
         }
     }
 

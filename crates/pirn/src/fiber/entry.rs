@@ -399,9 +399,11 @@ pub(crate) fn refuse(fiber: FiberPtr) {
     // SAFETY: the fiber is in no queue, so the caller owns it.
     unsafe { run_caught(fiber) };
     // The values that it has inherited.
-    destroy_all(header);
+    destroy(header);
     let (ending, _) = publish(fiber);
     notify_scope(fiber, ending);
+    // As in `live`: a lasting one may let others end.
+    destroy_all(header);
     header.state.finish();
     header.life.end();
     // SAFETY: the runtime's reference, which no runtime has taken.

@@ -158,7 +158,9 @@ impl<'scope> Scope<'scope, '_> {
         }
         let fresh = self.fresh(local, inherited, Builder::new(), wrap(f));
         let (fiber, joined) = fresh.into_parts();
-        enqueue::queue(&self.pool, current::local(), fiber);
+        if let Err(fiber) = enqueue::queue(&self.pool, current::local(), fiber) {
+            entry::refuse(fiber);
+        }
         Ok(ScopedJoinHandle::new(joined, &self.children))
     }
 

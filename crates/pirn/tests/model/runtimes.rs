@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use pirn::channel::bounded;
-use pirn::{park, spawn, yield_now};
+use pirn::{Runtime, park, spawn, yield_now};
+use shuttle::thread::JoinHandle;
 
 use crate::util::{World, explore, explore_with, thread};
 
@@ -64,6 +65,16 @@ fn dropped_with_fibers() {
     });
 }
 
+/// Starts a thread that spawns two fibers from outside, and joins them.
+fn spawner(runtime: &Runtime) -> JoinHandle<()> {
+    let handle = runtime.handle();
+    thread(move || {
+        let children = [0, 1].map(|_| handle.spawn(yield_now));
+        // They have ended, or were refused.
+        children.map(|child| drop(child.join()));
+    })
+}
+
 /// A shutdown with fibers that are parked, queued, and being spawned from a thread.
 #[test]
 fn shut_down_with_fibers() {
@@ -78,19 +89,24 @@ fn shut_down_with_fibers() {
                 interrupted
             })
         };
-        let spawner = {
-            let handle = runtime.handle();
-            thread(move || {
-                [0, 1]
-                    .map(|_| handle.spawn(yield_now))
-                    .map(|child| child.join())
-            })
-        };
+        let spawner = spawner(&runtime);
         runtime.shutdown(LONG).expect("every fiber is interrupted");
         for child in [parked, receiving] {
             assert!(child.join().unwrap_or(true), "no interrupt came");
         }
-        let _ = spawner.join().expect("its fibers ended or were refused");
+        spawner.join().expect("its fibers ended or were refused");
+    });
+}
+
+/// A shutdown without time beside a thread that spawns: each fiber that is admitted ends, even if
+/// it is queued when the last worker has ended.
+#[test]
+fn shut_down_without_time() {
+    explore_with(&[1, 2], |world| {
+        let runtime = world.runtime();
+        let spawner = spawner(&runtime);
+        let _ = runtime.shutdown(Duration::ZERO);
+        spawner.join().expect("its fibers ended or were refused");
     });
 }
 

@@ -37,8 +37,7 @@ use std::time::Duration;
 
 use crate::base::mutant::mutant;
 use crate::events::Kind;
-use crate::fiber::FiberPtr;
-use crate::fiber::current;
+use crate::fiber::{FiberPtr, current};
 use crate::sched::placement::holders::ThreadUse;
 use crate::sched::placement::lines::{LineClass, SpawnLine, Tag};
 use crate::sched::pool::phase::Phase;
@@ -47,7 +46,7 @@ use crate::sched::pool::shared::Pool;
 use crate::sched::pool::threads::duty::Duty;
 use crate::sched::queue::injector::End;
 use crate::sched::worker::run::Worker;
-use crate::shim::atomic::Ordering;
+use crate::shim::atomic::{Ordering, fence};
 
 /// A worker that runs one fiber for this long loses its `placed` fibers to the others.
 pub(in crate::sched) const STUCK: Duration = Duration::from_millis(4);
@@ -97,6 +96,7 @@ impl Worker {
             self.runs_none();
             if self.pool.place_apart(fiber, line, how) {
                 self.count_placed(line);
+                self.pool.release_at_end();
                 return false;
             }
         }
@@ -220,7 +220,8 @@ impl Worker {
                 self.remote().counters.wakes.increment();
                 pool.wake(sleeper);
             }
-            // Meanwhile the worker has ceased to be a member, or has ended.
+            // Meanwhile the worker has ceased to be a member, or may have ended (as in
+            // `Pool::takes_back`); this one has not.
             None if !pool.remotes[other].thread.is_member()
                 || pool.phase() == Phase::Stopped =>
             {
@@ -333,6 +334,15 @@ impl Pool {
             if self.inject_from(worker + 1, fiber) {
                 self.wakes.outside.increment_shared();
             }
+        }
+    }
+
+    /// Called by a worker that has handed a fiber to one that may have ended since: as in
+    /// `Pool::takes_back`, but the caller finds it in the injector before it ends itself.
+    fn release_at_end(self: &Arc<Self>) {
+        fence(Ordering::SeqCst);
+        if self.phase() == Phase::Stopped {
+            (0..self.remotes.len()).for_each(|worker| self.release_placed(worker));
         }
     }
 

@@ -6,7 +6,8 @@
 //!    up.
 //! 3. The pool stops: workers without started fibers end and are joined. A worker that still has
 //!    some reports them and continues for as long as they live: their stacks may be borrowed from,
-//!    and only this thread can resume them.
+//!    and only this thread can resume them. A fiber that is queued after the last worker has ended,
+//!    because its publisher was held up since its admission, is refused (`Pool::takes_back`).
 
 use std::panic::Location;
 use std::sync::Arc;

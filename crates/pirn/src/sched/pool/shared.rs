@@ -40,7 +40,7 @@ pub(crate) struct Pool {
     pub(in crate::sched) stack_waiters: StackWaiters,
     pub(in crate::sched) monitor: Monitor,
     pub(in crate::sched) quiet: Quiet,
-    /// Fibers that came from threads outside.
+    /// The number of fibers spawned by threads outside, and their events.
     pub(in crate::sched) arrivals: Arrivals,
     pub(in crate::sched) wakes: WakeCounts,
     life: Life,
@@ -76,7 +76,8 @@ impl Pool {
     /// Creates the pool, without a thread.
     ///
     /// # Errors
-    /// The system's error if it has no memory for stacks.
+    /// Kind `OutOfMemory`: the system has no memory for one stack. Kind `InvalidInput`: no address
+    /// space could hold a stack of the configured size.
     pub(in crate::sched) fn new(
         config: Config,
         policy: &'static dyn Policy,
@@ -120,7 +121,7 @@ impl Pool {
                 pool.enter(Phase::Cancelled);
             }
         };
-        // It cannot be cancelled yet, and it is never forgotten.
+        // The root cannot be cancelled yet, and the callback is never removed.
         let _ = pool.root().call_on(Box::new(closing));
         for worker in 0..workers {
             // A worker without a thread counts as asleep: waking it starts it.
@@ -154,7 +155,7 @@ impl Pool {
         &self.config.name
     }
 
-    /// Returns what the user has provided for the code that runs here.
+    /// Returns the value that the user has attached to the runtime.
     #[cfg_attr(
         any(not(feature = "tokio"), pirn_modelled),
         expect(dead_code, reason = "asked for by what a feature brings")
@@ -195,6 +196,13 @@ impl Pool {
         if self.phase() == Phase::Open {
             return true;
         }
+        self.refuse_admitted();
+        false
+    }
+
+    /// Counts a fiber out that has been counted in from outside, and does not come.
+    #[cold]
+    fn refuse_admitted(&self) {
         self.arrivals.refuse();
         // LIVENESS: a thread that adds up between the two counts sees a fiber too many, and nothing
         // else would make it add up again.
@@ -203,19 +211,29 @@ impl Pool {
             // LIVENESS: the thread that drives it to its end may have added up then.
             self.remotes[0].inbox.unpark();
         }
-        false
     }
 
-    /// Queues a fresh fiber from a thread that is no worker of this pool.
-    pub(in crate::sched) fn inject(self: &Arc<Self>, fiber: FiberPtr) {
+    /// Queues a fresh fiber from a thread that is no worker of this pool, and that has counted it
+    /// in by [`admit`](Self::admit). Gives it back if the pool has stopped meanwhile.
+    pub(in crate::sched) fn inject(
+        self: &Arc<Self>,
+        fiber: FiberPtr,
+    ) -> Result<(), FiberPtr> {
         // H2: no other thread has the fiber yet.
         let header = fiber.header();
         header.placement.set(self.lines.tag(header.location()));
-        self.inject_tagged(fiber);
+        let queued = self.inject_tagged(fiber);
+        if queued.is_err() {
+            self.lines.untag(header.placement.replace(0));
+        }
+        queued
     }
 
     /// As [`inject`](Self::inject), with the placement that the fiber has.
-    pub(in crate::sched) fn inject_tagged(self: &Arc<Self>, fiber: FiberPtr) {
+    pub(in crate::sched) fn inject_tagged(
+        self: &Arc<Self>,
+        fiber: FiberPtr,
+    ) -> Result<(), FiberPtr> {
         let turn = self.arrivals.next_turn();
         // H2: no other thread has the fiber yet.
         let header = fiber.header();
@@ -230,6 +248,31 @@ impl Pool {
         if self.inject_from(turn, fiber) {
             self.wakes.outside.increment_shared();
         }
+        match self.takes_back(turn, fiber) {
+            true => Err(fiber),
+            false => Ok(()),
+        }
+    }
+
+    /// Called by a thread that is no worker of this pool, after `inject_from`. If the pool has
+    /// stopped, no worker may be left to take the fiber: takes it out of the queue, and counts it
+    /// out. False if it stays, or a worker has it.
+    ///
+    /// LIVENESS: a fiber is pushed, then comes the fence of `wake_one`, then this look at the
+    /// phase. A worker that ends has seen Stopped, then comes a fence, then its last look at the
+    /// queues (`Worker::last_look`). Of two fences one is the first: either this look sees Stopped,
+    /// or each worker that ends after that sees the fiber. (A worker that leaves before the end
+    /// announces itself as asleep, and looks after that. A pool that is driven by hand keeps what
+    /// is queued.)
+    fn takes_back(&self, from: usize, fiber: FiberPtr) -> bool {
+        // The fiber may have run since, and be here again because it has been woken.
+        let still = || fiber.header().is_fresh();
+        let taken = self.phase() == Phase::Stopped
+            && self.injector.take_back(self.shard(from), fiber, still);
+        if taken {
+            self.refuse_admitted();
+        }
+        taken
     }
 
     /// Queues a started fiber that another thread has woken, where fibers may migrate.
@@ -240,8 +283,8 @@ impl Pool {
         }
     }
 
-    /// Queues a fresh fiber in the shard that belongs to the worker `from`. True if a worker was
-    /// woken.
+    /// Queues a fiber in the shard of the worker `from`: a fresh one, or one that may migrate. True
+    /// if a worker was woken.
     pub(in crate::sched) fn inject_from(
         self: &Arc<Self>,
         from: usize,
@@ -251,9 +294,9 @@ impl Pool {
         self.wake_one(from)
     }
 
-    /// Wakes a sleeping worker for work that any worker may take, unless one searches. Where each
-    /// worker takes one fiber only, always wakes one, preferably one that has a thread. True if one
-    /// was woken.
+    /// Wakes a sleeping worker for work that any worker may take, unless one searches. Where a
+    /// worker takes one fiber only, wakes one even then, preferably one that has a thread. True if
+    /// one was woken.
     pub(in crate::sched) fn wake_one(self: &Arc<Self>, from: usize) -> bool {
         let claimed = match self.config.exclusive {
             false => self.idle.claim_sleeper(from % self.workers()),
@@ -267,8 +310,8 @@ impl Pool {
             None => {
                 if !self.idle.sleepers_hint() {
                     // ORDERING: orders the look at the sleepers before that at the monitor: a
-                    // thread that sees a worker awake that the monitor saw asleep sees that it has
-                    // stopped.
+                    // thread that sees a worker awake that the monitor saw asleep sees that the
+                    // monitor has stopped.
                     fence(Ordering::SeqCst);
                     self.monitor.resume_if_stopped();
                 }
@@ -301,14 +344,15 @@ impl Pool {
         )
     }
 
-    /// Checks for quiescence: a fiber has ended here, or the worker is about to sleep.
+    /// Checks for quiescence, if a party waits for it. Called after the end of a fiber and before a
+    /// worker sleeps.
     #[inline(always)]
     pub(in crate::sched) fn look_for_quiet(&self) {
         self.quiet.check_if_watched(|| self.live());
     }
 
-    /// Returns the injector shard of this worker. Workers share shards if there are more of them
-    /// than at first; there may be only one shard.
+    /// Returns the injector shard of this worker. Workers share shards if there are more workers
+    /// than at the start. With `SingleQueue` all use the first one.
     #[inline]
     pub(in crate::sched) fn shard(&self, worker: usize) -> usize {
         match self.scheduler() {
@@ -328,12 +372,12 @@ impl Pool {
         self.config.free
     }
 
-    /// True if there may ever be more threads than members.
+    /// True if there may ever be more threads than the members of the start.
     pub(in crate::sched) fn is_elastic(&self) -> bool {
         self.config.threads.most > self.config.workers
     }
 
-    /// True if any queue that a thief may take from is not empty.
+    /// True if any queue that a thief may take from is not empty; `next` slots are not looked at.
     pub(in crate::sched) fn has_visible_work(&self) -> bool {
         !self.injector.is_empty() || self.remotes.iter().any(|remote| remote.queued() > 0)
     }
@@ -371,8 +415,8 @@ impl Pool {
         self.config.watch.trace
     }
 
-    /// Returns the events that are still there, oldest first, with the number of those that are
-    /// not: of each worker, and last of threads outside. Empty if none are kept.
+    /// Returns the kept events, oldest first, and the number of lost ones: of each worker, and last
+    /// of threads outside. Only the last entry, without events, if none are kept.
     pub(crate) fn events(&self) -> Vec<(Vec<Event>, u64)> {
         let rings = self.remotes.iter().map(|remote| &remote.watched.events);
         let workers = rings.flatten().map(|ring| ring.read());
@@ -412,7 +456,9 @@ impl Pool {
         self.wakes.aged.get()
     }
 
-    /// The number of workers that were woken neither by a worker nor because work had aged.
+    /// The number of wakes of workers that no worker counts as its own and that were not for aged
+    /// work: those by threads outside, and those by the code that moves `placed` fibers to the
+    /// injector, or that changes the number of threads.
     pub(crate) fn outside_wakes(&self) -> u64 {
         self.wakes.outside.get()
     }

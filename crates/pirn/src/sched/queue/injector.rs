@@ -92,6 +92,21 @@ impl<T: Linked> Injector<T> {
         self.shards[shard].edit(|queue| queue.arrived.push_back(fiber));
     }
 
+    /// Takes a fiber back out of those that arrived in a shard, if it is there and is `still` what
+    /// was pushed, which is asked under the lock. False if it stays, or is not there.
+    pub(crate) fn take_back(
+        &self,
+        shard: usize,
+        fiber: NodePtr<T>,
+        still: impl FnOnce() -> bool,
+    ) -> bool {
+        self.shards[shard].edit(|queue| {
+            let at = queue.arrived.iter().rposition(|it| *it == fiber);
+            let at = at.filter(|_| still());
+            at.and_then(|at| queue.arrived.remove(at)).is_some()
+        })
+    }
+
     /// Pushes a batch that spilled from the ring of the shard's worker.
     pub(crate) fn spill(&self, shard: usize, mut batch: Fifo<T>) {
         self.shards[shard].edit(|queue| {

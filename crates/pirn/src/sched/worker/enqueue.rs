@@ -41,10 +41,7 @@ pub(crate) fn spawn(
 ) -> Result<(), FiberPtr> {
     match Worker::of(local) {
         Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.spawn(fiber),
-        _ if pool.admit() => {
-            pool.inject(fiber);
-            Ok(())
-        }
+        _ if pool.admit() => pool.inject(fiber),
         _ => Err(fiber),
     }
 }
@@ -65,10 +62,7 @@ pub(crate) fn spawn_placed(
     header.placement.set(placement);
     let queued = match Worker::of(local) {
         Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.spawn_tagged(fiber),
-        _ if pool.admit() => {
-            pool.inject_tagged(fiber);
-            Ok(())
-        }
+        _ if pool.admit() => pool.inject_tagged(fiber),
         _ => Err(fiber),
     };
     if queued.is_err() {
@@ -86,10 +80,17 @@ pub(crate) fn admit(pool: &Arc<Pool>, local: &Local) -> bool {
     }
 }
 
-/// Queues a fresh fiber that has been admitted.
-pub(crate) fn queue(pool: &Arc<Pool>, local: &Local, fiber: FiberPtr) {
+/// Queues a fresh fiber that has been admitted; gives it back if the pool has stopped meanwhile.
+pub(crate) fn queue(
+    pool: &Arc<Pool>,
+    local: &Local,
+    fiber: FiberPtr,
+) -> Result<(), FiberPtr> {
     match Worker::of(local) {
-        Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.queue_new(fiber),
+        Some(worker) if Arc::ptr_eq(&worker.pool, pool) => {
+            worker.queue_new(fiber);
+            Ok(())
+        }
         _ => pool.inject(fiber),
     }
 }

@@ -220,7 +220,10 @@ impl Worker {
                     self.role.set_leaving(false);
                     self.dispatch(local, fiber);
                 }
-                None if self.may_end() => break,
+                None if self.may_end() => match self.last_look() {
+                    Some(fiber) => self.run_first(fiber),
+                    None => break,
+                },
                 None => {
                     self.rest();
                     self.set_state(WorkerState::Active);

@@ -30,6 +30,7 @@ use crate::fiber::{FiberPtr, FiberRef};
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
 use crate::sched::worker::run::Worker;
+use crate::shim::atomic::{Ordering, fence};
 
 impl Worker {
     /// Takes a stack of `size` bytes, or of the usual size.
@@ -102,18 +103,47 @@ impl Worker {
             }
             return false;
         }
+        let fed = self.pop_stackless();
+        if let Some(fiber) = fed {
+            self.keep_fresh(fiber);
+        }
+        fed.is_some()
+    }
+
+    /// Takes a fiber that waits for a stack, if there is one for it now.
+    fn pop_stackless(&self) -> Option<FiberPtr> {
         let stacks = &self.pool.stacks;
-        let fed = self.pool.stack_waiters.pop_if(|fiber| {
+        self.pool.stack_waiters.pop_if(|fiber| {
             let stack = match fiber.header().stack_size() {
                 None => stacks.take(),
                 Some(size) => stacks.take_sized(size),
             };
             stack.map(|stack| stacks.give(stack)).is_ok()
-        });
-        if let Some(fiber) = fed {
-            self.keep_fresh(fiber);
+        })
+    }
+
+    /// The last look of a worker before its thread ends. After the end of the pool, returns a fiber
+    /// that no other worker may be left to take: placed here, in the injector, or waiting for a
+    /// stack.
+    ///
+    /// LIVENESS: a worker that queues a fiber for others looks for it here before it ends; a thread
+    /// that spawns from outside looks in `Pool::takes_back`, which has the proof. Of two workers,
+    /// one that queues a fiber for lack of a stack and one that has a stack, the later one to look
+    /// here finds both, by the locks of the two lists.
+    #[cold]
+    pub(super) fn last_look(&self) -> Option<FiberPtr> {
+        if self.pool.phase() != Phase::Stopped {
+            return None;
         }
-        fed.is_some()
+        fence(Ordering::SeqCst);
+        // What is found is not to run.
+        self.follow_phase();
+        self.put_spare_away(current::local());
+        self.give_stacks_back();
+        let shard = self.pool.shard(self.index);
+        self.take_placed()
+            .or_else(|| self.pool.injector.pop_any(shard, 1).pop_front())
+            .or_else(|| self.pop_stackless())
     }
 
     /// Returns the unused stacks here to the pool; false if there were none.
