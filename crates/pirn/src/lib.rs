@@ -195,6 +195,8 @@ struct Readme;
 
 #[cfg(not(unix))]
 compile_error!("pirn needs Unix: other systems are not supported");
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("pirn needs pointers of 64 bits: other processors are not supported");
 
 mod shim;
 

@@ -16,10 +16,16 @@ pub(crate) fn is_futex(number: u64) -> bool {
     call_name(number) == "futex"
 }
 
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
 const NAMES: &[(u64, &str)] = &[];
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 const NAMES: &[(u64, &str)] = &[
     (libc::SYS_read as u64, "read"),
     (libc::SYS_write as u64, "write"),
@@ -27,6 +33,7 @@ const NAMES: &[(u64, &str)] = &[
     (libc::SYS_writev as u64, "writev"),
     (libc::SYS_pread64 as u64, "pread64"),
     (libc::SYS_pwrite64 as u64, "pwrite64"),
+    #[cfg(target_arch = "x86_64")]
     (libc::SYS_open as u64, "open"),
     (libc::SYS_openat as u64, "openat"),
     (libc::SYS_ioctl as u64, "ioctl"),
@@ -37,10 +44,13 @@ const NAMES: &[(u64, &str)] = &[
     (libc::SYS_msync as u64, "msync"),
     (libc::SYS_sendfile as u64, "sendfile"),
     (libc::SYS_copy_file_range as u64, "copy_file_range"),
+    #[cfg(target_arch = "x86_64")]
     (libc::SYS_poll as u64, "poll"),
     (libc::SYS_ppoll as u64, "ppoll"),
+    #[cfg(target_arch = "x86_64")]
     (libc::SYS_select as u64, "select"),
     (libc::SYS_pselect6 as u64, "pselect6"),
+    #[cfg(target_arch = "x86_64")]
     (libc::SYS_epoll_wait as u64, "epoll_wait"),
     (libc::SYS_epoll_pwait as u64, "epoll_pwait"),
     (libc::SYS_io_uring_enter as u64, "io_uring_enter"),
@@ -53,6 +63,7 @@ const NAMES: &[(u64, &str)] = &[
     (libc::SYS_recvmsg as u64, "recvmsg"),
     (libc::SYS_nanosleep as u64, "nanosleep"),
     (libc::SYS_clock_nanosleep as u64, "clock_nanosleep"),
+    #[cfg(target_arch = "x86_64")]
     (libc::SYS_pause as u64, "pause"),
     (libc::SYS_rt_sigtimedwait as u64, "rt_sigtimedwait"),
     (libc::SYS_rt_sigsuspend as u64, "rt_sigsuspend"),

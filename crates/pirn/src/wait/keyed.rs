@@ -19,6 +19,8 @@
 use super::deadline::interrupted;
 use super::interrupt::Interrupt;
 use super::object::{Describe, ObjectKind};
+#[cfg(feature = "sim")]
+use super::polling;
 use super::queue::{Attempt, Waited, wait_in};
 use super::reason::Reason;
 use super::spec::Spec;
@@ -60,7 +62,8 @@ struct Place {
 /// The caller's interrupt; `validate` may not have been called.
 ///
 /// # Panics
-/// If `validate` does; the caller does not wait then, and the key stays usable. Inside the
+/// If `validate` does; the caller does not wait then, and the key stays usable. The panic hook runs
+/// while the key is locked: it must not use [`park_on`] or its wakers. Inside the
 /// [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
 ///
 /// # Cancellation
@@ -92,6 +95,9 @@ pub fn park_on(key: usize, validate: impl FnOnce() -> bool) -> Result<bool, Inte
     if let Some(interrupt) = interrupted() {
         return Err(interrupt);
     }
+    // Atomics of `sim` may be read: their choices are put off, as in a poll.
+    #[cfg(feature = "sim")]
+    let validate = || polling::within(validate);
     let arrived = |bucket: &mut Bucket| {
         // UNWIND: nothing has changed yet, and the lock is freed.
         if !validate() {

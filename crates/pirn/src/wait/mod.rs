@@ -39,7 +39,8 @@
 // `Interrupted` or `Token`, and its waiter is unlinked. A plain OS thread takes the same path and
 // sleeps on a futex instead.
 //
-// Lock order: a primitive's lock, then nothing. No runtime lock is held across a switch.
+// Lock order: a primitive's lock, then nothing; channels and sources are the two exceptions
+// (ARCHITECTURE.md). No runtime lock is held across a switch.
 //
 // Invariants: W1–W3 (`fiber::waking::waiter`), ST1–ST4 (`fiber::state`).
 

@@ -135,6 +135,7 @@ impl Reason {
                 | Reason::Readable
                 | Reason::Writable
                 | Reason::Future
+                | Reason::Child
         )
     }
 

@@ -26,7 +26,7 @@ use crate::shim::Cell;
 /// A slot for one waiter.
 pub(crate) struct WaiterSlot<P> {
     waiter: std::cell::UnsafeCell<Option<Waiter<P>>>,
-    /// B1: the address of the queue while there is a waiter, else 0. Used by the owner.
+    /// B1: the address of the queue while there is a waiter, else 0. Only the owner accesses it.
     queue: Cell<usize>,
     _pinned: PhantomPinned,
 }
@@ -105,8 +105,8 @@ impl<P> WaiterSlot<P> {
     }
 }
 
-/// The proof that the waker of a case has finished. A case passes it to the slot that it was
-/// claimed in.
+/// The proof that the waker of a case has finished. The case that was claimed passes it to its
+/// slot.
 #[expect(unnameable_types, reason = "cases are made here only")]
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct Handed(());

@@ -282,3 +282,34 @@ fn a_refused_child_leaves_nothing_behind() {
     .unwrap();
     assert_eq!(Arc::strong_count(&lent), 1, "a copy is left somewhere");
 }
+
+/// The initializer of a key may call a function with any name.
+#[test]
+fn an_initializer_may_be_named_init() {
+    fn init() -> u32 {
+        5
+    }
+    pirn::fiber_local! {
+        static OWN: u32 = init();
+        static INHERITED: u32 = init(), inherit;
+    }
+    assert_eq!(
+        pirn::run(|| OWN.with(|own| *own) + INHERITED.with(|own| *own)),
+        10
+    );
+}
+
+/// An initializer that uses its own key creates the value: there is one.
+#[test]
+fn an_initializer_may_use_its_own_key() {
+    pirn::fiber_local! {
+        static AGAIN: Cell<bool> = Cell::new(false);
+        static OWN: Cell<u32> = {
+            if !AGAIN.with(|again| again.replace(true)) {
+                OWN.set(5);
+            }
+            Cell::new(1)
+        };
+    }
+    pirn::run(|| assert_eq!((OWN.get(), OWN.get()), (5, 5)));
+}

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use pirn::cancel::{self, Token};
 use pirn::diag::State;
 use pirn::runtime::{Builder, Scheduler};
 use pirn::sync::Event;
-use pirn::{Runtime, channel, time};
+use pirn::{Interrupt, Runtime, channel, time};
 
 use crate::util::{LONG, SCHEDULERS, SLACK, compute_until, eventually, scaled};
 
@@ -203,6 +204,35 @@ fn a_fiber_resumes_on_another_thread() {
         (before, thread_now())
     });
     assert_ne!(before, after);
+}
+
+pirn::fiber_local! {
+    static OWN: Cell<usize> = Cell::new(0);
+}
+
+/// A fiber takes its fiber-locals, its deadline and its token along to another thread.
+// Proves: F18.
+#[test]
+fn the_context_of_a_fiber_migrates_with_it() {
+    let limit = time::now() + LONG;
+    let stop = Token::new();
+    let (before, after) = taken_elsewhere(move |wait| {
+        let before = thread_now();
+        OWN.set(7);
+        let stays = || {
+            wait();
+            assert_eq!(OWN.get(), 7);
+            assert_eq!(cancel::deadline(), Some(limit));
+            assert_eq!(cancel::reason(), None);
+            stop.cancel();
+            assert_eq!(cancel::reason(), Some(Interrupt::Cancelled));
+        };
+        cancel::with_deadline(limit, || stop.enter(stays));
+        assert_eq!((cancel::deadline(), cancel::reason()), (None, None));
+        (before, thread_now())
+    });
+    assert_ne!(before, after);
+    assert_eq!(OWN.get(), 0, "this thread's");
 }
 
 thread_local! {

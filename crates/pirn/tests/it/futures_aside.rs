@@ -48,7 +48,8 @@ fn here() -> usize {
 #[inline(never)]
 #[cfg(not(target_arch = "x86_64"))]
 fn here() -> usize {
-    std::ptr::from_ref(black_box(&0_u8)).addr()
+    let here = 0_u8;
+    std::ptr::from_ref(black_box(&here)).addr()
 }
 
 /// A worker that may, now and then, run fibers of another one.

@@ -21,7 +21,7 @@ use crate::util::{Drops, LONG, SCHEDULERS, compute_until, eventually, scaled, sh
 
 /// A9. Ten thousand parked and ten thousand queued fibers: shutdown returns in time, no queued one
 /// runs, and each capture is dropped exactly once.
-// Proves: F20.
+// Proves: E14, F20.
 #[test]
 fn parked_and_queued_fibers_end() {
     let n = scaled(10_000);

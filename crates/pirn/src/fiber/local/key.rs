@@ -48,6 +48,8 @@ pub struct FiberLocal<T: 'static> {
     init: fn() -> T,
     inherit: Option<Inherit>,
     lasting: bool,
+    /// A key stands for one type, so it is invariant in it.
+    of: PhantomData<fn(T) -> T>,
 }
 
 impl<T: 'static> FiberLocal<T> {
@@ -57,6 +59,7 @@ impl<T: 'static> FiberLocal<T> {
             init,
             inherit: None,
             lasting: false,
+            of: PhantomData,
         }
     }
 
@@ -75,12 +78,11 @@ impl<T: 'static> FiberLocal<T> {
         T: Clone + Send,
     {
         FiberLocal {
-            init,
             inherit: Some(Inherit {
                 copy: duplicate::<T>,
                 is_borrowed,
             }),
-            lasting: false,
+            ..FiberLocal::new(init)
         }
     }
 
@@ -106,7 +108,11 @@ impl<T: 'static> FiberLocal<T> {
         let key = std::ptr::from_ref(self).addr();
         let value = match find(key) {
             Some(value) => value,
-            None => insert(self.entry((self.init)())),
+            None => {
+                let entry = self.entry((self.init)());
+                // The initializer may have used the key itself: the fiber has one value.
+                find(key).unwrap_or_else(|| insert(entry))
+            }
         };
         // SAFETY: boxed, and dropped only when its fiber or thread ends, after every frame of it.
         // Destructors of other values may get here then; each ends before the next value is dropped.
@@ -506,22 +512,23 @@ macro_rules! fiber_local {
         $(; $($rest:tt)*)?) => {
         $(#[$meta])*
         $vis static $name: $crate::FiberLocal<$ty> = {
-            fn init() -> $ty {
+            // `$init` sees this name: it is not one that the caller uses.
+            fn __pirn_init() -> $ty {
                 $init
             }
             #[allow(unused_imports)]
             use $crate::__IsBorrowed as _;
-            $crate::FiberLocal::inherited(init, <$crate::__Borrows<$ty>>::IS_BORROWED)
+            $crate::FiberLocal::inherited(__pirn_init, <$crate::__Borrows<$ty>>::IS_BORROWED)
         };
         $($crate::fiber_local!($($rest)*);)?
     };
     ($(#[$meta:meta])* $vis:vis static $name:ident: $ty:ty = $init:expr $(; $($rest:tt)*)?) => {
         $(#[$meta])*
         $vis static $name: $crate::FiberLocal<$ty> = {
-            fn init() -> $ty {
+            fn __pirn_init() -> $ty {
                 $init
             }
-            $crate::FiberLocal::new(init)
+            $crate::FiberLocal::new(__pirn_init)
         };
         $($crate::fiber_local!($($rest)*);)?
     };

@@ -211,8 +211,8 @@ fn park_within(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> E
     }
 }
 
-/// Parks until `deadline` at most. Of two deadlines the nearer one ends the wait; of two equal
-/// ones, `deadline`.
+/// Parks until `limit` at most. Of it and the deadline of `spec`, the nearer one ends the wait; of
+/// two equal ones, `limit`.
 fn park_until(
     local: &Local,
     header: &Header,

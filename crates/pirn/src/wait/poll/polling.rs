@@ -41,7 +41,7 @@ pub(crate) fn apart<T>(f: impl FnOnce() -> T) -> T {
 }
 
 /// Runs `poll`, in which the calling fiber does not wait.
-#[cfg(all(feature = "tokio", not(pirn_modelled)))]
+#[cfg(any(feature = "sim", all(feature = "tokio", not(pirn_modelled))))]
 pub(crate) fn within<T>(poll: impl FnOnce() -> T) -> T {
     let local = current::local();
     if local.fiber().is_none() {

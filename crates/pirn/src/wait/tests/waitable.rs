@@ -1,4 +1,5 @@
-//! Tickets in code that violates its contract: they end no wait but their own.
+//! Tickets in code that violates the contract of `Waitable`. Such a ticket ends no wait but its
+//! own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -57,7 +58,7 @@ impl Waitable for Rogue {
     fn unregister(&self, _ticket: Ticket) {}
 }
 
-/// A fiber that uses the ticket while its parent waits for its end, and ends a while later.
+/// Spawns a fiber that uses the ticket while its parent waits for its end. It ends a while later.
 fn child_that_uses(ticket: Ticket) -> JoinHandle<u32> {
     spawn(move || {
         yield_now();
@@ -70,7 +71,7 @@ fn child_that_uses(ticket: Ticket) -> JoinHandle<u32> {
     })
 }
 
-/// Waits for it alone, or in a select.
+/// Waits for `rogue` alone, or in a select.
 fn wait_for(rogue: &Rogue, selects: bool) {
     if !selects {
         return on(rogue).expect("no interrupt comes");
