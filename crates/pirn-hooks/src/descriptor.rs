@@ -17,7 +17,7 @@ use pirn::Interrupt;
 use pirn::dev::hooks::{Interest, Known, Number, NumberWait, is_surely_own_process};
 use pirn::time::now;
 
-use crate::kernel::{Outcome, keep_errno};
+use crate::kernel::{Outcome, error, keep_errno, set_error};
 use crate::signals::is_in_handler;
 use crate::stats::Function;
 
@@ -192,16 +192,17 @@ impl Record {
         if !is_surely_own_process() {
             return Err(Ended::Unwatchable);
         }
-        match self.0.wait((fd, function.name()), known, interest, until) {
+        let before = error();
+        let waited = self.0.wait((fd, function.name()), known, interest, until);
+        // Calls of other fibers have failed meanwhile.
+        set_error(before);
+        match waited {
             Ok(NumberWait::MaySucceed) => Ok(()),
             Ok(NumberWait::HasEnded) => Err(Ended::Failed(libc::EBADF)),
             Ok(NumberWait::IsEnding) if until.is_some_and(|until| now() >= until) => {
                 Err(Ended::TimedOut)
             }
-            Ok(NumberWait::IsEnding) => {
-                let failed = |interrupt| Ended::Failed(errno_of(interrupt));
-                pirn::sleep(MOMENT).map_err(failed)
-            }
+            Ok(NumberWait::IsEnding) => pause_for(MOMENT).map_err(Ended::Failed),
             Err(error) => Err(match Interrupt::of(&error) {
                 Some(interrupt) => Ended::Failed(errno_of(interrupt)),
                 None if error.kind() == io::ErrorKind::TimedOut => Ended::TimedOut,
@@ -209,6 +210,14 @@ impl Record {
             }),
         }
     }
+}
+
+/// Parks the fiber for this time, and leaves `errno` as it was.
+///
+/// # Errors
+/// The error of a call that was interrupted.
+pub(crate) fn pause_for(pause: Duration) -> Result<(), c_int> {
+    keep_errno(|| pirn::sleep(pause)).map_err(errno_of)
 }
 
 /// Returns the error of a call that was interrupted. Never `EINTR`, on which loops of `std` try

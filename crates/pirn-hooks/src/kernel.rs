@@ -12,13 +12,15 @@ use libc::{pollfd, timespec, timeval};
 /// The result of a system call, or the number of its error.
 pub(crate) type Outcome = Result<isize, c_int>;
 
-/// Makes the system call with this number and up to six arguments.
+/// Makes the system call with this number and up to six arguments. Leaves `errno` as it was:
+/// attempts that fail do not change it if the call of the symbol succeeds.
 macro_rules! call {
     ($number:ident $(, $argument:expr)* $(,)?) => {{
+        let before = $crate::kernel::error();
         // SAFETY: the arguments are valid for the call, or were passed by a caller of libc's
         // function of this name, which has the same contract.
         let returned = unsafe { libc::syscall(libc::$number $(, $argument)*) };
-        $crate::kernel::outcome(returned as isize)
+        $crate::kernel::outcome(returned as isize, before)
     }};
 }
 pub(crate) use call;
@@ -31,10 +33,14 @@ pub(crate) fn keep_errno<T>(f: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Returns the outcome of a call that has just returned this.
-pub(crate) fn outcome(returned: isize) -> Outcome {
+/// Returns the outcome of a call that has just returned this, and restores `errno`.
+pub(crate) fn outcome(returned: isize, before: c_int) -> Outcome {
     match returned {
-        -1 => Err(error()),
+        -1 => {
+            let error = error();
+            set_error(before);
+            Err(error)
+        }
         done => Ok(done),
     }
 }
@@ -93,18 +99,31 @@ pub(crate) fn is_ready(fd: c_int, events: c_short) -> bool {
     poll_now(&mut polled) != Ok(0)
 }
 
-/// Returns whether an error is pending, or for a writer that the other end is closed.
+/// Returns whether an error is pending, or for a writer, whether the connection is closed. Two
+/// other meanings of `POLLERR` do not stop a writer: messages about what was sent, and a pipe
+/// without readers, where the next attempt raises the signal.
 pub(crate) fn is_broken(fd: c_int, writes: bool) -> bool {
     let mut polled = [pollfd {
         fd,
         events: 0,
         revents: 0,
     }];
-    let broken = match writes {
-        true => libc::POLLERR | libc::POLLHUP,
-        false => libc::POLLERR,
-    };
-    poll_now(&mut polled).is_ok() && polled[0].revents & broken != 0
+    if poll_now(&mut polled).is_err() {
+        return false;
+    }
+    let is_set = |event: c_short| polled[0].revents & event != 0;
+    match writes {
+        false => is_set(libc::POLLERR),
+        true if is_set(libc::POLLHUP) => true,
+        true => is_set(libc::POLLERR) && !is_pipe(fd) && !reports_what_was_sent(fd),
+    }
+}
+
+/// Returns whether a socket may have messages about what was sent; true for all other descriptors.
+fn reports_what_was_sent(fd: c_int) -> bool {
+    [libc::SO_TIMESTAMPING, libc::SO_ZEROCOPY]
+        .into_iter()
+        .any(|name| option::<c_int>(fd, libc::SOL_SOCKET, name) != Ok(0))
 }
 
 /// Returns whether the reading side is closed. A call that may wait returns 0 on a datagram socket

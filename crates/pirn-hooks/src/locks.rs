@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_ulong};
 use std::time::Duration;
 
-use crate::descriptor::{Call, errno_of};
+use crate::descriptor::{Call, pause_for};
 use crate::kernel::{Outcome, answer_int, call};
 use crate::region::may_park;
 use crate::stats::Function;
@@ -103,7 +103,7 @@ fn acquire(
             done => return done,
         }
         function.count_park();
-        pirn::sleep(pause).map_err(errno_of)?;
+        pause_for(pause)?;
         pause = longest.min(2 * pause);
     }
 }

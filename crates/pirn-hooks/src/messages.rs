@@ -67,7 +67,8 @@ pub(crate) unsafe extern "C" fn sendmsg(
 /// # Safety
 /// The message is valid.
 unsafe fn transmit_message(fd: c_int, message: msghdr, flags: c_int) -> Outcome {
-    if message.msg_iovlen > MOST {
+    if message.msg_iovlen > MOST || (message.msg_iov.is_null() && message.msg_iovlen > 0)
+    {
         // It fails.
         return call!(SYS_sendmsg, fd, &raw const message, flags);
     }
@@ -145,7 +146,11 @@ pub(crate) unsafe extern "C" fn sendmmsg(
     count: c_uint,
     flags: c_int,
 ) -> c_int {
-    if flags & libc::MSG_DONTWAIT != 0 || messages.is_null() || !is_parking() {
+    if flags & libc::MSG_DONTWAIT != 0
+        || messages.is_null()
+        || count == 0
+        || !is_parking()
+    {
         return answer_int(call!(SYS_sendmmsg, fd, messages, count, flags));
     }
     Function::Sendmmsg.count_call();

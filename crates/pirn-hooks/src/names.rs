@@ -59,10 +59,11 @@ impl<T> Lent<T> {
 
 /// Calls `f` on another thread, and sets this thread's `errno` to the one of that thread.
 fn with_errno(f: impl FnOnce() -> c_int + Send) -> c_int {
-    let (done, error) = pirn::blocking(|| {
+    let on_thread = || {
         let done = f();
         (done, kernel::error())
-    });
+    };
+    let (done, error) = kernel::keep_errno(|| pirn::blocking(on_thread));
     if done == libc::EAI_SYSTEM {
         kernel::set_error(error);
     }

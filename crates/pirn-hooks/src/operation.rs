@@ -8,9 +8,10 @@ use pirn::cancel;
 use pirn::dev::hooks::{self, Interest, Known};
 use pirn::time::now;
 
-use crate::descriptor::{Call, Ended, Record, errno_of, record};
+use crate::descriptor::{Call, Ended, Record, errno_of, pause_for, record};
 use crate::kernel::{
-    self, Outcome, is_blocking, is_broken, is_file, is_read_closed, is_ready, time_limit,
+    self, Outcome, is_blocking, is_broken, is_file, is_read_closed, is_ready, keep_errno,
+    time_limit,
 };
 use crate::stats::Function;
 
@@ -159,7 +160,7 @@ impl Operation {
         }
         if hooks::is_spent() {
             match is_blocking(self.fd) && hooks::is_surely_own_process() {
-                true => pirn::yield_now(),
+                true => keep_errno(pirn::yield_now),
                 false => hooks::delay_yield(),
             }
         }
@@ -195,8 +196,8 @@ impl Operation {
     /// Transfers `total` bytes by calls of `attempt`, with the number of bytes transferred before
     /// as its argument. Ends early if an attempt fails or returns 0, or if the descriptor is
     /// `O_NONBLOCK`. Then returns the number of bytes so far; if it is zero, the error. After the
-    /// first bytes, checks for a pending error before each attempt, so that the next call reports
-    /// it.
+    /// first bytes, checks before each attempt for a pending error, or when writing for a closed
+    /// connection, so that the next call reports it.
     pub(crate) fn run_to_end(
         self,
         total: usize,
@@ -289,7 +290,7 @@ impl ShortWaits {
         }
         let pause = Duration::from_millis(1);
         match hooks::is_surely_own_process() {
-            true => pirn::sleep(pause).map_err(errno_of),
+            true => pause_for(pause),
             false => kernel::poll(&mut [], Some(pause)).map(drop),
         }
     }

@@ -14,8 +14,10 @@ use pirn::cancel;
 use pirn::dev::hooks::{self, Interest};
 use pirn::time::now;
 
-use crate::descriptor::{Call, Ended, ending, errno_of, record};
-use crate::kernel::{self, Outcome, answer_int, call, duration_of, is_blocking};
+use crate::descriptor::{Call, Ended, ending, errno_of, pause_for, record};
+use crate::kernel::{
+    self, Outcome, answer_int, call, duration_of, is_blocking, keep_errno,
+};
 use crate::locks::PAUSES;
 use crate::operation::ShortWaits;
 use crate::region::is_parking;
@@ -343,7 +345,7 @@ fn wait_for_any(
     // Transfers on an `O_NONBLOCK` descriptor leave their yields to the next operation, such as
     // this one; a loop of both never waits while there is data.
     if hooks::is_spent() && hooks::is_surely_own_process() {
-        pirn::yield_now();
+        keep_errno(pirn::yield_now);
     }
     let until = limit.and_then(|limit| now().checked_add(limit));
     // A signal ends an ask even if its time limit is zero.
@@ -363,10 +365,8 @@ fn wait_for_any(
             return ask(limit);
         }
         function.count_park();
-        return match pirn::sleep(limit.unwrap_or(Duration::MAX)) {
-            Ok(()) => ask(Some(Duration::ZERO)),
-            Err(interrupt) => Err(errno_of(interrupt)),
-        };
+        pause_for(limit.unwrap_or(Duration::MAX))?;
+        return ask(Some(Duration::ZERO));
     }
     // Sockets of pirn are `O_NONBLOCK`, and have a registration of their own.
     if let [(fd, events)] = wanted[..]
@@ -409,7 +409,7 @@ fn ask_again_and_again(
         }
         function.count_park();
         let next = left.map_or(pause, |left| left.min(pause));
-        pirn::sleep(next).map_err(errno_of)?;
+        pause_for(next)?;
         pause = longest.min(2 * pause);
     }
 }

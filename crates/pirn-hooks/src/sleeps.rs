@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use libc::{clockid_t, timespec, useconds_t};
 
-use crate::kernel::{answer_int, call, duration_of, keep_errno};
+use crate::kernel::{answer_int, call, duration_of, keep_errno, set_error};
 use crate::region::may_park;
 use crate::stats::Function;
 
@@ -38,6 +38,10 @@ pub(crate) unsafe extern "C" fn clock_nanosleep(
     wanted: *const timespec,
     left: *mut timespec,
 ) -> c_int {
+    if clock == libc::CLOCK_THREAD_CPUTIME_ID {
+        // By glibc; the system has another error for it.
+        return libc::EINVAL;
+    }
     let is_known = matches!(
         clock,
         libc::CLOCK_REALTIME | libc::CLOCK_MONOTONIC | libc::CLOCK_BOOTTIME
@@ -46,8 +50,8 @@ pub(crate) unsafe extern "C" fn clock_nanosleep(
     let duration = unsafe { duration_at(wanted) }.filter(|_| is_known && may_park());
     let Some(duration) = duration else {
         // Returns the error itself, and leaves `errno` alone.
-        let sleep = || call!(SYS_clock_nanosleep, clock, flags, wanted, left);
-        return keep_errno(sleep).err().unwrap_or(0);
+        let slept = call!(SYS_clock_nanosleep, clock, flags, wanted, left);
+        return slept.err().unwrap_or(0);
     };
     let duration = match flags & libc::TIMER_ABSTIME {
         0 => duration,
@@ -83,13 +87,16 @@ pub(crate) unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
     let wanted = left;
     match call!(SYS_nanosleep, &raw const wanted, &raw mut left) {
         Ok(_) => 0,
-        Err(_) => whole_seconds(duration_of(left).unwrap_or(duration)),
+        Err(error) => {
+            set_error(error);
+            whole_seconds(duration_of(left).unwrap_or(duration))
+        }
     }
 }
 
-/// Returns the seconds that are left of a sleep, rounded to the nearest number.
+/// Returns the whole seconds that are left of a sleep.
 fn whole_seconds(left: Duration) -> c_uint {
-    c_uint::try_from((left + Duration::from_millis(500)).as_secs()).unwrap_or(c_uint::MAX)
+    c_uint::try_from(left.as_secs()).unwrap_or(c_uint::MAX)
 }
 
 /// Returns the valid time at `wanted`.
@@ -113,7 +120,7 @@ fn sleep_for(function: Function, duration: Duration) -> Duration {
     function.count_call();
     function.count_park();
     let begun = pirn::time::now();
-    match pirn::sleep(duration) {
+    match keep_errno(|| pirn::sleep(duration)) {
         Ok(()) => Duration::ZERO,
         Err(_) => duration.saturating_sub(pirn::time::now() - begun),
     }

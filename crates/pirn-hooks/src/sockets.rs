@@ -15,7 +15,7 @@ use libc::{size_t, sockaddr, socklen_t, ssize_t};
 use pirn::cancel;
 use pirn::time::now;
 
-use crate::descriptor::{Call, Ended, errno_of};
+use crate::descriptor::{Call, Ended, errno_of, pause_for};
 use crate::kernel::{
     self, Outcome, answer, answer_int, call, is_blocking, is_listening, is_ready,
     is_stream_socket, is_unix_socket,
@@ -290,8 +290,8 @@ fn establish(fd: c_int, kernel: impl Fn() -> Outcome) -> Outcome {
         let begun = kernel();
         kernel::set_flags(fd, flags)?;
         match begun {
-            Err(libc::EINPROGRESS | libc::EALREADY) => {
-                return finish((fd, call), until, kernel);
+            Err(late @ (libc::EINPROGRESS | libc::EALREADY)) => {
+                return finish((fd, call), (until, late), kernel);
             }
             // The queue of a Unix socket is full, and the system does not report when it is not.
             Err(libc::EAGAIN) if is_unix_socket(fd) => pause(until)?,
@@ -301,10 +301,11 @@ fn establish(fd: c_int, kernel: impl Fn() -> Outcome) -> Outcome {
 }
 
 /// Waits until a connection that has been begun is established, or has failed. Then `kernel` does
-/// not wait: it returns which, and the socket has its final state.
+/// not wait: it returns which, and the socket has its final state. Fails with `late` if `until` has
+/// passed.
 fn finish(
     (fd, mut call): (c_int, Call),
-    until: Option<Instant>,
+    (until, late): (Option<Instant>, c_int),
     kernel: impl Fn() -> Outcome,
 ) -> Outcome {
     let operation = Operation::writes(Function::Connect, fd);
@@ -320,9 +321,12 @@ fn finish(
         match operation.park(seen, until) {
             Ok(()) => {}
             Err(Ended::TimedOut) if is_ready(fd, operation.events()) => {}
-            Err(Ended::TimedOut) => return Err(libc::EINPROGRESS),
+            Err(Ended::TimedOut) => return Err(late),
             Err(Ended::Failed(error)) => return Err(error),
-            Err(Ended::Unwatchable) => operation.block(until)?,
+            Err(Ended::Unwatchable) => match operation.block(until) {
+                Err(libc::EAGAIN) => return Err(late),
+                done => done?,
+            },
         }
     }
 }
@@ -333,5 +337,5 @@ fn pause(until: Option<Instant>) -> Result<(), c_int> {
         return Err(libc::EAGAIN);
     }
     Function::Connect.count_park();
-    pirn::sleep(Duration::from_millis(1)).map_err(errno_of)
+    pause_for(Duration::from_millis(1))
 }

@@ -1,15 +1,15 @@
 //! `read` and `write`, and their forms with several buffers, on any descriptor.
 //!
 //! On a socket they are `recv` and `send`. Reads of other objects, and writes to pipes, are asked
-//! not to block by `RWF_NOWAIT`. An object that does not know this flag is polled first. (Another
-//! thread may read what was there in between: then the call blocks.) Calls on files, and writes to
-//! all else, are made as they are, and counted.
+//! not to block by `RWF_NOWAIT`. An object that does not know this flag is polled first, unless it
+//! is `O_NONBLOCK`. (Another thread may read what was there in between: then the call blocks.)
+//! Calls on files, and writes to all else, are made as they are, and counted.
 
 use std::ffi::{c_int, c_void};
 
 use libc::{iovec, size_t, ssize_t};
 
-use crate::kernel::{Outcome, answer, call, is_file, is_pipe};
+use crate::kernel::{Outcome, answer, call, is_blocking, is_file, is_pipe};
 use crate::operation::{Failed, Operation};
 use crate::region::is_parking;
 use crate::sockets;
@@ -104,7 +104,10 @@ fn read_into(
     operation.run(|| {
         let (list, count) = (whole.as_ptr(), whole.len());
         match call!(SYS_preadv2, fd, list, count, HERE, HERE, NOWAIT) {
-            Err(error) if is_unknown(error) => operation.if_ready(&plain),
+            Err(error) if is_unknown(error) && is_blocking(fd) => {
+                operation.if_ready(&plain)
+            }
+            Err(error) if is_unknown(error) => plain(),
             done => done,
         }
     })
@@ -208,9 +211,10 @@ fn write_out_of(
         let rest = rest(whole, moved);
         let (list, count) = (rest.as_ptr(), rest.len());
         match call!(SYS_pwritev2, fd, list, count, HERE, HERE, NOWAIT) {
-            Err(error) if is_unknown(error) => {
+            Err(error) if is_unknown(error) && is_blocking(fd) => {
                 operation.if_ready(|| write_a_little(fd, &rest))
             }
+            Err(error) if is_unknown(error) => call!(SYS_writev, fd, list, count),
             done => done,
         }
     })

@@ -8,6 +8,8 @@
 )]
 
 mod closing;
+#[expect(unsafe_code, reason = "calls of libc as C makes them")]
+mod corners;
 mod deadlines;
 mod differential;
 mod fixture;

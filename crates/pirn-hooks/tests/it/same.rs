@@ -17,7 +17,7 @@ use crate::fixture::{on_one_worker, read_all};
 use crate::raw;
 
 /// Fails if `f` does not return the same on both; returns that.
-fn same<T: Debug + PartialEq + Send + 'static>(f: fn() -> T) -> T {
+pub(crate) fn same<T: Debug + PartialEq + Send + 'static>(f: fn() -> T) -> T {
     let expected = thread::spawn(f).join().unwrap();
     let found = on_one_worker(f);
     assert_eq!(found, expected);
@@ -25,11 +25,11 @@ fn same<T: Debug + PartialEq + Send + 'static>(f: fn() -> T) -> T {
 }
 
 /// The number of an error, or the result.
-fn number(done: io::Result<usize>) -> Result<usize, i32> {
+pub(crate) fn number(done: io::Result<usize>) -> Result<usize, i32> {
     done.map_err(|error| error.raw_os_error().unwrap_or(0))
 }
 
-fn connected() -> (TcpStream, TcpStream) {
+pub(crate) fn connected() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     (one, listener.accept().unwrap().0)

@@ -65,7 +65,7 @@ fn sleep_returns_the_seconds_that_are_left() {
         let limit = Duration::from_millis(5);
         let mut left = 0;
         let _ = pirn::timeout(limit, || left = raw::sleep(100));
-        assert_eq!(left, 100);
+        assert!((50..100).contains(&left), "{left}");
     });
 }
 
