@@ -331,7 +331,8 @@ impl Campaign {
     pub fn explore(mut self, body: impl Fn() + Send + Sync + 'static) -> Outcome {
         let body: Body = Arc::new(body);
         // A clone of the campaign has the same pulse.
-        self.pulse = Arc::default();
+        let test = format!("'{}' ({})", self.test, self.at);
+        self.pulse = Arc::new(Pulse::new(test));
         let _watchdog = self.watchdog();
         let replay = variable("PIRN_SIM_TRACE").or(self.replay.clone());
         let seed = variable("PIRN_SIM_SEED").or(self.seed);
@@ -365,8 +366,7 @@ impl Campaign {
 
     /// Starts a watchdog of the runs on one thread.
     pub(crate) fn watchdog(&self) -> Watchdog {
-        let test = format!("'{}' ({})", self.test, self.at);
-        Watchdog::new(test, Arc::clone(&self.pulse), self.stuck)
+        Watchdog::new(Arc::clone(&self.pulse), self.stuck)
     }
 
     /// Keeps a failure for the report of a later run that has no end.
@@ -436,9 +436,12 @@ impl Campaign {
 
     /// Shrinks a trace that fails.
     fn shrunk(&self, body: &Body, trace: &Trace, like: impl Fn(&Ran) -> bool) -> Shrunk {
-        let mut deadlocks = 0;
+        let mut leaked = 0;
         let mut runner = None;
         shrink(trace.clone(), |shorter, possible| {
+            if leaked == LEAKS {
+                return None;
+            }
             let ran = run_in(&mut runner, body, || Plan {
                 also: match possible {
                     true => Also::Possible,
@@ -446,12 +449,12 @@ impl Campaign {
                 },
                 ..self.replayed(Replay::new(shorter), shorter)
             });
-            deadlocks += u32::from(matches!(ran.verdict, Some(Verdict::Deadlock(_))));
-            Tried {
-                fails: like(&ran) && deadlocks <= DEADLOCKS,
+            leaked += u32::from(runner.is_none());
+            Some(Tried {
+                fails: like(&ran),
                 trace: ran.trace,
                 possible: ran.possible,
-            }
+            })
         })
     }
 
@@ -667,7 +670,8 @@ fn run_in(
     body: &Body,
     plan: impl FnOnce() -> Plan + Send,
 ) -> Ran {
-    let used = runner.take().unwrap_or_else(Runner::new);
+    let used = runner.take().filter(|it| !it.is_old);
+    let used = used.unwrap_or_else(Runner::new);
     let (ran, clean) = used.drive(body, |driver: &mut Driver<'_>| driver.run(plan()));
     *runner = clean;
     ran
@@ -720,5 +724,6 @@ const RUNS: u64 = 1_000;
 const TIME: Duration = Duration::from_secs(10);
 const CHOICES: u64 = 1_000_000;
 
-/// Deadlocks after which a trace is not shrunk any more: each leaks a runtime. Arbitrary.
-const DEADLOCKS: u32 = 200;
+/// After so many runtimes have been left behind, each with fibers and a thread, shrinking ends.
+/// Arbitrary.
+const LEAKS: u32 = 200;

@@ -71,6 +71,8 @@
 //!   schedule, not enumerated, and not shrunk.
 //! * `Handle::wait_idle` never ends in a body: a fiber of the campaign waits for the run.
 //! * Locks and condition variables have no spurious wake-ups.
+//! * A panic in a destructor while a fiber unwinds aborts the process, as without a campaign. Both
+//!   panics, and how to repeat the run, are printed before.
 //! * The fibers of a deadlock never resume and are leaked, with everything on their stacks.
 
 #![expect(

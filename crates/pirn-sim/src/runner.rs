@@ -69,6 +69,8 @@ pub(crate) struct Runner {
     runtime: Runtime,
     /// The first panic that was lost: no party has joined its fiber.
     lost: Lost,
+    /// Its virtual time is nearly spent.
+    pub(crate) is_old: bool,
 }
 
 type Lost = Arc<Mutex<Option<String>>>;
@@ -109,7 +111,11 @@ impl Runner {
         let runtime = builder.build();
         let runtime =
             runtime.unwrap_or_else(|error| panic!("pirn-sim: no runtime: {error}"));
-        Runner { runtime, lost }
+        Runner {
+            runtime,
+            lost,
+            is_old: false,
+        }
     }
 
     /// Calls `f` with a driver, on a fiber of the runtime. Returns the runner too, unless fibers
@@ -120,7 +126,7 @@ impl Runner {
         f: impl FnOnce(&mut Driver<'_>) -> R + Send,
     ) -> (R, Option<Runner>) {
         let handle = self.runtime.handle();
-        let (result, is_clean) = self.runtime.run(|| {
+        let (result, is_clean, is_old) = self.runtime.run(|| {
             let mut driver = Driver {
                 handle: &handle,
                 body,
@@ -131,12 +137,12 @@ impl Runner {
             let own = sim::live();
             let result = f(&mut driver);
             let is_clean = sim::live() == own && !driver.is_spoiled;
-            (result, is_clean && !is_old())
+            (result, is_clean, is_old())
         });
         // Fibers that never end keep their stacks.
-        let this = ManuallyDrop::new(self);
-        let clean = is_clean.then(|| ManuallyDrop::into_inner(this));
-        (result, clean)
+        let mut this = ManuallyDrop::new(self);
+        this.is_old = is_old;
+        (result, is_clean.then(|| ManuallyDrop::into_inner(this)))
     }
 }
 
@@ -153,6 +159,7 @@ impl Driver<'_> {
             pulse: Arc::clone(&plan.pulse),
         };
         plan.pulse.begin(plan.repeat);
+        PULSE.set(Some(Arc::clone(&plan.pulse)));
         IS_SILENT.set(true);
         SEED.set(plan.seed);
         FIRST.take();
@@ -272,6 +279,8 @@ thread_local! {
     static SEED: Cell<u64> = const { Cell::new(0) };
     /// A run is in progress on this thread.
     static IS_SILENT: Cell<bool> = const { Cell::new(false) };
+    /// The progress of its campaign.
+    static PULSE: RefCell<Option<Arc<Pulse>>> = const { RefCell::new(None) };
     /// The last panic of the present run: its place and its message.
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
     /// The first one, and the index of its turn.
@@ -287,8 +296,12 @@ fn silence() {
             if !IS_SILENT.get() {
                 return usual(info);
             }
+            let what = text(info.payload());
             let at = info.location().map(ToString::to_string);
-            let said = format!("{}: {}", at.unwrap_or_default(), text(info.payload()));
+            let said = format!("{}: {what}", at.unwrap_or_default());
+            if ABORTS.iter().any(|start| what.starts_with(start)) {
+                abort(&said);
+            }
             FIRST.with_borrow_mut(|first| {
                 first.get_or_insert_with(|| (said.clone(), TURN.get()));
             });
@@ -297,13 +310,37 @@ fn silence() {
     });
 }
 
+/// Prints the first and the last panic of the present run, after which `std` aborts.
+#[cold]
+fn abort(why: &str) {
+    let first = FIRST.with_borrow(|first| first.as_ref().map(|it| it.0.clone()));
+    let last = first.is_some().then(|| LAST.with_borrow(String::clone));
+    let mut panics: Vec<_> = first.into_iter().chain(last).collect();
+    panics.dedup();
+    PULSE.with_borrow(|pulse| {
+        if let Some(pulse) = pulse {
+            pulse.abort(why, &panics);
+        }
+    });
+}
+
+/// How the messages of panics that cannot unwind begin: stable Rust has no other sign of them.
+/// Another panic with such a message is printed too.
+const ABORTS: [&str; 5] = [
+    "panic in a ",
+    "trying to construct an enum",
+    "unsafe precondition",
+    "misaligned pointer dereference",
+    "null pointer dereference",
+];
+
 /// Returns the place and the message of the panic that has ended the body.
 fn message(payload: Option<Box<dyn Any + Send>>) -> String {
     let last = LAST.take();
     let own = payload.map(|payload| text(payload.as_ref()).to_owned());
     match own {
         // The place is known if it was the last panic.
-        Some(own) if !last.ends_with(&own) => own,
+        Some(own) if !last.ends_with(&format!(": {own}")) => own,
         _ => last,
     }
 }

@@ -43,6 +43,8 @@ pub(crate) struct Series<'a> {
     lowest: AtomicU64,
     /// The search has ended.
     complete: AtomicBool,
+    /// A run has chosen otherwise when it was repeated, and that is reported.
+    differs: AtomicBool,
     found: Mutex<Found>,
 }
 
@@ -91,6 +93,7 @@ impl<'a> Series<'a> {
             next: AtomicU64::new(0),
             lowest: AtomicU64::new(u64::MAX),
             complete: AtomicBool::new(false),
+            differs: AtomicBool::new(false),
             found: Mutex::default(),
         }
     }
@@ -212,7 +215,8 @@ impl<'a> Series<'a> {
                         campaign.plan(campaign.strategy.make(seed, self.expected), seed)
                     }
                 });
-                if again.hash != ran.hash {
+                // ORDERING: Relaxed: nothing is read because of it.
+                if again.hash != ran.hash && !self.differs.swap(true, Ordering::Relaxed) {
                     campaign.report_difference(run, again.escapes);
                 }
                 if let Some(verdict) = again.verdict {

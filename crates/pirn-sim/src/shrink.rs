@@ -24,7 +24,7 @@ pub(crate) struct Tried {
     pub(crate) fails: bool,
     /// What has run: without the deviations that were skipped.
     pub(crate) trace: Trace,
-    /// All deviations that were possible, in order, if that was asked for.
+    /// The deviations that were possible, in order, if that was asked for.
     pub(crate) possible: Vec<Deviation>,
 }
 
@@ -37,9 +37,12 @@ pub(crate) struct Shrunk {
     pub(crate) needs_seed: bool,
 }
 
-/// Shrinks `trace`, which fails. `run` makes the run of a trace; with true it returns the possible
-/// deviations.
-pub(crate) fn shrink(trace: Trace, run: impl FnMut(&Trace, bool) -> Tried) -> Shrunk {
+/// Shrinks `trace`, which fails. `run` makes the run of a trace, or returns None to end the search;
+/// with true its result has the possible deviations.
+pub(crate) fn shrink(
+    trace: Trace,
+    run: impl FnMut(&Trace, bool) -> Option<Tried>,
+) -> Shrunk {
     let mut search = Search {
         best: trace,
         run,
@@ -62,7 +65,7 @@ pub(crate) fn shrink(trace: Trace, run: impl FnMut(&Trace, bool) -> Tried) -> Sh
 }
 
 /// Limits on shrinking. Arbitrary.
-const RUNS: u32 = 10_000;
+pub(crate) const RUNS: u32 = 10_000;
 const TIME: Duration = Duration::from_secs(2);
 
 /// The limit on single deviations: delta debugging needs runs too. Arbitrary.
@@ -77,7 +80,7 @@ struct Search<F> {
     begun: Instant,
 }
 
-impl<F: FnMut(&Trace, bool) -> Tried> Search<F> {
+impl<F: FnMut(&Trace, bool) -> Option<Tried>> Search<F> {
     /// Replaces the seed by 0 if that fails too. Returns true if not.
     fn drop_seed(&mut self) -> bool {
         if self.best.seed == 0 {
@@ -137,6 +140,7 @@ impl<F: FnMut(&Trace, bool) -> Tried> Search<F> {
     fn leave_out(&mut self) -> bool {
         let mut size = self.best.deviations.len();
         while size > 0 {
+            let before = self.best.deviations.len();
             let mut from = 0;
             while from < self.best.deviations.len() {
                 let to = (from + size).min(self.best.deviations.len());
@@ -146,9 +150,12 @@ impl<F: FnMut(&Trace, bool) -> Tried> Search<F> {
                     from = to;
                 }
             }
+            let now = self.best.deviations.len();
             size = match size {
+                // Of the others, some may not be needed any more.
+                1 if now < before => 1,
                 1 => 0,
-                size => size.div_ceil(2).min(self.best.deviations.len().max(1)),
+                size => size.div_ceil(2).min(now.max(1)),
             };
         }
         self.is_funded()
@@ -224,13 +231,17 @@ impl<F: FnMut(&Trace, bool) -> Tried> Search<F> {
         }
     }
 
-    /// Makes a run, if the budget has one left.
+    /// Makes a run, if the budget has one left, and the caller does not end it.
     fn run(&mut self, trace: &Trace, possible: bool) -> Option<Tried> {
         if !self.is_funded() {
             return None;
         }
         self.left -= 1;
-        Some((self.run)(trace, possible))
+        let tried = (self.run)(trace, possible);
+        if tried.is_none() {
+            self.left = 0;
+        }
+        tried
     }
 
     fn is_funded(&self) -> bool {
@@ -262,11 +273,13 @@ mod tests {
     fn among(
         most: u32,
         mut fails: impl FnMut(&dyn Fn(u32) -> bool) -> bool,
-    ) -> impl FnMut(&Trace, bool) -> Tried {
-        move |trace, _| Tried {
-            fails: fails(&|runs| trace.deviations.contains(&deviation(runs))),
-            trace: trace.clone(),
-            possible: (0..most).map(deviation).collect(),
+    ) -> impl FnMut(&Trace, bool) -> Option<Tried> {
+        move |trace, _| {
+            Some(Tried {
+                fails: fails(&|runs| trace.deviations.contains(&deviation(runs))),
+                trace: trace.clone(),
+                possible: (0..most).map(deviation).collect(),
+            })
         }
     }
 
@@ -314,11 +327,11 @@ mod tests {
         assert_eq!(shrunk.trace, seeded(0));
         let mut run = among(0, |has| has(3));
         let needs = |trace: &Trace, possible| {
-            let tried = run(trace, possible);
-            Tried {
+            let tried = run(trace, possible)?;
+            Some(Tried {
                 fails: tried.fails && trace.seed == 7,
                 ..tried
-            }
+            })
         };
         let shrunk = shrink(seeded(7), needs);
         assert!(shrunk.trace == seeded(7) && shrunk.needs_seed);
@@ -328,14 +341,14 @@ mod tests {
     fn less_may_do_with_the_seed_zero() {
         let run = |trace: &Trace, _| {
             let has = |runs| trace.deviations.contains(&deviation(runs));
-            Tried {
+            Some(Tried {
                 fails: match trace.seed {
                     0 => has(3) && !has(9),
                     _ => has(3) && has(4),
                 },
                 trace: trace.clone(),
                 possible: Vec::new(),
-            }
+            })
         };
         let seeded = Trace {
             seed: 7,
@@ -344,6 +357,27 @@ mod tests {
         let shrunk = shrink(seeded, run);
         assert_eq!(shrunk.trace, trace([3]));
         assert!(shrunk.is_minimal && !shrunk.needs_seed);
+    }
+
+    #[test]
+    fn what_is_needed_no_more_is_left_out() {
+        // 0 is needed as long as 2 is there.
+        let run = among(0, |has| has(1) && has(3) && (has(0) || !has(2)));
+        let shrunk = shrink(trace(0..4), run);
+        assert_eq!(shrunk.trace, trace([1, 3]));
+        assert!(shrunk.is_minimal);
+    }
+
+    #[test]
+    fn the_caller_ends_it() {
+        let mut made = 0;
+        let mut run = among(64, |has| (0..8).all(has));
+        let shrunk = shrink(trace(0..40), |trace, possible| {
+            made += 1;
+            (made <= 20).then(|| run(trace, possible))?
+        });
+        assert!(!shrunk.is_minimal);
+        assert_eq!(made, 21);
     }
 
     #[test]

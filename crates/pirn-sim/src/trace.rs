@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pirn::dev::sim::{Choice, Choose, Operation, Pick, Property, Rule};
 
+use crate::shrink;
 use crate::strategy::canonical;
 use crate::turns::Turns;
 use crate::watchdog::Pulse;
@@ -160,7 +161,7 @@ pub(crate) struct Recording {
     pub(crate) deviations: Vec<Deviation>,
     /// What the fibers did, if that is asked for.
     pub(crate) turns: Turns,
-    /// All deviations that were possible, if that is asked for.
+    /// The deviations that were possible, if that is asked for.
     pub(crate) possible: Vec<Deviation>,
     pub(crate) choices: u64,
     /// The first property that did not hold, though it always has to.
@@ -228,6 +229,12 @@ impl Names {
 }
 
 impl Recording {
+    /// Adds deviations that were possible, up to the number of runs that try some.
+    fn add_possible(&mut self, deviations: impl Iterator<Item = Deviation>) {
+        let left = shrink::RUNS as usize - self.possible.len();
+        self.possible.extend(deviations.take(left));
+    }
+
     fn mix(&mut self, number: u32) {
         self.hash = (self.hash ^ u64::from(number))
             .wrapping_mul(MIX)
@@ -252,7 +259,7 @@ pub(crate) enum Also {
     Nothing,
     /// What the fibers did, with the places of the turns with these indexes.
     Turns(HashSet<usize>),
-    /// All deviations that were possible.
+    /// The deviations that were possible.
     Possible,
 }
 
@@ -275,7 +282,7 @@ impl Choose for Recorder {
         if matches!(self.also, Also::Possible) {
             let others = choice.ready.iter().filter(|it| **it != choice.ready[usual]);
             let deviations = others.map(|runs| Deviation { name, taken: *runs });
-            recording.possible.extend(deviations);
+            recording.add_possible(deviations);
         }
         if chosen != usual {
             recording.deviations.push(Deviation { name, taken: runs });
@@ -317,7 +324,7 @@ impl Choose for Recorder {
         recording.mix(picked as u32);
         if matches!(self.also, Also::Possible) {
             let others = (0..count).filter(|it| *it != usual);
-            recording.possible.extend(others.map(deviation));
+            recording.add_possible(others.map(deviation));
         }
         if picked != usual {
             recording.deviations.push(deviation(picked));
@@ -448,5 +455,30 @@ impl Choose for Replay {
         let wanted = wanted.filter(|case| *case < count);
         self.count(wanted.is_some());
         Some(wanted.unwrap_or_else(|| usual(name, count)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::Fake;
+
+    #[test]
+    fn no_more_deviations_are_kept_than_are_tried() {
+        let recording = Rc::new(RefCell::new(Recording::default()));
+        let mut recorder = Recorder {
+            strategy: Box::new(Replay::new(&Trace::default())),
+            recording: Rc::clone(&recording),
+            also: Also::Possible,
+            seed: 0,
+            pulse: Arc::default(),
+        };
+        let ready: Vec<u32> = (0..1_000).collect();
+        let fibers = Fake(vec![None; ready.len()]);
+        for _ in 0..50 {
+            recorder.choose(&fibers.choice(&ready, None, false));
+        }
+        let kept = recording.borrow().possible.len();
+        assert_eq!(kept, shrink::RUNS as usize);
     }
 }

@@ -62,6 +62,8 @@ pub(crate) struct Turns {
     pub(crate) list: Vec<Turn>,
     /// Where each fiber was spawned, by number.
     pub(crate) spawned: Vec<&'static Location<'static>>,
+    /// The turn in which each fiber was spawned, by number; none for the body of the test.
+    births: Vec<Option<usize>>,
     /// The turns after those of the list, which is full.
     pub(crate) beyond: u64,
     /// The ready fibers that have not been chosen at the last choice.
@@ -107,6 +109,7 @@ impl Turns {
             let number = *number as usize;
             while self.spawned.len() <= number {
                 self.spawned.push(choice.fibers.spawned_at(index));
+                self.births.push(self.list.len().checked_sub(1));
             }
             self.spawned[number] = choice.fibers.spawned_at(index);
         }
@@ -156,12 +159,7 @@ impl Turns {
 
     /// Returns the turn in which `fiber` was spawned. None for the body of the test.
     pub(crate) fn spawning(&self, fiber: u32) -> Option<usize> {
-        if fiber == 0 {
-            return None;
-        }
-        self.list
-            .iter()
-            .position(|turn| turn.readied.contains(&fiber))
+        *self.births.get(fiber as usize)?
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reports a run that does not come to its next choice.
+//! Reports a run that does not come to its next choice, or that aborts the process.
 //!
 //! Such a run holds the only worker, so nothing in its runtime can end it: a loop without an
 //! operation of the library, or a lock of `std` that one fiber holds at a choice and another takes.
@@ -17,6 +17,8 @@ use crate::trace::Trace;
 /// The progress of the runs on one thread. Written by their worker, read by the watchdog.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse {
+    /// The test, and the place of its campaign.
+    test: String,
     /// Choices and runs so far.
     beats: AtomicU64,
     /// A run is in progress.
@@ -58,17 +60,49 @@ impl fmt::Display for Repeat {
 }
 
 impl Pulse {
+    pub(crate) fn new(test: String) -> Pulse {
+        Pulse {
+            test,
+            ..Pulse::default()
+        }
+    }
+
     /// Returns a pulse for another thread of the same campaign.
     pub(crate) fn another(&self) -> Pulse {
         Pulse {
             found: Arc::clone(&self.found),
-            ..Pulse::default()
+            ..Pulse::new(self.test.clone())
         }
     }
 
     /// Keeps the description of a failure, for the case that a later run has no end.
     pub(crate) fn found(&self, failure: String) {
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+    }
+
+    /// Prints the panics of a run that end the process: no report follows.
+    pub(crate) fn abort(&self, why: &str, panics: &[String]) {
+        let repeat = self.repeat.lock().unwrap_or_else(PoisonError::into_inner);
+        let test = &self.test;
+        let mut text =
+            format!("pirn-sim: {test}: a run ends the process: {why} ({repeat})\n");
+        for panic in panics {
+            _ = writeln!(text, "  panicked: {panic}");
+        }
+        self.print(text);
+    }
+
+    /// Prints `text`, and the failure that the campaign has found before, if any.
+    fn print(&self, mut text: String) {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = &*found {
+            _ = writeln!(
+                text,
+                "  before it the campaign has found a failure, which is not shrunk: {found}"
+            );
+        }
+        // Not by a macro: that text would be captured by the test harness, and lost.
+        drop(io::stderr().write_all(text.as_bytes()));
     }
 
     /// A run begins.
@@ -102,10 +136,10 @@ pub(crate) struct Watchdog {
 impl Watchdog {
     /// # Panics
     /// If the system does not start a thread.
-    pub(crate) fn new(test: String, pulse: Arc<Pulse>, limit: Duration) -> Watchdog {
+    pub(crate) fn new(pulse: Arc<Pulse>, limit: Duration) -> Watchdog {
         let end = Arc::new((Mutex::new(false), Condvar::new()));
         let seen = Arc::clone(&end);
-        let watch = move || watch(&test, &pulse, limit, &seen);
+        let watch = move || watch(&pulse, limit, &seen);
         let thread = thread::Builder::new()
             .name("pirn-sim watchdog".to_owned())
             .spawn(watch);
@@ -130,7 +164,7 @@ impl Drop for Watchdog {
 }
 
 /// Looks ten times in each `limit`, until `end`.
-fn watch(test: &str, pulse: &Pulse, limit: Duration, end: &(Mutex<bool>, Condvar)) {
+fn watch(pulse: &Pulse, limit: Duration, end: &(Mutex<bool>, Condvar)) {
     // ORDERING: Relaxed: see `Pulse`.
     let beats = || pulse.beats.load(Ordering::Relaxed);
     let (mut last, mut since) = (beats(), Instant::now());
@@ -146,7 +180,7 @@ fn watch(test: &str, pulse: &Pulse, limit: Duration, end: &(Mutex<bool>, Condvar
         } else if since.elapsed() >= limit && !*ended {
             // One more look: the whole process may have been stopped.
             if is_suspect {
-                give_up(test, pulse, limit);
+                give_up(pulse, limit);
             }
             is_suspect = true;
         }
@@ -154,7 +188,8 @@ fn watch(test: &str, pulse: &Pulse, limit: Duration, end: &(Mutex<bool>, Condvar
 }
 
 /// Prints what is known of the run, and ends the process: the worker cannot be ended.
-fn give_up(test: &str, pulse: &Pulse, limit: Duration) -> ! {
+fn give_up(pulse: &Pulse, limit: Duration) -> ! {
+    let test = &pulse.test;
     let mut text = String::new();
     let repeat = pulse.repeat.lock().unwrap_or_else(PoisonError::into_inner);
     _ = writeln!(
@@ -164,18 +199,10 @@ fn give_up(test: &str, pulse: &Pulse, limit: Duration) -> ! {
          use the locks of pirn, call `pirn_sim::point` in the loop, or raise \
          `Campaign::stuck_limit`"
     );
-    let found = pulse.found.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = &*found {
-        _ = writeln!(
-            text,
-            "  before it the campaign has found a failure, which is not shrunk: {found}"
-        );
-    }
+    pulse.print(text);
     let mut dump = Vec::new();
     if pirn::diag::dump(&mut dump).is_ok() {
-        text.push_str(&String::from_utf8_lossy(&dump));
+        drop(io::stderr().write_all(&dump));
     }
-    // Not by a macro: that text would be captured by the test harness, and lost.
-    drop(io::stderr().write_all(text.as_bytes()));
     process::exit(124);
 }

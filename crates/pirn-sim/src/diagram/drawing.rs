@@ -74,20 +74,28 @@ impl Diagram {
         let stuck: HashSet<u32> =
             stuck.iter().filter_map(|it| scene.number(it.id)).collect();
         let mut lanes: Vec<Lane> = Vec::new();
-        let first_runs = turns.iter().map(|turn| turn.fiber);
-        for fiber in first_runs {
-            if lanes.iter().all(|lane| lane.fiber != fiber) {
-                let spawned = scene.spawned(fiber);
+        // The fibers that have left before the rows, and are in none of them.
+        let mut gone = HashSet::new();
+        for (index, turn) in turns.iter().enumerate() {
+            for fiber in &turn.readied {
+                gone.remove(fiber);
+            }
+            match turn.end {
+                End::Leaves if index < cut => gone.insert(turn.fiber),
+                _ => gone.remove(&turn.fiber),
+            };
+        }
+        let mut seen = HashSet::new();
+        for fiber in turns.iter().map(|turn| turn.fiber) {
+            let is_stuck = stuck.contains(&fiber);
+            if seen.insert(fiber) && (is_stuck || !gone.contains(&fiber)) {
                 lanes.push(Lane {
                     fiber,
-                    spawned,
-                    states: states(scene, fiber, stuck.contains(&fiber)),
-                    is_stuck: stuck.contains(&fiber),
+                    spawned: scene.spawned(fiber),
+                    states: states(scene, fiber, is_stuck, cut),
+                    is_stuck,
                 });
             }
-        }
-        for lane in &mut lanes {
-            lane.states.drain(..cut);
         }
         lanes.retain(|lane| lane.states.iter().any(|state| *state != State::Absent));
         let lane_of = |fiber: &u32| lanes.iter().position(|lane| lane.fiber == *fiber);
@@ -130,8 +138,8 @@ impl Diagram {
     }
 }
 
-/// Returns the state of a fiber after each turn.
-fn states(scene: &Scene<'_>, fiber: u32, is_stuck: bool) -> Vec<State> {
+/// Returns the state of a fiber after each turn from `cut` on.
+fn states(scene: &Scene<'_>, fiber: u32, is_stuck: bool, cut: usize) -> Vec<State> {
     let turns = &scene.turns.list;
     let last = turns.iter().rposition(|turn| turn.fiber == fiber);
     let mut state = match fiber {
@@ -156,5 +164,35 @@ fn states(scene: &Scene<'_>, fiber: u32, is_stuck: bool) -> Vec<State> {
         }
         state
     });
-    states.collect()
+    states.skip(cut).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::turns::Turns;
+
+    #[test]
+    fn states_are_kept_of_the_rows_that_are_shown() {
+        // Fibers that end after one turn.
+        let turn = |fiber| Turn {
+            fiber,
+            step: None,
+            place: None,
+            caller: None,
+            usual: fiber,
+            case: None,
+            readied: Vec::new(),
+            cause: Cause::Fiber,
+            end: End::Leaves,
+        };
+        let mut turns = Turns::default();
+        turns.list.extend((0..5_000).map(turn));
+        let scene = Scene::new(&turns, &[], &[], file!());
+        let diagram = Diagram::new(&scene, &[], None);
+        assert_eq!(diagram.lanes.len(), ROWS);
+        let kept = diagram.lanes.iter().map(|lane| lane.states.capacity());
+        let most = kept.max().unwrap();
+        assert!(most <= 2 * ROWS, "{most} states of one fiber");
+    }
 }

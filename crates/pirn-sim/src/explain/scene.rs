@@ -130,9 +130,12 @@ impl<'a> Scene<'a> {
     fn object(&self, step: Step, index: usize) -> Option<String> {
         if step.object != 0 && self.is_of_fiber(step) {
             let had = self.addresses[&step.object].iter();
-            // An address is used again: the last fiber that exists by then.
-            let exists =
-                |fiber: &&u32| self.turns.spawning(**fiber).is_none_or(|at| at <= index);
+            // An address is used again: the last fiber that was spawned in an earlier turn; an
+            // operation is the first thing in its turn.
+            let exists = |fiber: &&u32| {
+                let spawned = self.turns.spawning(**fiber);
+                **fiber == 0 || spawned.is_some_and(|at| at < index)
+            };
             return had.rev().find(exists).map(|fiber| format!("fiber {fiber}"));
         }
         self.objects.get(&step.object).cloned()

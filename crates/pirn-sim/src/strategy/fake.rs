@@ -5,10 +5,10 @@ use std::panic::Location;
 use pirn::dev::sim::{Choice, Fibers, Operation, Step};
 
 /// The steps of the ready fibers, by index.
-pub(super) struct Fake(pub(super) Vec<Option<Step>>);
+pub(crate) struct Fake(pub(crate) Vec<Option<Step>>);
 
 impl Fake {
-    pub(super) fn choice<'a>(
+    pub(crate) fn choice<'a>(
         &'a self,
         ready: &'a [u32],
         last: Option<u32>,

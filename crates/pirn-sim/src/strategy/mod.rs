@@ -17,6 +17,8 @@ mod pos;
 mod random;
 
 pub(crate) use exhaustive::Exhaustive;
+#[cfg(test)]
+pub(crate) use fake::Fake;
 pub(crate) use guided::Guide;
 pub(crate) use kind::canonical;
 

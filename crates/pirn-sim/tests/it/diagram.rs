@@ -164,6 +164,25 @@ fn spawns_are_arrows_and_ends_of_sleeps_are_not() {
 
 // Proves: U5-diagram.
 #[test]
+fn the_fiber_that_was_joined_is_named() {
+    // The next fiber begins before the next choice, and has the address of the one before.
+    let failure = campaign().find(|| {
+        for _ in 0..3 {
+            pirn::spawn(|| ()).join().unwrap();
+        }
+        panic!("as planted");
+    });
+    let page = failure.unwrap().to_html();
+    for fiber in 1..=3 {
+        for operation in ["end", "join"] {
+            let text = format!("`{operation}` fiber {fiber}");
+            assert!(page.contains(&text), "no {text} in\n{page}");
+        }
+    }
+}
+
+// Proves: U5-diagram.
+#[test]
 fn a_long_run_is_cut() {
     let failure = campaign().find(|| values(400)).unwrap();
     let page = failure.to_html();

@@ -343,3 +343,20 @@ fn a_lost_panic_beside_one_of_the_body() {
         assert!(!text.contains("does not always fail"), "{text}");
     }
 }
+
+/// The body has panicked before another fiber, the message of which ends as its own.
+// Proves: U6.
+#[test]
+fn a_panic_is_not_taken_for_one_that_ends_alike() {
+    let failure = campaign().find(|| {
+        drop(pirn::spawn(|| {
+            pirn::sleep(std::time::Duration::from_secs(1)).unwrap();
+            panic!("the job timed out");
+        }));
+        panic!("timed out");
+    });
+    let failure = failure.unwrap();
+    assert_eq!(*failure.verdict(), Verdict::Panic("timed out".to_owned()));
+    let first = "the first panic of the run: crates/pirn-sim/tests/it/found.rs:";
+    assert!(failure.to_string().contains(first), "{failure}");
+}

@@ -4,6 +4,8 @@
     reason = "tests of the campaign itself, on plain threads"
 )]
 
+mod aborts;
+mod bounds;
 mod cases;
 mod corpus;
 mod diagram;

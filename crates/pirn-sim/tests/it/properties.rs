@@ -1,5 +1,6 @@
 //! Properties, races, and atomics that are choices.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,6 +78,27 @@ fn a_race_that_a_join_takes_is_found() {
         matches!(failure.verdict(), Verdict::Violated(_)),
         "{failure}"
     );
+}
+
+/// Another access has ended while the one at `line` is in progress.
+// Proves: U9.
+#[test]
+fn a_race_names_the_access_in_progress() {
+    let cell = Racy::new(0);
+    let races = || {
+        cell.with(|_| {
+            let _ended = cell.get();
+            cell.set(1);
+        });
+    };
+    let line = line!() - 5;
+    let caught = catch_unwind(AssertUnwindSafe(races)).unwrap_err();
+    let text = caught.downcast_ref::<String>().unwrap();
+    let place = format!("the access at crates/pirn-sim/tests/it/properties.rs:{line}:");
+    assert!(text.contains(&place), "{text}");
+    // Nothing is in progress any more.
+    cell.set(2);
+    assert_eq!(cell.get(), 2);
 }
 
 // Proves: U9.

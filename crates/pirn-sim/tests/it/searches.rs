@@ -436,3 +436,42 @@ fn strategies_with_any_number_begin() {
         assert_eq!((outcome.runs, outcome.failure.is_none()), (3, true));
     }
 }
+
+/// Priorities are lowered in either order: of two fibers that are put off, the one that was put off
+/// last may continue first. Only so does this order arise, since the first one has no operation
+/// between its send and its note.
+// Proves: U3.
+#[test]
+fn fibers_that_are_put_off_continue_in_either_order() {
+    let strategy = Strategy::Pct { depth: 3 };
+    let campaign = campaign().seed(1).runs(40_000).strategy(strategy);
+    let failure = campaign.for_real(std::time::Duration::MAX).find(|| {
+        let notes = Arc::new(std::sync::Mutex::new(String::new()));
+        let (tx, rx) = channel::bounded(1);
+        let noting = || {
+            let notes = Arc::clone(&notes);
+            move |note| {
+                pirn_sim::point();
+                notes.lock().unwrap().push(note);
+            }
+        };
+        let note = noting();
+        let first = pirn::spawn(move || {
+            tx.send(()).unwrap();
+            note('1');
+        });
+        let note = noting();
+        let second = pirn::spawn(move || {
+            rx.recv().unwrap();
+            note('2');
+            note('4');
+        });
+        let note = noting();
+        let third = pirn::spawn(move || note('3'));
+        for fiber in [first, second, third] {
+            fiber.join().unwrap();
+        }
+        assert_ne!(*notes.lock().unwrap(), "2341");
+    });
+    assert!(matches!(failure.unwrap().verdict(), Verdict::Panic(_)));
+}

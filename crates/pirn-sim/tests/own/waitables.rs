@@ -304,6 +304,26 @@ fn a_select_that_does_not_wait_looks_at_one_moment() {
     }
 }
 
+/// The check of a wait by address may read an atomic with choices: none is made while the lock is
+/// held.
+// Proves: U30-waitables.
+#[test]
+fn a_wait_by_address_checks_an_atomic_with_choices() {
+    check(|| {
+        let open = pirn::sim::atomic::AtomicBool::new(false);
+        let key = (&raw const open).addr();
+        scope(|s| {
+            s.spawn(|| {
+                while !open.load(Ordering::Acquire) {
+                    park_on(key, || !open.load(Ordering::Acquire)).unwrap();
+                }
+            });
+            open.store(true, Ordering::Release);
+            unpark_all(key);
+        });
+    });
+}
+
 /// Waits by address: an unpark between the check and the wait is not lost.
 // Proves: U30-waitables.
 #[test]

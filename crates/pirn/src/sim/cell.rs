@@ -18,8 +18,9 @@ use crate::shim::Lock;
 ///
 /// A *race* is an access that begins while another one is in progress, unless both are reads. It
 /// panics at the later access. In a simulated run each access begins with a choice, during which it
-/// counts as in progress, so a campaign finds accesses that nothing orders. Elsewhere a race is
-/// noticed only if the accesses overlap by chance.
+/// counts as in progress, so a campaign finds accesses that nothing orders. It does not find two
+/// that a sleep keeps apart, since they overlap in no schedule. Elsewhere a race is noticed only if
+/// the accesses overlap by chance.
 ///
 /// It is safe in any case: the value is behind a lock that is tried once.
 ///
@@ -43,8 +44,8 @@ use crate::shim::Lock;
 pub struct Racy<T> {
     #[expect(clippy::disallowed_types, reason = "as above")]
     value: RwLock<T>,
-    /// Where the last access began.
-    last: Lock<Option<&'static Location<'static>>>,
+    /// Where the accesses in progress began, the last one at the end.
+    accesses: Lock<Vec<&'static Location<'static>>>,
 }
 
 impl<T> Racy<T> {
@@ -58,7 +59,7 @@ impl<T> Racy<T> {
     pub fn new(value: T) -> Racy<T> {
         Racy {
             value: RwLock::new(value),
-            last: Lock::new(None),
+            accesses: Lock::new(Vec::new()),
         }
     }
 
@@ -82,7 +83,7 @@ impl<T> Racy<T> {
             Err(TryLockError::Poisoned(value)) => value.into_inner(),
             Err(TryLockError::WouldBlock) => self.race("read"),
         };
-        self.begins(Operation::Load);
+        let _access = self.begin(Operation::Load);
         f(&value)
     }
 
@@ -107,7 +108,7 @@ impl<T> Racy<T> {
             Err(TryLockError::Poisoned(value)) => value.into_inner(),
             Err(TryLockError::WouldBlock) => self.race("write"),
         };
-        self.begins(Operation::Store);
+        let _access = self.begin(Operation::Store);
         f(&mut value)
     }
 
@@ -156,17 +157,20 @@ impl<T> Racy<T> {
         value.unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// An access has begun: others that come before it continues are races.
+    /// Begins an access: others that come before it continues are races.
     #[track_caller]
-    fn begins(&self, operation: Operation) {
-        *self.last.lock() = Some(Location::caller());
-        before(operation, (&raw const self.last).addr());
+    fn begin(&self, operation: Operation) -> Access<'_> {
+        let (accesses, at) = (&self.accesses, Location::caller());
+        accesses.lock().push(at);
+        let access = Access { accesses, at };
+        before(operation, (&raw const *accesses).addr());
+        access
     }
 
     #[cold]
     #[track_caller]
     fn race(&self, access: &str) -> ! {
-        let last = *self.last.lock();
+        let last = self.accesses.lock().last().copied();
         let other = last.map_or("another access".to_owned(), |at| {
             format!("the access at {at}")
         });
@@ -176,6 +180,22 @@ impl<T> Racy<T> {
         // A party that joins the fiber may not look at its panic.
         record(Rule::Always, "no race", || false, || message.clone());
         panic!("{message}")
+    }
+}
+
+/// An access in progress.
+struct Access<'a> {
+    accesses: &'a Lock<Vec<&'static Location<'static>>>,
+    at: &'static Location<'static>,
+}
+
+impl Drop for Access<'_> {
+    fn drop(&mut self) {
+        let mut accesses = self.accesses.lock();
+        // Readers that began at one place are alike.
+        if let Some(index) = accesses.iter().position(|at| *at == self.at) {
+            accesses.remove(index);
+        }
     }
 }
 
