@@ -12,8 +12,8 @@
 //! ```
 //!
 //! `member` counts the whole member, header to trailer; all numbers little-endian.
-//! A subfield of another kind, length or with reserved bits set is ignored: the member
-//! is then read as by any gzip reader.
+//! A subfield of another kind or length, or with reserved bits set, is ignored. A member without a
+//! mark is read as by any gzip reader.
 
 /// The record of a `-i` member about itself or, in the last one, about the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +65,10 @@ impl Mark {
         while let [a, b, lo, hi, tail @ ..] = rest {
             let len = usize::from(u16::from_le_bytes([*lo, *hi]));
             let body = tail.get(..len)?;
-            if [*a, *b] == Self::ID {
-                return Self::decode(body);
+            if [*a, *b] == Self::ID
+                && let Some(mark) = Self::decode(body)
+            {
+                return Some(mark);
             }
             rest = &tail[len..];
         }

@@ -138,3 +138,20 @@ fn odd_marks_are_no_marks() {
         assert_eq!(Mark::find(&good[..cut]), None, "cut at {cut}");
     }
 }
+
+/// A later version of the format may put a subfield of another kind in front of a mark.
+#[test]
+fn an_odd_mark_hides_no_other() {
+    let mark = Mark::Block {
+        member: 100,
+        plain: 200,
+    };
+    for odd in [
+        &b"PZ\x00\x00"[..],
+        b"PZ\x04\x00\x03\0\0\0",
+        b"PZ\x0c\x00\x01\x01\0\0\0\0\0\0\0\0\0\0",
+    ] {
+        let both = [odd, &mark.encode()[..]].concat();
+        assert_eq!(Mark::find(&both), Some(mark), "{odd:x?}");
+    }
+}

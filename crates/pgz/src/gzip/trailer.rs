@@ -32,7 +32,11 @@ impl Trailer {
         }
     }
 
-    /// Reads a trailer; `None` where the file ends first.
+    /// Reads a trailer; `None` if the file ends first.
+    ///
+    /// # Errors
+    ///
+    /// The error of the reader.
     pub fn read<R: BufRead>(from: &mut Counted<R>) -> io::Result<Option<Trailer>> {
         let mut bytes = [0; Self::LEN];
         for byte in &mut bytes {

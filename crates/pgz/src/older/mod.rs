@@ -3,7 +3,7 @@
 //! * [`Lzw`]: the `.Z` files of `compress`.
 //! * [`Huffman`]: the `.z` files of `pack`.
 //!
-//! Both begin with two bytes of magic and have no checksum. Each is a decoder that appends
+//! Both begin with two bytes of magic and have no checksum. Each type is a decoder that appends
 //! a little data at each call, so the caller bounds the memory.
 //!
 //! The module knows nothing of deflate, of files, or of the pipelines.

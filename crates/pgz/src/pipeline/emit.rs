@@ -2,7 +2,8 @@
 
 use crate::gzip::Trailer;
 
-/// The receiver of the pieces. A method that returns [`Gone`] ends the stage.
+/// The receiver of the pieces. A method that returns [`Gone`] ends the stage: the receiver has
+/// closed.
 pub trait Emit {
     /// Returns an empty buffer with capacity for a piece.
     fn buffer(&mut self) -> Vec<u8>;
@@ -20,7 +21,7 @@ pub trait Emit {
 #[derive(Debug)]
 pub struct Gone;
 
-/// A compressed member. Its length is known, both compressed and decompressed.
+/// A compressed member without its header. Its length is known, both compressed and decompressed.
 #[derive(Debug)]
 pub struct Member {
     /// Deflate data and trailer.

@@ -51,7 +51,7 @@ pub(super) struct Pools {
 }
 
 impl<E: Executor> Engine<E> {
-    /// Returns an engine that compresses with `settings`.
+    /// Returns an engine that compresses with `settings`, and decompresses.
     ///
     /// # Panics
     ///
@@ -60,7 +60,12 @@ impl<E: Executor> Engine<E> {
         let Settings {
             level, block_size, ..
         } = settings;
-        assert!(BLOCK_SIZES.contains(&block_size), "block size out of range");
+        assert!(
+            BLOCK_SIZES.contains(&block_size),
+            "a block of {block_size} bytes: {} to {} are possible",
+            BLOCK_SIZES.start(),
+            BLOCK_SIZES.end()
+        );
         let workers = executor.workers();
         let idle = window(workers) + 2;
         let pools = Arc::new(Pools {

@@ -53,9 +53,10 @@ fn switches(command: Command) -> Command {
             .action(ArgAction::Set)
             .value_name("SIZE"),
         )
+        // `--st` as in gzip: `--stats` would make it ambiguous.
         .arg(
             both('c', "stdout", "Write to standard output, keep the files")
-                .alias("to-stdout"),
+                .aliases(["to-stdout", "st"]),
         )
         .arg(both('d', "decompress", "Decompress").alias("uncompress"))
         .arg(both(

@@ -56,15 +56,8 @@ impl Tool {
         else {
             return;
         };
-        match input.unchanged(tally.plain) {
-            Err(error) => return self.report.error(shown, plain(&error)),
-            Ok(true) => {}
-            Ok(false) if self.options.keep => {
-                self.report.warn(shown, "changed while being read");
-            }
-            Ok(false) => {
-                return self.report.error(shown, "changed while being read -- kept");
-            }
+        if !self.is_whole(input, tally.plain, shown) {
+            return;
         }
         let done = output.commit(&input.facts, None, replace);
         self.conclude(input, &target, &saved(&tally), done);

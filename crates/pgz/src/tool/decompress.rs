@@ -1,7 +1,8 @@
 //! Decompresses, tests or lists one file, or standard input.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -69,7 +70,8 @@ impl Tool {
     pub(super) fn decompress_stdin(&mut self) {
         let text =
             "compressed data not read from a terminal. Use -f to force decompression.";
-        if self.stdin_is_terminal() && !self.options.force {
+        let may_read = self.options.force || self.options.mode == Mode::List;
+        if self.stdin_is_terminal() && !may_read {
             return self.report.error("stdin", text);
         }
         let input = match stdin() {
@@ -108,6 +110,11 @@ impl Tool {
                 Ok(header) => {
                     let stored = header.name.filter(|_| restores_name);
                     let stored = stored.and_then(|n| names::restored(&input.path, &n));
+                    // A name of the file itself would replace it, even with `-k`.
+                    let own = (input.facts.dev(), input.facts.ino());
+                    let is_own = |facts: Metadata| (facts.dev(), facts.ino()) == own;
+                    let stored =
+                        stored.filter(|name| !fs::metadata(name).is_ok_and(is_own));
                     target = stored.unwrap_or(target);
                     let seconds = Duration::from_secs(header.mtime.into());
                     time = (restores_time && header.mtime != 0)
@@ -135,6 +142,9 @@ impl Tool {
         let Some(tally) = done else {
             return;
         };
+        if !self.is_whole(input, tally.packed, shown) {
+            return;
+        }
         let done = output.commit(&input.facts, time, replace);
         self.conclude(input, &target, &saved(&tally), done);
     }

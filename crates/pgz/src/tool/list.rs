@@ -73,9 +73,10 @@ impl Listing {
         print(&[line.as_bytes(), name.as_os_str().as_bytes(), b"\n"].concat())
     }
 
-    /// Prints the totals, if there were several rows.
-    pub(super) fn totals(&mut self) -> io::Result<()> {
-        if self.rows < 2 || self.voice == Voice::Quiet {
+    /// Prints the totals, if there were several rows or operands, and data in them.
+    pub(super) fn totals(&mut self, operands: usize) -> io::Result<()> {
+        let several = self.rows > 1 || operands > 1;
+        if !several || self.plain == 0 || self.voice == Voice::Quiet {
             return Ok(());
         }
         let ratio = ratio(self.plain, self.packed.saturating_sub(self.framing));

@@ -7,12 +7,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use signal_hook::consts::SIGINT;
+
 use super::options::{Mode, Options, Voice};
 use super::stats::Stats;
 use super::streams::{end_if_unread, stdout};
 use super::{Listing, Report};
 use crate::files::{
-    Input, InputKind, ModeSet, Replace, close, is_temporary, kind, names,
+    Input, InputKind, ModeSet, Replace, close, inherited, is_temporary, kind, names,
 };
 use crate::pipeline::{Engine, Failure, Fibers, plain};
 
@@ -64,7 +66,7 @@ impl Tool {
     /// Prints the remaining output and returns the exit code.
     pub(super) fn finish(mut self) -> ExitCode {
         if self.options.mode == Mode::List
-            && let Err(error) = self.listing.totals()
+            && let Err(error) = self.listing.totals(self.options.operands.len())
         {
             self.stdout_failed(&error);
         }
@@ -109,10 +111,12 @@ impl Tool {
     /// `named`: the path is from the command line, not from a directory.
     fn path(&mut self, path: &Path, named: bool) {
         let follow = self.options.follows_links();
+        // In a directory, a pipe would be waited for, and a device read without end.
+        let only_regular = !named || !self.options.writes_no_files();
         match self.find(path, follow, named) {
             Err((path, error)) => self.report.error(path.display(), plain(&error)),
             Ok((path, InputKind::Directory)) => self.directory(&path),
-            Ok((path, InputKind::Other)) if !self.options.writes_no_files() => {
+            Ok((path, InputKind::Other)) if only_regular => {
                 let text = "is not a directory or a regular file -- ignored";
                 self.report.warn(path.display(), text);
             }
@@ -145,8 +149,10 @@ impl Tool {
             _ => Vec::new(),
         };
         for candidate in &tries {
-            if let Ok(kind) = kind(candidate, follow) {
-                return Ok((candidate.clone(), kind));
+            match kind(candidate, follow) {
+                Ok(kind) => return Ok((candidate.clone(), kind)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err((candidate.clone(), error)),
             }
         }
         let named_in_error = tries.into_iter().next().unwrap_or_else(|| path.to_owned());
@@ -194,7 +200,9 @@ impl Tool {
         if fs::symlink_metadata(target).is_err() {
             return Some(Replace::Refused);
         }
-        if self.stdin_is_terminal() && self.confirms(target).unwrap_or(false) {
+        // In the background of a script, a question would have no answer.
+        let asks = !inherited::ignores(SIGINT) && self.stdin_is_terminal();
+        if asks && self.confirms(target).unwrap_or(false) {
             return Some(Replace::Allowed);
         }
         self.refuse_to_overwrite(target);
@@ -231,6 +239,21 @@ impl Tool {
             _ => input,
         };
         self.report.error(side, failure);
+    }
+
+    /// Returns true if `read` bytes are all of `input`, or if it is kept: the output may then get
+    /// its final name. Reports a difference.
+    pub(super) fn is_whole(&mut self, input: &Input, read: u64, shown: &str) -> bool {
+        match input.unchanged(read) {
+            Ok(true) => return true,
+            Ok(false) if self.options.keep => {
+                self.report.warn(shown, "changed while being read");
+                return true;
+            }
+            Ok(false) => self.report.error(shown, "changed while being read -- kept"),
+            Err(error) => self.report.error(shown, plain(&error)),
+        }
+        false
     }
 
     /// Reports the commit of `target`; on success removes `input`. A mode that could not be set is a

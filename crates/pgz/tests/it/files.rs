@@ -299,3 +299,46 @@ fn names_and_times_are_restored_one_by_one() {
         assert_eq!(run("pgz"), run("gzip"), "{args}");
     }
 }
+
+/// The name in a header may be that of the compressed file itself.
+#[test]
+fn a_stored_name_does_not_replace_the_file_itself() {
+    let box_ = Sandbox::new();
+    box_.write("a.gz", b"hello");
+    let packed = box_.run("gzip", &["-c", "a.gz"], b"").expect(0).stdout;
+    box_.write("a.gz", &packed);
+    box_.pgz(&["-dkfN", "a.gz"]).expect(0);
+    assert_eq!(box_.names(), ["a", "a.gz"]);
+    assert_eq!(box_.read("a"), b"hello");
+    assert_eq!(box_.read("a.gz"), packed, "it is kept");
+}
+
+/// `-d link` finds `link.gz`, and reports why that cannot be opened.
+#[test]
+fn a_file_that_is_found_by_its_suffix_is_reported_with_its_own_error() {
+    let box_ = Sandbox::new();
+    box_.write("a.gz", b"");
+    std::os::unix::fs::symlink("a.gz", box_.path("link.gz")).unwrap();
+    for program in ["gzip", "pgz"] {
+        let done = box_.run(program, &["-d", "link"], b"").expect(1);
+        let (_, text) = done.stderr.split_once(": ").unwrap();
+        let expected = "link.gz: Too many levels of symbolic links\n";
+        assert_eq!(text, expected, "{program}");
+    }
+}
+
+/// A pipe without a writer would be waited for.
+#[test]
+fn pipes_in_a_directory_are_no_input() {
+    let box_ = Sandbox::new();
+    box_.write("d/a", &text(1, 1000));
+    box_.run("gzip", &["d/a"], b"").expect(0);
+    box_.run("mkfifo", &["d/pipe", "d/pipe.gz"], b"").expect(0);
+    for option in ["-r", "-rc", "-rdc", "-rt", "-rl"] {
+        let args = ["100", env!("CARGO_BIN_EXE_pgz"), option, "d"];
+        let done = box_.run("timeout", &args, b"").expect(2);
+        let warnings = done.stderr.matches(": is not a directory or");
+        assert_eq!(warnings.count(), 2, "{option}: {}", done.stderr);
+    }
+    assert_eq!(box_.names(), ["d", "d/a.gz", "d/pipe", "d/pipe.gz"]);
+}

@@ -1,6 +1,7 @@
 //! Full disks, vanished files and signals: a message, and no partial result.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -111,6 +112,66 @@ fn a_file_that_shrinks_or_grows_is_kept() {
         assert_eq!(stderr, "pgz: a: changed while being read -- kept\n");
         assert_eq!(box_.names(), ["a"]);
     }
+}
+
+/// Data that is appended to a file while it is decompressed is not removed with it.
+#[test]
+fn a_compressed_file_that_grows_is_kept() {
+    let box_ = Sandbox::new();
+    let data = text(1, 48 * MIB);
+    let packed = box_.run("pgz", &["-1"], &data).expect(0).stdout;
+    let more = box_.run("pgz", &["-1"], b"more").expect(0).stdout;
+    let halted = (0..100).find_map(|_| {
+        box_.write("a.gz", &packed);
+        let child = start(&box_, &["-d", "-p1", "a.gz"]);
+        let child = halt(&box_, child, data.len() / 2);
+        // The result of a program that was too fast.
+        let _ = fs::remove_file(box_.path("a"));
+        child
+    });
+    let child = halted.expect("the program is caught in the middle of its work");
+    let file = File::options().append(true).open(box_.path("a.gz"));
+    file.unwrap().write_all(&more).unwrap();
+    libc_signal::send(&child, libc_signal::CONT);
+    let done = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{stderr}");
+    assert_eq!(stderr, "pgz: a.gz: changed while being read -- kept\n");
+    assert_eq!(box_.names(), ["a.gz"]);
+    assert_eq!(box_.read("a.gz").len(), packed.len() + more.len());
+}
+
+/// Stops the program when its temporary file has up to `most` bytes. If the program is too fast for
+/// that, waits for its end.
+fn halt(box_: &Sandbox, mut child: Child, most: usize) -> Option<Child> {
+    let written = || {
+        let entries = fs::read_dir(box_.path("")).unwrap();
+        let lengths = entries.filter_map(|entry| {
+            let entry = entry.ok()?;
+            let named = entry.file_name().to_string_lossy().ends_with(".tmp");
+            let facts = entry.metadata().ok().filter(|_| named)?;
+            Some(facts.len())
+        });
+        lengths.sum::<u64>()
+    };
+    let started = Instant::now();
+    while written() == 0 {
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "no temporary file appears"
+        );
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    libc_signal::send(&child, libc_signal::STOP);
+    if (1..=most as u64).contains(&written()) {
+        return Some(child);
+    }
+    libc_signal::send(&child, libc_signal::CONT);
+    child.wait().unwrap();
+    None
 }
 
 #[test]
@@ -303,6 +364,8 @@ mod libc_signal {
     pub(super) const INT: i32 = Signal::INT.as_raw();
     pub(super) const TERM: i32 = Signal::TERM.as_raw();
     pub(super) const XCPU: i32 = Signal::XCPU.as_raw();
+    pub(super) const STOP: i32 = Signal::STOP.as_raw();
+    pub(super) const CONT: i32 = Signal::CONT.as_raw();
 
     pub(super) fn send(child: &Child, signal: i32) {
         let pid = Pid::from_raw(child.id().cast_signed()).unwrap();

@@ -133,3 +133,35 @@ fn the_listed_time_and_name_are_the_stored_ones_on_request() {
         assert_eq!(last(ours), last(theirs), "{args}");
     }
 }
+
+/// gzip adds up if there are several operands and there is data.
+#[test]
+fn the_totals_are_gzips() {
+    let box_ = Sandbox::new();
+    box_.write("a", &text(1, 5000));
+    box_.write("empty", b"");
+    box_.run("gzip", &["a", "empty"], b"").expect(0);
+    for (args, code) in [
+        (&["-l", "a.gz", "nosuch"][..], 1),
+        (&["-lv", "nosuch", "a.gz"], 1),
+        (&["-ql", "a.gz", "nosuch"], 1),
+        (&["-l", "nosuch", "nosuch"], 1),
+        (&["-l", "empty.gz", "empty.gz"], 0),
+    ] {
+        let theirs = box_.run("gzip", args, b"").expect(code).stdout;
+        let ours = box_.pgz(args).expect(code).stdout;
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        assert_eq!(text(ours), text(theirs), "{args:?}");
+    }
+}
+
+/// `-l` reads a terminal, too.
+#[test]
+fn a_terminal_is_listed() {
+    let box_ = Sandbox::new();
+    let packed = box_.run("gzip", &["-n"], &text(1, 5000)).expect(0).stdout;
+    let args = ["---presume-input-tty", "-l"];
+    let theirs = box_.run("gzip", &args, &packed).expect(0).stdout;
+    let ours = box_.run("pgz", &args, &packed).expect(0).stdout;
+    assert_eq!(String::from_utf8(ours), String::from_utf8(theirs));
+}

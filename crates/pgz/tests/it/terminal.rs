@@ -76,9 +76,10 @@ fn the_user_is_asked_before_a_file_is_replaced() {
         box_.write("a.gz", b"old");
         let (mut user, program) = terminal();
         user.write_all(answer.as_bytes()).unwrap();
+        // It does not ask where SIGINT is ignored.
         let done = box_
-            .command("pgz")
-            .arg("a")
+            .command("env")
+            .args(["--default-signal=INT", env!("CARGO_BIN_EXE_pgz"), "a"])
             .stdin(program)
             .output()
             .unwrap();
@@ -114,4 +115,19 @@ fn the_bar_is_for_terminals_only() {
         let out = reader.join().unwrap();
         assert_eq!(out.contains("MiB"), bar, "{flag}: {out:?}");
     }
+}
+
+/// In the background of a script, where SIGINT is ignored, a question would have no answer.
+#[test]
+fn in_the_background_there_is_no_question() {
+    let run = |program: &str| {
+        let box_ = Sandbox::new();
+        box_.write("a", b"new");
+        box_.write("a.gz", b"old");
+        let args = ["--ignore-signal=INT", program, "---presume-input-tty", "a"];
+        let done = box_.run("env", &args, b"y\n").expect(2);
+        assert!(!done.stderr.contains("(y or n)?"), "{}", done.stderr);
+        box_.names()
+    };
+    assert_eq!(run(env!("CARGO_BIN_EXE_pgz")), run("gzip"));
 }
