@@ -36,7 +36,8 @@ pub(super) enum Answer {
 }
 
 impl Asker {
-    /// Starts a thread that requests from `socket`, with at most `most` fibers of each worker.
+    /// Starts a thread that sends requests to `socket`. Its snapshots have at most `most` fibers of
+    /// each worker.
     ///
     /// # Errors
     /// The system's error if no thread can be started.
@@ -65,11 +66,11 @@ impl Asker {
 
     /// Sends a request to the thread.
     pub(super) fn ask(&self, question: Question) {
-        // If it has panicked, `answer` reports it.
+        // If the thread has panicked, `answer` panics.
         let _ = self.questions.send(question);
     }
 
-    /// Returns an answer, if there is one.
+    /// Returns the next answer, if one has come. Never blocks.
     ///
     /// # Panics
     /// If the thread has panicked.

@@ -1,10 +1,11 @@
 //! Channels: values from many senders to many receivers, fibers and threads in any mix.
 //!
 //! A bounded channel holds up to a fixed number of values; one of capacity 0 holds none and
-//! hands each value from sender to receiver directly. Both ends can be cloned. Values
-//! arrive in the order in which they were sent, each at exactly one receiver.
+//! hands each value from sender to receiver directly. Both ends can be cloned. Values arrive in the
+//! order in which they were sent, each at exactly one receiver. The table has the channels that
+//! differ from this.
 //!
-//! A channel does not depend on scopes or cancellation. It ends by [`close`](Sender::close), or
+//! No scope or cancellation ends a channel. It ends by [`close`](Sender::close), or
 //! when the last sender or the last receiver is dropped. A [`broadcast`] or [`watch`] channel
 //! without receivers continues with the next `subscribe`.
 //!

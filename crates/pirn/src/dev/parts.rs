@@ -9,7 +9,8 @@ use crate::fiber::current;
 use crate::readiness;
 use crate::sched::queue::ring::Ring;
 
-/// Makes switches between fibers order nothing, to ThreadSanitizer.
+/// Stops switches between fibers from counting as an order for ThreadSanitizer: from then on only
+/// the primitives that fibers use order their accesses.
 #[cfg(pirn_tsan)]
 pub fn order_no_switches() {
     crate::context::order_no_switches();
@@ -31,7 +32,7 @@ impl StealRing {
         StealRing(Ring::new())
     }
 
-    /// Appends an item; false if the ring is full.
+    /// Appends an item; false if the ring is full, or a thief has not yet released what it claimed.
     ///
     /// # Safety
     /// The caller's thread is the only one that pushes to this ring, clears it, or steals
@@ -42,7 +43,9 @@ impl StealRing {
         self.0.push(item).is_ok()
     }
 
-    /// Steals half of the items into `own` and returns the address of one of them.
+    /// Steals half of the items, rounded up, and returns the address of the oldest of them; the
+    /// others are in `own`. `None` if the ring is empty, another thief is active, or `own` is more
+    /// than half full.
     ///
     /// # Safety
     /// The caller's thread is the owner of `own`.
@@ -65,8 +68,8 @@ impl Default for StealRing {
     }
 }
 
-/// Sets the running fiber's state word to ended, although the fiber has not ended. Ends the process
-/// where states are checked, at the fiber's next switch or end.
+/// Sets the running fiber's state word to ended, although the fiber has not ended. Where states are
+/// checked, the next switch or end of the fiber then aborts the process.
 ///
 /// # Panics
 /// On a plain thread.

@@ -12,13 +12,14 @@ use crate::shim::StaticLock;
 /// The default threshold for stall reports: a tenth of a second is noticeable to users.
 const STALL: Duration = Duration::from_millis(100);
 
-/// Explicit settings; the environment provides the others.
+/// Explicit settings; where one is `None`, the environment decides.
 #[derive(Debug, Default)]
 pub(super) struct Diagnostics {
     pub(super) stats: Option<bool>,
     pub(super) verbose: Option<bool>,
     pub(super) trace: Option<PathBuf>,
     pub(super) log: Option<LogMask>,
+    /// `Some(None)`: no reports.
     pub(super) slow: Option<Option<Duration>>,
     pub(super) signals: Option<bool>,
     pub(super) assertions: Option<bool>,
@@ -30,8 +31,9 @@ impl Diagnostics {
     /// at the end. Opens the file of a trace, and the socket of an inspector.
     ///
     /// # Errors
-    /// * Kind `InvalidInput`: an invalid threshold.
-    /// * The system's error for the file of a trace, or for the socket; the message names it.
+    /// * Kind `InvalidInput`: a threshold of zero.
+    /// * The error of creating the file of a trace or the socket of an inspector; the message names
+    ///   the setting and the path.
     pub(super) fn decide(self, environment: &Environment) -> io::Result<(Watch, Ending)> {
         let slow = match self.slow {
             Some(slow) => slow
@@ -81,7 +83,7 @@ static TRACED: StaticLock<usize> = StaticLock::new(0);
 static INSPECTED: StaticLock<usize> = StaticLock::new(0);
 
 /// Calls `open` with the path for the next runtime, and returns the result. From the second runtime
-/// on, the path ends with the runtime's number.
+/// on, that path has the number of the runtime as a suffix. A failed call counts no runtime.
 fn numbered<T>(
     path: &Path,
     runtimes: &StaticLock<usize>,

@@ -94,15 +94,16 @@ impl Builder {
     /// `None` turns the reports off. Overrides `PIRN_SLOW_FIBER`, which is in milliseconds, or
     /// `off`.
     ///
-    /// A report names the fiber, its spawn line, the cause, the number of waiting fibers, and the
-    /// remedy. It is written once for each spawn line, and then with totals, after 1 s, 10 s, 100 s
-    /// at the earliest. The end of a reported stall is reported too. Metrics count all stalls and
-    /// their total time. The thread that checks for stalls does not wake an idle process, and
-    /// workers do no work for it.
+    /// The first report on a spawn line names the fiber, the line, the cause, the number of waiting
+    /// fibers, and the remedy. Later ones have totals in place of the remedy, and come after 1 s,
+    /// 10 s, 100 s at the earliest. The end of a reported stall is reported too. Metrics count all
+    /// stalls, and add up the waits in those that have ended. The thread that checks for stalls
+    /// does not wake an idle process, and workers do no work for it.
     ///
     /// If a threshold is set, reports contain the names of fibers, and fibers that have not started
     /// count too. Then fibers no longer switch to each other directly, but through their worker,
-    /// which costs some 10 ns for each switch.
+    /// which costs some 10 ns for each switch. A threshold of zero makes [`build`](Self::build)
+    /// fail.
     ///
     /// Has no effect on a [deterministic](Self::deterministic) runtime, or on one without workers.
     /// See [the guide](crate::guide::debugging).
@@ -144,7 +145,8 @@ impl Builder {
 
     /// Sets whether each switch checks that the state of the fiber is allowed there. The process is
     /// aborted with a message if it is not: that is a bug in this library. Overrides `PIRN_ASSERT`,
-    /// which is 0 or 1. Debug builds, and the feature `diagnostics`, also check every step.
+    /// which is 0 or 1. Debug builds, and builds with the feature `diagnostics`, always check every
+    /// change of the state.
     ///
     /// # Examples
     /// ```

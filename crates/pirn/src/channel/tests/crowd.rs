@@ -1,4 +1,4 @@
-//! When values pass through the exit, and when they no longer do.
+//! The exit of a channel (`recv_batch`): when values pass through it, and when they no longer do.
 
 use std::mem::offset_of;
 
@@ -9,8 +9,8 @@ use crate::channel::state::{Side, State};
 use crate::shim::Lock;
 use crate::wait::tests::publish::joins;
 
-/// Returns a channel on which threads have contended: values were moved to the exit and have been
-/// taken.
+/// Returns a channel in the state after threads have contended: the second of two values was moved
+/// to the exit, and both have been taken.
 fn crowded(capacity: usize) -> Pipe<usize> {
     let pipe = Pipe::new(Some(capacity), None);
     pipe.state.lock().crowded = u8::MAX;
@@ -76,8 +76,8 @@ fn a_value_that_was_tried_for_counts_no_more() {
     assert!(pipe.looks_empty());
 }
 
-/// Receivers that take from the exit wake no sender, so what is there goes back to the buffer
-/// first.
+/// Receivers that take from the exit wake no sender. So before a party waits for room, the values
+/// there go back to the buffer.
 #[test]
 fn nothing_is_at_the_exit_of_a_channel_that_is_watched_for_room() {
     let full = || {

@@ -8,12 +8,13 @@
 //! | fibers that are ready | the count of started fibers, minus that of parked ones |
 //! | fibers that others have woken, or with sockets that are ready | the worker's inbox is not empty |
 //! | fibers with timers that are due | the part of the wheel that other threads may read |
+//! | where fibers may migrate: fibers that are ready | the length of the list that workers share |
 //!
 //! Fresh fibers do not count, since any worker takes them. They count only if the program has
 //! set a threshold (`Builder::slow_fiber`).
 //!
 //! It is a stall if a fiber has waited for longer than the threshold, and the thread has computed
-//! or waited in the system meanwhile. A thread that waits for a processor is no stall.
+//! or waited in the system meanwhile. It is none while the thread waits for a processor.
 //!
 //! LIVENESS: the monitor stops only after all workers have slept for some time; a worker that
 //! wakes up starts it again (`Worker::waking`). So it looks at least every 100 ms while any
@@ -65,20 +66,20 @@ struct Run {
     after: u64,
     /// The time of the look that saw the run first.
     since: u64,
-    /// The time of the last later look; 0 before that.
+    /// The time of the last later look that checked for waiting fibers; 0 before that.
     seen: u64,
-    /// Since when a fiber waits behind the run; 0 if none does.
+    /// Since when a fiber waits behind the run; 0 if none does. Kept once the stall is found.
     held: u64,
     /// The processor time of the thread when `held` was set.
     spent: Option<u64>,
     /// The stall that the run has been found to be.
     found: Option<Stall>,
-    /// The thread was sampled, to see whether it waits for a lock.
+    /// It has been checked whether the thread waits for a lock.
     asked: bool,
 }
 
 impl Stalls {
-    /// Returns the record for `pool`; `None` if that does not look for stalls.
+    /// Returns the record for `pool`; `None` if that pool does not look for stalls.
     pub(super) fn of(pool: &Pool, counts: &Arc<StallCounts>) -> Option<Stalls> {
         let threshold = pool.stall_threshold()?;
         Some(Stalls {
@@ -203,8 +204,8 @@ impl Stalls {
 const LOCKED: u64 = 500_000_000;
 
 impl Stalls {
-    /// Samples the thread, once for each run, if no fiber is ready behind the running one, but
-    /// some are parked. If the thread waits for a lock that one of them holds, this is a deadlock.
+    /// Checks, once for each run, whether the thread waits for a lock, if no fiber is ready behind
+    /// the running one, but some are parked. If one of them holds the lock, this is a deadlock.
     fn suspect_a_lock(&mut self, pool: &Pool, index: usize, now: u64) {
         let remote = pool.remote(index);
         let run = &mut self.runs[index];

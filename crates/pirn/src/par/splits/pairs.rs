@@ -1,7 +1,7 @@
 //! Two runs in lockstep.
 //!
-//! Owns: [`Split`] for pairs. The rest of the longer run is left out. The first
-//! incomplete pair lacks one side, and the caller never sees later items.
+//! Owns: [`Split`] for pairs. A pair is as long as its shorter run. The surplus items of
+//! the longer run are never passed on.
 
 use crate::par::Split;
 

@@ -78,12 +78,12 @@ impl Tally {
     }
 }
 
-/// Workers that were woken by threads that are no workers of the pool.
+/// Workers that were woken for the pool, and not for one of its workers.
 #[derive(Debug, Default)]
 pub(in crate::sched) struct WakeCounts {
     /// By the monitor, because work had aged.
     pub(in crate::sched) aged: Counter,
-    /// Neither by a worker nor because of age.
+    /// For fibers from outside or moved to the injector, or because the number of threads changed.
     pub(in crate::sched) outside: Counter,
     /// Lost wakes that the monitor made up for.
     pub(in crate::sched) rescues: Counter,
@@ -222,7 +222,8 @@ counters! {
         injector_batches: Tally,
         /// Times half of a full ring was moved to the injector.
         overflows: Tally,
-        /// Fibers handed to the injector because the worker had more than its share.
+        /// Fresh fibers handed to another worker, because of what their spawn line has done or
+        /// because the worker had more than its share.
         placed_elsewhere: Tally,
         /// Times the queue here was worth another worker's wake-up when it was looked at.
         surplus_found: Tally,

@@ -1,10 +1,14 @@
 //! Finding a worker's next fiber in its own queues and in the injector.
 //!
-//! Order: every n dispatches the injector, every `MAINTENANCE_INTERVAL` dispatches the
-//! maintenance. Otherwise the `next` slot (at most three in a row; while no other started fiber is
-//! ready, siblings run before a joiner: `take`), then ready list and ring in alternation. Then the
-//! inbox, the timers, what others have placed here (`sched::placement::balance`), the own injector
-//! shard, any shard. Stealing and sleeping are in `park`.
+//! Order: the maintenance is first, at least every `MAINTENANCE_INTERVAL` dispatches. Every
+//! `injector_interval` dispatches it takes a fiber from the injector. Otherwise:
+//! 1. The `next` slot, at most three in a row. While no other started fiber is ready, siblings run
+//!    before a joiner (`take`).
+//! 2. The ready list and the ring in alternation.
+//! 3. The inbox, the timers and the driver; then what others have placed here
+//!    (`sched::placement::balance`), the own injector shard, any shard.
+//!
+//! Stealing and sleeping are in `park`.
 
 use crate::base::clock;
 use crate::base::list::Fifo;
@@ -26,7 +30,8 @@ impl Worker {
         self.trace.forget_round();
     }
 
-    /// Returns the next fiber to run, without looking at other workers. On the worker's own stack.
+    /// Returns the next fiber to run, without looking at other workers. Called on the worker's own
+    /// stack.
     pub(in crate::sched) fn find(&self) -> Option<FiberPtr> {
         if self.maintenance.is_due()
             && let Some(fiber) = self.queues.take_first().or_else(|| self.maintain())
@@ -74,8 +79,8 @@ impl Worker {
         self.find_further()
     }
 
-    /// Does the work due every round: the inbox, the timers, one fiber that was placed here or of
-    /// the injector, and a look at the pool's phase.
+    /// Does the work due every round: changes of the phase and of the duty, the inbox, the timers,
+    /// the driver. Returns a fiber that was placed here, or one of the injector if that is due.
     #[cold]
     fn maintain(&self) -> Option<FiberPtr> {
         let interval = self.maintenance.intervals.injector_interval();
@@ -105,7 +110,8 @@ impl Worker {
             return None;
         }
         // The oldest spilled fiber must not starve under fibers that spill on top of it. Nor must
-        // another shard, while this one is never empty: its worker may be stuck or gone.
+        // those of another shard, while this one is never empty: the worker of the other one may be
+        // stuck or gone.
         let own = self.pool.shard(self.index);
         let (shard, end) = match self.maintenance.oldest_turn(now) {
             None => (own, End::Newest),
@@ -156,7 +162,8 @@ impl Worker {
         self.maintenance.resume(clock::now());
     }
 
-    /// Fetches a fair share of the injector: the own shard first, then the others.
+    /// Fetches a fair share of the injector, from the own shard or else from the next one that has
+    /// fibers. Returns the first fiber; the others go to the ring. With `SingleQueue`, fetches one.
     pub(in crate::sched) fn fetch(&self) -> Option<FiberPtr> {
         let injector = &self.pool.injector;
         let queued = injector.len();
@@ -191,9 +198,9 @@ impl Worker {
         self.have_watched();
     }
 
-    /// Makes the monitor watch, since this worker has fetched more than it runs now. LIVENESS: the
-    /// monitor may have stopped while all slept; the others still sleep, and nothing else wakes
-    /// them for so little.
+    /// Makes the monitor watch, since this worker has queued more than it runs now, here or at
+    /// another worker. LIVENESS: the monitor may have stopped while all slept; the others still
+    /// sleep, and nothing else wakes them for so little.
     pub(in crate::sched) fn have_watched(&self) {
         if self.pool.idle.sleepers_hint() {
             self.pool.monitor.attend();

@@ -43,8 +43,8 @@ fn model_permits_go_round() {
     });
 }
 
-/// One permit is free. A request for two waits, for a while. A request for one behind it is served
-/// when the first has left.
+/// One permit is free. A request for two waits until its time limit. A request for one is served:
+/// at once if it comes first, else when the other has left.
 #[test]
 fn model_permits_behind_one_that_gives_up() {
     explore("permits_behind_one_that_gives_up", 2, || {
@@ -62,7 +62,8 @@ fn model_permits_behind_one_that_gives_up() {
     });
 }
 
-/// A permit is released while its waiter gives up: it goes to the next waiter.
+/// A permit is added while the first waiter gives up. The next waiter gets it, at once or after the
+/// first has returned it.
 #[test]
 fn model_permits_given_to_one_that_gives_up() {
     explore("permits_given_to_one_that_gives_up", 2, || {
@@ -85,7 +86,7 @@ fn model_permits_given_to_one_that_gives_up() {
     });
 }
 
-/// A permit is added while the semaphore is closed: it is taken, or still free.
+/// A permit is added while the semaphore is being closed: it is taken by a waiter, or still free.
 #[test]
 fn model_permits_closed_against_added() {
     explore("permits_closed_against_added", 2, || {

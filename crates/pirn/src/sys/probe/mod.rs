@@ -1,6 +1,6 @@
-//! The system's view of a thread: whether it waits in a system call.
+//! What the system reports of a thread: its processor time, its state, and its system call.
 //!
-//! Selects the implementation: on Linux the thread's processor clock and its state; elsewhere, and
+//! Selects the implementation: on Linux the processor clock and `/proc`; elsewhere, and
 //! under the model checkers, nothing is known.
 
 #[cfg(all(target_os = "linux", not(pirn_modelled)))]
