@@ -160,8 +160,7 @@ fn a_late_connect_says_whether_it_has_begun() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let there = listener.local_addr().unwrap();
         // A queue for two connections: then the system drops the requests for more.
-        // SAFETY: no memory is passed.
-        assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 1) }, 0);
+        raw::set_queue(&listener, 1);
         let _queued = [(); 2].map(|()| TcpStream::connect(there).unwrap());
         // They come into the queue a moment after that.
         thread::sleep(Duration::from_millis(50));

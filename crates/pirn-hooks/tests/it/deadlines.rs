@@ -1,9 +1,14 @@
 //! Deadlines and cancellations of the code around a call.
 
+use std::env;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
-use std::net::UdpSocket;
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
+use std::process::{self, Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use pirn::cancel::Token;
@@ -13,57 +18,153 @@ use pirn_hooks::within;
 use crate::fixture::on_one_worker;
 use crate::raw;
 
-type Call = Box<dyn Fn() -> io::Result<()> + Send>;
+type Named = (&'static str, Box<dyn Fn() -> io::Result<()> + Send>);
+
+/// Makes a call with the first object. The second one is kept until the call is dropped.
+fn waits<T: Send + 'static, K: Send + 'static>(
+    name: &'static str,
+    (object, kept): (T, K),
+    call: fn(&T) -> io::Result<usize>,
+) -> Named {
+    let call = move || -> io::Result<()> {
+        let _ = &kept;
+        call(&object).map(drop)
+    };
+    (name, Box::new(call))
+}
+
+/// Makes calls with the second object until one fails. The first one is kept.
+fn fills<K: Send + 'static, T: Send + 'static>(
+    name: &'static str,
+    (kept, object): (K, T),
+    call: fn(&T) -> io::Result<usize>,
+) -> Named {
+    let calls = move || -> io::Result<()> {
+        let _ = &kept;
+        loop {
+            call(&object)?;
+        }
+    };
+    (name, Box::new(calls))
+}
+
+fn new_name() -> String {
+    static NAMES: AtomicU32 = AtomicU32::new(0);
+    let number = NAMES.fetch_add(1, Ordering::Relaxed);
+    format!("pirn-hooks-idle-{}-{number}", process::id())
+}
+
+fn new_listener() -> (SocketAddr, UnixListener) {
+    let address = SocketAddr::from_abstract_name(new_name()).unwrap();
+    let listener = UnixListener::bind_addr(&address).unwrap();
+    (address, listener)
+}
+
+/// Opens a new file twice.
+fn new_file() -> (File, File) {
+    let path = env::temp_dir().join(new_name());
+    let [one, other] = [(); 2].map(|()| File::create(&path).unwrap());
+    fs::remove_file(path).unwrap();
+    (one, other)
+}
+
+/// Starts a child that ends when its input does.
+fn new_child() -> Child {
+    let mut command = Command::new("cat");
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    command.spawn().unwrap()
+}
 
 /// Calls that wait for ever.
-fn endless() -> Vec<(&'static str, Call)> {
-    let (one, kept) = UnixStream::pair().unwrap();
-    let (pipe, full) = io::pipe().unwrap();
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let path =
-        std::env::temp_dir().join(format!("pirn-hooks-idle-{}", std::process::id()));
-    let listener = UnixListener::bind(&path).unwrap();
-    std::fs::remove_file(path).unwrap();
-    let (polled, keeper) = io::pipe().unwrap();
-    let (filled, unread) = UnixStream::pair().unwrap();
+fn endless() -> Vec<Named> {
+    let all = [reads(), writes(), connects(), locks(), others()];
+    all.into_iter().flatten().collect()
+}
+
+fn reads() -> Vec<Named> {
+    let udp = || (UdpSocket::bind("127.0.0.1:0").unwrap(), ());
+    let (emulator, terminal) = raw::terminal();
     vec![
-        (
-            "read of a socket",
-            Box::new(move || {
-                let _ = &kept;
-                (&one).read(&mut [0]).map(drop)
-            }),
-        ),
-        (
-            "write to a pipe",
-            Box::new(move || {
-                let _ = &pipe;
-                loop {
-                    raw::write(&full, &[0; 4_096])?;
-                }
-            }),
-        ),
-        (
-            "recv_from",
-            Box::new(move || socket.recv_from(&mut [0]).map(drop)),
-        ),
-        ("accept", Box::new(move || listener.accept().map(drop))),
-        (
-            "poll",
-            Box::new(move || {
-                let _ = &keeper;
-                raw::poll(&[(polled.as_raw_fd(), libc::POLLIN)], -1).map(drop)
-            }),
-        ),
-        (
-            "send",
-            Box::new(move || {
-                let _ = &unread;
-                loop {
-                    raw::send(&filled, &[0; 4_096], 0)?;
-                }
-            }),
-        ),
+        waits("read", UnixStream::pair().unwrap(), |mut one| {
+            one.read(&mut [0])
+        }),
+        waits("readv", io::pipe().unwrap(), |from| {
+            raw::readv(from, &mut [&mut [0]])
+        }),
+        waits("read of a terminal", (terminal, emulator), |from| {
+            raw::read(from, &mut [0])
+        }),
+        waits("recv_from", udp(), |socket| {
+            socket.recv_from(&mut [0]).map(|(length, _)| length)
+        }),
+        waits("recvmsg", udp(), |socket| raw::recvmsg(socket, &mut [0])),
+        waits("recvmmsg", udp(), |socket| raw::recvmmsg(socket, 1, 0)),
+    ]
+}
+
+fn writes() -> Vec<Named> {
+    let pipe = || io::pipe().unwrap();
+    let stream = || UnixStream::pair().unwrap();
+    let datagrams = UnixDatagram::pair().unwrap();
+    vec![
+        fills("write", pipe(), |to| raw::write(to, &[0; 4_096])),
+        fills("writev", pipe(), |to| raw::writev(to, &[&[0; 4_096]])),
+        fills("send", stream(), |to| raw::send(to, &[0; 4_096], 0)),
+        fills("sendmsg", stream(), |to| raw::sendmsg(to, &[&[0; 4_096]])),
+        fills("sendmmsg", datagrams, |to| raw::sendmmsg(to, 1)),
+    ]
+}
+
+/// Connections to listeners with full queues, and an accept from one with an empty queue.
+fn connects() -> Vec<Named> {
+    let (address, listener) = new_listener();
+    raw::set_queue(&listener, 0);
+    let queued = UnixStream::connect_addr(&address).unwrap();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let there = tcp.local_addr().unwrap();
+    raw::set_queue(&tcp, 1);
+    let both = [(); 2].map(|()| TcpStream::connect(there).unwrap());
+    // They come into the queue a moment after that.
+    pirn::sleep(Duration::from_millis(50)).unwrap();
+    vec![
+        waits("connect by Unix", (address, (listener, queued)), |to| {
+            UnixStream::connect_addr(to).map(|_| 0)
+        }),
+        waits("connect by TCP", (there, (tcp, both)), |to| {
+            TcpStream::connect(to).map(|_| 0)
+        }),
+        waits("accept", (new_listener().1, ()), |listener| {
+            listener.accept().map(|_| 0)
+        }),
+    ]
+}
+
+fn locks() -> Vec<Named> {
+    let (one, other) = (new_file(), new_file());
+    one.1.lock().unwrap();
+    // Such a lock keeps off those of its own process, too.
+    raw::lock_description(&other.1).unwrap();
+    vec![
+        waits("flock", one, |file| file.lock().map(|()| 0)),
+        waits("fcntl", other, raw::lock_process),
+    ]
+}
+
+fn others() -> Vec<Named> {
+    let pipe = || io::pipe().unwrap();
+    vec![
+        waits("poll", pipe(), |from| {
+            raw::poll(&[(from.as_raw_fd(), libc::POLLIN)], -1).map(|(ready, _)| ready)
+        }),
+        waits("select", pipe(), |from| {
+            raw::select(&[from.as_raw_fd()], 3_600_000).map(|(ready, ..)| ready)
+        }),
+        waits("waitpid", (new_child(), ()), |child| {
+            raw::waitpid(child.id().cast_signed())
+        }),
+        waits("waitid", (new_child(), ()), |child| {
+            raw::waitid(libc::P_PID, child.id().cast_signed(), libc::WEXITED)
+        }),
     ]
 }
 

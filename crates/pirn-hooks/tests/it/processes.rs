@@ -1,9 +1,11 @@
-//! Child processes.
+//! Child processes, and the ends of processes and threads.
 
-use std::io::{Read, Write};
+use std::cell::RefCell;
+use std::io::{PipeWriter, Read, Write};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Command, Stdio, exit};
 use std::time::{Duration, Instant};
 
 use pirn_hooks::within;
@@ -160,4 +162,120 @@ fn a_start_is_not_interrupted_in_the_middle() {
             }
         }
     });
+}
+
+/// Each child is made by `fork`, amid fibers that wait.
+// Proves: T5.
+#[test]
+fn children_start_beside_fibers_that_read() {
+    const READERS: usize = 20;
+    const STARTS: usize = 50;
+    one_worker().run(|| {
+        let pipes = (0..READERS).map(|_| std::io::pipe().unwrap());
+        let (readers, mut writers): (Vec<_>, Vec<_>) = pipes.unzip();
+        pirn::scope(|s| {
+            for mut reader in readers {
+                s.spawn(move || {
+                    let mut came = Vec::new();
+                    within(|| reader.read_to_end(&mut came).unwrap());
+                    assert_eq!(came, [7; STARTS]);
+                });
+            }
+            within(|| {
+                for _ in 0..STARTS {
+                    for writer in &mut writers {
+                        writer.write_all(&[7]).unwrap();
+                    }
+                    let mut command = Command::new("true");
+                    // SAFETY: only `usleep` is called, which is safe there.
+                    #[expect(unsafe_code, reason = "code in the child")]
+                    unsafe {
+                        command.pre_exec(|| {
+                            raw::usleep(100);
+                            Ok(())
+                        });
+                    }
+                    assert!(command.status().unwrap().success());
+                }
+            });
+            drop(writers);
+        });
+    });
+}
+
+/// The variable by which this program, started again, exits: on a fiber, or on another thread.
+const EXITS: &str = "PIRN_TEST_EXITS_ON";
+
+/// Exits while a hundred fibers of a worker are parked.
+fn exit_amid_reads(on_fiber: bool) -> ! {
+    const FIBERS: u64 = 100;
+    let runtime = one_worker();
+    runtime.run(move || {
+        for _ in 0..FIBERS {
+            let (one, kept) = UnixStream::pair().unwrap();
+            drop(pirn::spawn(move || {
+                let _ = &kept;
+                within(|| raw::recv(&one, &mut [0], 0))
+            }));
+        }
+        while parks("recv") < FIBERS {
+            pirn::yield_now();
+        }
+        eprintln!("all are parked");
+        if on_fiber {
+            exit(0);
+        }
+    });
+    exit(0)
+}
+
+/// Neither the fibers nor their worker hold up the end.
+#[test]
+fn exit_ends_a_process_with_parked_fibers() {
+    const NAME: &str = "processes::exit_ends_a_process_with_parked_fibers";
+    if let Ok(place) = std::env::var(EXITS) {
+        exit_amid_reads(place == "fiber");
+    }
+    for place in ["fiber", "thread"] {
+        let mut again = Command::new("/proc/self/exe");
+        again.args(["--exact", NAME, "--nocapture"]);
+        // What the fibers own is lost at the exit.
+        again.env(EXITS, place).env(
+            "ASAN_OPTIONS",
+            "detect_leaks=0:detect_stack_use_after_return=0",
+        );
+        let ended = again.output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(said.contains("all are parked"), "{place}: {said}");
+        assert_eq!(ended.status.code(), Some(0), "{place}: {said}");
+    }
+}
+
+/// Calls libc when its thread ends.
+struct Last(PipeWriter);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        within(|| raw::usleep(1_000));
+        self.0.write_all(b"end").unwrap();
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
+}
+
+/// The calls work after the destructors of all thread-locals that they use.
+#[test]
+fn a_thread_may_call_until_its_end() {
+    let (mut from, to) = std::io::pipe().unwrap();
+    let ending = std::thread::spawn(move || {
+        // Those that are used first are destroyed last.
+        LAST.set(Some(Last(to)));
+        within(|| raw::usleep(1_000))
+    });
+    assert_eq!(ending.join().unwrap(), 0);
+    let mut came = Vec::new();
+    from.read_to_end(&mut came).unwrap();
+    assert_eq!(came, b"end");
 }

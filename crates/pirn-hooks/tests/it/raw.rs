@@ -1,6 +1,6 @@
 //! Calls of libc with the types of C.
 
-use std::ffi::{c_int, c_short, c_void};
+use std::ffi::{c_char, c_int, c_short, c_void};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -226,10 +226,18 @@ pub(crate) fn dup2(old: RawFd, new: RawFd) {
 
 /// Waits for the lock of the whole file, which belongs to its description.
 pub(crate) fn lock_description(fd: &impl AsRawFd) -> io::Result<usize> {
+    lock_whole(fd, libc::F_OFD_SETLKW)
+}
+
+/// Waits for the lock of the whole file, which belongs to the process.
+pub(crate) fn lock_process(fd: &impl AsRawFd) -> io::Result<usize> {
+    lock_whole(fd, libc::F_SETLKW)
+}
+
+fn lock_whole(fd: &impl AsRawFd, command: c_int) -> io::Result<usize> {
     // SAFETY: plain data of C, in which zeros stand for the whole file.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = libc::F_WRLCK as i16;
-    let command = libc::F_OFD_SETLKW;
     // SAFETY: the lock is readable.
     checked(unsafe { libc::fcntl(fd.as_raw_fd(), command, &raw const lock) } as isize)
 }
@@ -410,6 +418,30 @@ fn owned(fd: c_int) -> OwnedFd {
 pub(crate) fn tcp_socket() -> OwnedFd {
     // SAFETY: no memory is passed.
     owned(unsafe { libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0) })
+}
+
+/// Opens a new terminal; returns the side of its emulator, and its own, which is not the process's
+/// controlling terminal.
+pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
+    const OPTIONS: c_int = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: no memory is passed.
+    let emulator = owned(unsafe { libc::posix_openpt(OPTIONS) });
+    let fd = emulator.as_raw_fd();
+    // SAFETY: no memory is passed.
+    assert_eq!(unsafe { libc::unlockpt(fd) }, 0);
+    let mut path: [c_char; 64] = [0; 64];
+    // SAFETY: the path is writable.
+    let named = unsafe { libc::ptsname_r(fd, path.as_mut_ptr(), path.len()) };
+    assert_eq!(named, 0);
+    // SAFETY: a string of C.
+    let terminal = owned(unsafe { libc::open(path.as_ptr(), OPTIONS) });
+    (emulator, terminal)
+}
+
+/// Sets the length of a listener's queue. One connection more fits into it.
+pub(crate) fn set_queue(listener: &impl AsRawFd, length: c_int) {
+    // SAFETY: no memory is passed.
+    assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), length) }, 0);
 }
 
 pub(crate) fn timer() -> OwnedFd {

@@ -58,104 +58,124 @@ fn a_handler_does_not_park() {
 extern "C" fn nothing(_: c_int) {}
 
 /// The look at a listener fails if a signal is pending. A call that took that for a connection
-/// would block the thread.
+/// would block the thread, or fail if the handler interrupts calls.
 // Proves: T2.
 #[test]
 fn a_look_amid_signals_does_not_block() {
-    const TIMES: u32 = 2_000;
-    on_one_worker(|| {
-        let mut quiet = action(nothing as *const () as libc::sighandler_t);
-        quiet.sa_flags = libc::SA_RESTART;
-        install(libc::SIGUSR1, &quiet);
-        // SAFETY: no arguments.
-        let worker = unsafe { libc::pthread_self() };
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let (ticks, over) = (&AtomicU32::new(0), &AtomicBool::new(false));
-        let blocked = thread::scope(|threads| {
-            threads.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    // SAFETY: the worker outlives this scope, and a handler is installed.
-                    assert_eq!(unsafe { libc::pthread_kill(worker, libc::SIGUSR1) }, 0);
-                    (0..100).for_each(|_| std::hint::spin_loop());
-                }
-            });
-            let client = threads.spawn(|| {
-                let mut blocked = 0;
-                for _ in 0..TIMES {
-                    let (begun, before) = (Instant::now(), ticks.load(Ordering::Relaxed));
-                    while ticks.load(Ordering::Relaxed).wrapping_sub(before) < 3 {
-                        if begun.elapsed() > Duration::from_secs(5) {
-                            blocked += 1;
-                            break;
-                        }
-                        thread::yield_now();
-                    }
-                    // This ends a call that blocks, too.
-                    TcpStream::connect(address).unwrap();
-                    if blocked > 0 {
-                        break;
-                    }
-                }
-                over.store(true, Ordering::Relaxed);
-                // The last call may have begun already.
-                let _ = TcpStream::connect(address);
-                blocked
-            });
-            pirn::scope(|s| {
-                s.spawn(|| {
-                    while !over.load(Ordering::Relaxed) {
-                        ticks.fetch_add(1, Ordering::Relaxed);
-                        pirn::sleep(Duration::from_micros(50)).unwrap();
-                    }
-                });
-                while !over.load(Ordering::Relaxed) {
-                    drop(listener.accept().unwrap());
-                }
-            });
-            client.join().unwrap()
-        });
-        assert_eq!(blocked, 0, "an accept blocked its thread");
-        install(libc::SIGUSR1, &action(libc::SIG_DFL));
-    });
+    for flags in [libc::SA_RESTART, 0] {
+        let (blocked, failed) = on_one_worker(move || accept_amid_signals(flags));
+        assert_eq!(blocked, 0, "an accept blocked its thread, flags {flags:#x}");
+        assert_eq!(failed, 0, "accepts failed, flags {flags:#x}");
+    }
 }
 
-/// A look without a limit fails if a signal is pending. A call that parks never does.
+/// Returns how many calls have blocked the thread, and how many have failed.
+fn accept_amid_signals(flags: c_int) -> (u32, u32) {
+    const TIMES: u32 = 2_000;
+    let mut quiet = action(nothing as *const () as libc::sighandler_t);
+    quiet.sa_flags = flags;
+    install(libc::SIGIO, &quiet);
+    // SAFETY: no arguments.
+    let worker = unsafe { libc::pthread_self() };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (ticks, over) = (&AtomicU32::new(0), &AtomicBool::new(false));
+    let found = thread::scope(|threads| {
+        threads.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                // SAFETY: the worker outlives this scope, and a handler is installed.
+                assert_eq!(unsafe { libc::pthread_kill(worker, libc::SIGIO) }, 0);
+                (0..100).for_each(|_| std::hint::spin_loop());
+            }
+        });
+        let client = threads.spawn(|| {
+            let mut blocked = 0;
+            for _ in 0..TIMES {
+                let (begun, before) = (Instant::now(), ticks.load(Ordering::Relaxed));
+                while ticks.load(Ordering::Relaxed).wrapping_sub(before) < 3 {
+                    if begun.elapsed() > Duration::from_secs(5) {
+                        blocked += 1;
+                        break;
+                    }
+                    thread::yield_now();
+                }
+                // This ends a call that blocks, too.
+                TcpStream::connect(address).unwrap();
+                if blocked > 0 {
+                    break;
+                }
+            }
+            over.store(true, Ordering::Relaxed);
+            // The last call may have begun already.
+            let _ = TcpStream::connect(address);
+            blocked
+        });
+        let failed = pirn::scope(|s| {
+            s.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    ticks.fetch_add(1, Ordering::Relaxed);
+                    pirn::sleep(Duration::from_micros(50)).unwrap();
+                }
+            });
+            let mut failed = 0;
+            while !over.load(Ordering::Relaxed) {
+                // `std` would try again after `EINTR`.
+                failed += u32::from(raw::accept(listener.as_raw_fd()).is_err());
+            }
+            failed
+        });
+        (client.join().unwrap(), failed)
+    });
+    install(libc::SIGIO, &action(libc::SIG_DFL));
+    found
+}
+
+/// A look without a limit fails if a signal is pending, and so does the `poll` of a thread. A call
+/// that parks never does.
 // Proves: T2.
 #[test]
 fn a_poll_amid_signals_ends_by_its_limit() {
+    for flags in [libc::SA_RESTART, 0] {
+        let of_thread = thread::spawn(move || failed_polls(flags)).join().unwrap();
+        assert!(of_thread > 0, "no signal has come, flags {flags:#x}");
+        let of_fiber = on_one_worker(move || failed_polls(flags));
+        assert_eq!(of_fiber, 0, "flags {flags:#x}");
+    }
+}
+
+/// Polls again and again amid signals; returns how many of the calls have failed.
+fn failed_polls(flags: c_int) -> usize {
     const TIMES: u32 = 500;
-    on_one_worker(|| {
-        let mut quiet = action(nothing as *const () as libc::sighandler_t);
-        quiet.sa_flags = libc::SA_RESTART;
-        install(libc::SIGUSR1, &quiet);
-        // SAFETY: no arguments.
-        let worker = unsafe { libc::pthread_self() };
-        let idle = TcpListener::bind("127.0.0.1:0").unwrap();
-        let over = &AtomicBool::new(false);
-        thread::scope(|threads| {
-            threads.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    // SAFETY: the worker outlives this scope, and a handler is installed.
-                    assert_eq!(unsafe { libc::pthread_kill(worker, libc::SIGUSR1) }, 0);
-                    (0..100).for_each(|_| std::hint::spin_loop());
-                }
-            });
-            let results = (0..TIMES).map(|_| {
-                let mut one = libc::pollfd {
-                    fd: idle.as_raw_fd(),
-                    events: libc::POLLIN,
-                    revents: 0,
-                };
-                // SAFETY: one entry.
-                unsafe { libc::poll(&raw mut one, 1, 1) }
-            });
-            let failed = results.filter(|result| *result != 0).count();
-            over.store(true, Ordering::Relaxed);
-            assert_eq!(failed, 0, "of {TIMES}");
+    let mut quiet = action(nothing as *const () as libc::sighandler_t);
+    quiet.sa_flags = flags;
+    install(libc::SIGPROF, &quiet);
+    // SAFETY: no arguments.
+    let caller = unsafe { libc::pthread_self() };
+    let idle = TcpListener::bind("127.0.0.1:0").unwrap();
+    let over = &AtomicBool::new(false);
+    let failed = thread::scope(|threads| {
+        threads.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                // SAFETY: the caller outlives this scope, and a handler is installed.
+                assert_eq!(unsafe { libc::pthread_kill(caller, libc::SIGPROF) }, 0);
+                (0..100).for_each(|_| std::hint::spin_loop());
+            }
         });
-        install(libc::SIGUSR1, &action(libc::SIG_DFL));
+        let results = (0..TIMES).map(|_| {
+            let mut one = libc::pollfd {
+                fd: idle.as_raw_fd(),
+                events: libc::POLLIN,
+                revents: 0,
+            };
+            // SAFETY: one entry.
+            unsafe { libc::poll(&raw mut one, 1, 1) }
+        });
+        let failed = results.filter(|result| *result != 0).count();
+        over.store(true, Ordering::Relaxed);
+        failed
     });
+    install(libc::SIGPROF, &action(libc::SIG_DFL));
+    failed
 }
 
 // Proves: T9.

@@ -49,6 +49,30 @@ fn a_read_of_nothing_returns_at_once() {
     });
 }
 
+/// A terminal has nothing to read until a line is whole.
+#[test]
+fn a_read_of_a_terminal_parks() {
+    on_one_worker(|| {
+        let (emulator, terminal) = raw::terminal();
+        let before = parks("read");
+        // Runs while the reader is parked.
+        let writer = spawn(move || {
+            within(|| {
+                for part in [&b"li"[..], b"ne\n"] {
+                    assert_eq!(raw::write(&emulator, part).unwrap(), part.len());
+                    pirn::sleep(Duration::from_millis(2)).unwrap();
+                }
+            });
+            emulator
+        });
+        let mut came = [0; 8];
+        assert_eq!(raw::read(&terminal, &mut came).unwrap(), 5);
+        assert_eq!(&came[..5], b"line\n");
+        assert!(parks("read") > before);
+        drop(writer.join().unwrap());
+    });
+}
+
 // Proves: T3.
 #[test]
 fn files_are_read_whole_and_counted() {
