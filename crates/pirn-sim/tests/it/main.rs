@@ -23,3 +23,5 @@ mod reports;
 mod searches;
 mod stuck;
 mod time;
+#[path = "../../../pirn/src/base/tests/unmeasured.rs"]
+mod unmeasured;

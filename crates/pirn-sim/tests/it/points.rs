@@ -5,6 +5,7 @@
 //! operation. The operations that are no choices show that the probe tells them apart.
 
 use std::future::poll_fn;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
@@ -591,6 +592,15 @@ fn of_fibers_and_tokens() {
             }),
             ("yield_now", |mark| mark.during(pirn::yield_now)),
             ("sleep", |mark| mark.during(|| pirn::sleep(SHORT)).unwrap()),
+            // Neither this nor the write below waits.
+            ("Interval::tick", |mark| {
+                let mut ticks = pirn::time::interval(SHORT);
+                mark.during(|| ticks.tick()).unwrap();
+            }),
+            ("io::Stdout::write", |mark| {
+                let written = mark.during(|| pirn::io::stdout().write(&[]));
+                assert_eq!(written.unwrap(), 0);
+            }),
             ("blocking", |mark| mark.during(|| pirn::blocking(|| ()))),
             ("fs::metadata", |mark| {
                 drop(mark.during(|| pirn::fs::metadata(".")));

@@ -3,11 +3,18 @@
 use std::collections::HashSet;
 use std::env;
 use std::fmt::Write as _;
+use std::hint;
+use std::io;
+use std::ops::Range;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use pirn::sync::Mutex;
 use pirn_sim::{Trace, Verdict, campaign};
+
+use crate::unmeasured::unmeasured;
 
 /// Two deposits of which one may be lost.
 fn deposits() {
@@ -114,7 +121,7 @@ fn outcome(trace: &str) -> String {
 }
 
 /// Returns traces with up to four deviations, most of which occur.
-fn traces(number: u32) -> Vec<String> {
+fn traces(number: usize) -> Vec<String> {
     let mut rng = fastrand::Rng::with_seed(7);
     let mut deviation = || {
         let (after, runs) = (rng.u32(0..4), rng.u32(0..4));
@@ -127,31 +134,37 @@ fn traces(number: u32) -> Vec<String> {
     (0..number).map(one).collect()
 }
 
+/// The other process has random addresses or fixed ones, and is alone or beside four busy threads.
 // Proves: U4-processes.
 #[test]
 fn traces_are_the_same_runs_in_another_process() {
-    let number = env::var("PIRN_REPLAYS").map(|it| it.parse().unwrap());
-    let traces = traces(number.unwrap_or(500));
-    let mut child = Command::new(env::current_exe().unwrap());
-    child.args([
-        "--exact",
-        "replays::outcomes_if_asked",
-        "--ignored",
-        "--nocapture",
-    ]);
-    child.env("PIRN_REPLAYED", traces.len().to_string());
-    let output = child.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let there: Vec<_> = said
-        .lines()
-        .filter_map(|it| it.strip_prefix("run "))
-        .collect();
+    let number = env::var("PIRN_REPLAYS").map_or(500, |it| it.parse().unwrap());
+    let traces = traces(number);
     let here: Vec<_> = traces.iter().map(|trace| outcome(trace)).collect();
-    assert_eq!(there.len(), here.len());
-    let differ = here.iter().zip(&there).filter(|(one, other)| one != *other);
-    let differ: Vec<_> = differ.collect();
-    println!("{} runs, {} differences", here.len(), differ.len());
-    assert!(differ.is_empty(), "{:?}", differ[0]);
+    let ways = [(0, false), (4, false), (0, true), (4, true)];
+    // Only Linux is asked for fixed addresses.
+    let ways = ways
+        .into_iter()
+        .filter(|way| cfg!(target_os = "linux") || !way.1);
+    let ways: Vec<_> = ways.collect();
+    let most = number.div_ceil(ways.len());
+    for (at, (part, (busy, is_fixed))) in here.chunks(most).zip(ways).enumerate() {
+        let begin = at * most;
+        let numbers = begin..begin + part.len();
+        let Some(there) = outcomes_there(&numbers, busy, is_fixed) else {
+            unmeasured("the system refuses a process with fixed addresses");
+            continue;
+        };
+        assert_eq!(there.len(), part.len());
+        let both = part.iter().zip(&there);
+        let differ: Vec<_> = both.filter(|(one, other)| one != other).collect();
+        println!(
+            "{} runs, {} differences; busy threads: {busy}, fixed addresses: {is_fixed}",
+            part.len(),
+            differ.len()
+        );
+        assert!(differ.is_empty(), "{:?}", differ[0]);
+    }
     let failed = here.iter().filter(|it| it.contains("panicked")).count();
     let kinds: HashSet<_> = here.iter().collect();
     assert!(failed * 10 > here.len(), "only {failed} failed");
@@ -159,12 +172,113 @@ fn traces_are_the_same_runs_in_another_process() {
     assert!(kinds.len() * 10 > here.len(), "only {} kinds", kinds.len());
 }
 
+/// Returns what the runs of the traces with these numbers do in another process, beside `busy`
+/// threads that compute. None if its addresses are to be fixed, and the system refuses that.
+fn outcomes_there(
+    numbers: &Range<usize>,
+    busy: usize,
+    is_fixed: bool,
+) -> Option<Vec<String>> {
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args([
+        "--exact",
+        "replays::outcomes_if_asked",
+        "--ignored",
+        "--nocapture",
+    ]);
+    child.env("PIRN_REPLAYED", format!("{numbers:?}"));
+    if is_fixed {
+        addresses::fix(&mut child);
+    }
+    let output = match beside(busy, || child.output()) {
+        Err(error) if is_fixed && error.kind() == io::ErrorKind::PermissionDenied => {
+            return None;
+        }
+        output => output.unwrap(),
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    if is_fixed {
+        assert!(said.contains("\naddresses are fixed: true\n"), "{said}");
+    }
+    let runs = said.lines().filter_map(|it| it.strip_prefix("run "));
+    Some(runs.map(str::to_owned).collect())
+}
+
+/// Calls `f`, which must not panic, beside `busy` threads that compute.
+fn beside<R>(busy: usize, f: impl FnOnce() -> R) -> R {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|threads| {
+        for _ in 0..busy {
+            threads.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    hint::spin_loop();
+                }
+            });
+        }
+        let result = f();
+        is_over.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
 #[test]
 #[ignore = "another test asks for it"]
 fn outcomes_if_asked() {
-    let number = env::var("PIRN_REPLAYED").map_or(1, |it| it.parse().unwrap());
-    for trace in traces(number) {
-        println!("run {}", outcome(&trace));
+    let numbers = env::var("PIRN_REPLAYED");
+    let numbers = numbers.as_deref().unwrap_or("0..1");
+    let (begin, end) = numbers.split_once("..").unwrap();
+    let (begin, end) = (begin.parse().unwrap(), end.parse().unwrap());
+    // Before it, the name of the test may stand in the line.
+    println!("\naddresses are fixed: {}", addresses::are_fixed());
+    for trace in traces(end).iter().skip(begin) {
+        println!("run {}", outcome(trace));
+    }
+}
+
+/// Where the system places the memory of a process.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "a function of libc, and code in a child")]
+mod addresses {
+    use std::ffi::{c_int, c_ulong};
+    use std::io;
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Command;
+
+    /// Addresses are not random.
+    const ADDR_NO_RANDOMIZE: c_int = 0x0004_0000;
+
+    unsafe extern "C" {
+        /// Sets the flags of this process, most of which count for the program that it executes
+        /// next, and returns those before. If all are set, it only returns them.
+        safe fn personality(flags: c_ulong) -> c_int;
+    }
+
+    /// Fixes the addresses of the process that `command` starts.
+    pub(super) fn fix(command: &mut Command) {
+        let fix = || match personality(ADDR_NO_RANDOMIZE as c_ulong) {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        };
+        // SAFETY: a system call, which allocates nothing and takes no lock.
+        unsafe { command.pre_exec(fix) };
+    }
+
+    /// Returns true if the addresses of this process are fixed.
+    pub(super) fn are_fixed() -> bool {
+        personality(0xffff_ffff) & ADDR_NO_RANDOMIZE != 0
+    }
+}
+
+/// Elsewhere this module has no way to ask for it.
+#[cfg(not(target_os = "linux"))]
+mod addresses {
+    pub(super) fn fix(_: &mut std::process::Command) {
+        unreachable!("only Linux is asked");
+    }
+
+    pub(super) fn are_fixed() -> bool {
+        false
     }
 }
 

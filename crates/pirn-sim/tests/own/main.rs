@@ -3,7 +3,8 @@
 //!
 //! One file for each kind of primitive. Bodies are small, so that a thousand schedules are a large
 //! share of all of them. In the files `drawn_…` the program is drawn too, from the seed of the run.
-//! docs/models.md lists the seeded bugs that these campaigns find.
+//! docs/models.md lists the seeded bugs that these campaigns find. Some leave out the choice before
+//! one kind of operation: a build with seeded bugs has the tests of `it` that find those.
 //!
 //! Owns: the size of a campaign, and records without choices. Does not own: the search
 //! (`pirn_sim`), tests that it works (`it`), programs of others (`goker`).
@@ -26,6 +27,9 @@ mod drawn_kinds;
 mod drawn_locks;
 mod drawn_regions;
 mod ends;
+#[cfg(pirn_mutants)]
+#[path = "../it/ends.rs"]
+mod ends_of_fibers;
 mod futures;
 mod halves;
 mod kinds;
@@ -34,6 +38,9 @@ mod locks;
 mod meetings;
 mod parallel;
 mod permits;
+#[cfg(pirn_mutants)]
+#[path = "../it/points.rs"]
+mod points;
 mod scopes;
 mod selects;
 mod tokens;

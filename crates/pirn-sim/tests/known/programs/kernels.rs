@@ -60,6 +60,45 @@ pub(super) fn moby_28462(fixed: bool) {
     stopper.join().unwrap();
 }
 
+/// A writer sends under the lock with which the channel is closed; `None` closes it. In the fixed
+/// program another fiber receives what is sent until then.
+pub(super) fn kubernetes_6632(fixed: bool) {
+    struct Connection {
+        is_open: Mutex<bool>,
+        resets: Chan<Option<()>>,
+        close: Chan<()>,
+    }
+    let connection = Arc::new(Connection {
+        is_open: Mutex::new(true),
+        resets: Chan::new(0),
+        close: Chan::new(0),
+    });
+    let closed = Arc::clone(&connection);
+    let closer = spawn(move || closed.close.send(()));
+    let monitored = Arc::clone(&connection);
+    let monitor = spawn(move || {
+        monitored.close.recv();
+        let drained = Arc::clone(&monitored);
+        let drain = move || while drained.resets.recv().is_some() {};
+        let drain = fixed.then(|| spawn(drain));
+        let mut is_open = monitored.is_open.lock();
+        if fixed {
+            monitored.resets.send(None);
+        }
+        *is_open = false;
+        drop(is_open);
+        drain.into_iter().for_each(|it| it.join().unwrap());
+    });
+    let writer = spawn(move || {
+        let is_open = connection.is_open.lock();
+        if *is_open {
+            connection.resets.send(Some(()));
+        }
+    });
+    let all = [closer, monitor, writer];
+    all.into_iter().for_each(|it| it.join().unwrap());
+}
+
 /// Addresses are sent under the lock that their receiver takes. In the fixed program a stale
 /// address makes room for the next one.
 pub(super) fn grpc_1353(fixed: bool) {

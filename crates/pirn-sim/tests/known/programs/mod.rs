@@ -31,7 +31,7 @@ macro_rules! programs {
 }
 
 /// The programs of each file.
-pub(crate) const ALL: [Program; 21] = programs! {
+pub(crate) const ALL: [Program; 22] = programs! {
     planted::lost_update_over_channels within 1_000,
     planted::lost_update_over_two_sections within 1_000,
     planted::locks_in_two_orders within 1_000,
@@ -50,6 +50,7 @@ pub(crate) const ALL: [Program; 21] = programs! {
     channels::rust_39364 within 1_000,
     kernels::cockroach_10214 within 50,
     kernels::moby_28462 within 100,
+    kernels::kubernetes_6632 within 100,
     kernels::grpc_1353 within 100,
     kernels::etcd_7492 within 300,
     kernels::serving_2137 within 1_000,

@@ -13,6 +13,8 @@ use super::spec::How;
 use super::suspend::{requeue, requeue_pinned, requeue_settled};
 use crate::base::choice::{Operation, Step};
 use crate::base::clock;
+#[cfg(pirn_mutants)]
+use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local, Polling};
 use crate::fiber::jobs::{promote_all, with_jobs_along};
@@ -191,6 +193,10 @@ fn spent(local: &'static Local, operation: Operation, object: usize) -> &'static
 pub(in crate::wait) fn yield_as_spent(local: &Local, step: Step) {
     // The worker may come to that much later, and to a fiber in a poll not at all.
     see_cancellation_of_all(local);
+    #[cfg(pirn_mutants)]
+    if is_left_out(step.operation) {
+        return local.spend_with_next();
+    }
     if local.time_is_virtual() && panicking() && !local.left_unwinding() {
         local.put_choice_off();
         local.spend_with_next();
@@ -212,6 +218,44 @@ pub(crate) fn point(operation: Operation, object: usize) {
     let local = current::local();
     if local.chooses() && local.fiber().is_some() {
         yield_as_spent(local, Step { operation, object });
+    }
+}
+
+/// Returns true in a process with the seeded bug that leaves out the choice before operations of
+/// this kind.
+#[cfg(pirn_mutants)]
+fn is_left_out(operation: Operation) -> bool {
+    match operation {
+        Operation::Lock => mutant!("no_choice_before_lock"),
+        Operation::Read => mutant!("no_choice_before_read"),
+        Operation::TryLock => mutant!("no_choice_before_try_lock"),
+        Operation::Acquire => mutant!("no_choice_before_acquire"),
+        Operation::TryAcquire => mutant!("no_choice_before_try_acquire"),
+        Operation::Release => mutant!("no_choice_before_release"),
+        Operation::Wait => mutant!("no_choice_before_wait"),
+        Operation::Notify => mutant!("no_choice_before_notify"),
+        Operation::Set => mutant!("no_choice_before_set"),
+        Operation::Arrive => mutant!("no_choice_before_arrive"),
+        Operation::Send => mutant!("no_choice_before_send"),
+        Operation::TrySend => mutant!("no_choice_before_try_send"),
+        Operation::Receive => mutant!("no_choice_before_receive"),
+        Operation::TryReceive => mutant!("no_choice_before_try_receive"),
+        Operation::Close => mutant!("no_choice_before_close"),
+        Operation::Look => mutant!("no_choice_before_look"),
+        Operation::Select => mutant!("no_choice_before_select"),
+        Operation::TrySelect => mutant!("no_choice_before_try_select"),
+        Operation::Park => mutant!("no_choice_before_park"),
+        Operation::Unpark => mutant!("no_choice_before_unpark"),
+        Operation::Join => mutant!("no_choice_before_join"),
+        Operation::End => mutant!("no_choice_before_end"),
+        Operation::Cancel => mutant!("no_choice_before_cancel"),
+        Operation::Check => mutant!("no_choice_before_check"),
+        Operation::Sleep => mutant!("no_choice_before_sleep"),
+        Operation::Poll => mutant!("no_choice_before_poll"),
+        Operation::Io => mutant!("no_choice_before_io"),
+        Operation::Load => mutant!("no_choice_before_load"),
+        Operation::Store => mutant!("no_choice_before_store"),
+        Operation::Point => mutant!("no_choice_before_point"),
     }
 }
 
