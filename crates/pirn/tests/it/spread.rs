@@ -139,7 +139,6 @@ fn alone_servers_are_spread() {
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_arrivals_of_any_kind_are_spread() {
-    const FIBERS: usize = 48;
     type Pattern = fn(usize, &(dyn Fn() + Sync));
     let patterns: [(&str, Pattern); 10] = [
         ("at once", |_, spawn| spawn()),
@@ -191,19 +190,19 @@ fn alone_arrivals_of_any_kind_are_spread() {
             }
         }),
     ];
-    for workers in [2, 4] {
+    for (workers, fibers) in [(2, 48), (4, 48), (8, 96)] {
         for (what, pattern) in patterns {
             let (runtime, seen) = (runtime(workers), Seen::default());
             let (stop, rx) = channel::bounded(0);
             runtime.run(|| {
-                for i in 0..FIBERS {
+                for i in 0..fibers {
                     pattern(i, &|| {
                         let (seen, rx) = (seen.clone(), rx.clone());
                         spawn(move || take(&seen, rx));
                     });
                 }
             });
-            seen.assert_spread(FIBERS, workers, what);
+            seen.assert_spread(fibers, workers, what);
             drop(stop);
         }
     }

@@ -56,7 +56,7 @@ mod selects;
 mod shares;
 /// Sockets: answers, limits, many at one.
 mod sockets;
-/// Blocked threads, and neighbors that compute.
+/// Blocked threads, neighbors that compute, and the reports on both.
 mod stalls;
 /// Reader-writer locks and semaphores, by requests that wait and that give up.
 mod turns;

@@ -1,11 +1,14 @@
-//! Blocked threads, and neighbors that compute: which fibers still start, when, and which keep
-//! their beat. The measurements are printed (`cargo xtask stress --verbose`).
+//! Blocked threads, and neighbors that compute: which fibers still start, when, which keep their
+//! beat, and which are reported. The measurements are printed (`cargo xtask stress --verbose`).
 //!
 //! Each workload is given a [`Builder`], so that it can run in every mode of a runtime.
 
+use std::env;
 use std::fmt;
-use std::sync::Arc;
+use std::io::{PipeReader, Read};
+use std::process::exit;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,7 +17,7 @@ use pirn::channel::bounded;
 use pirn::runtime::Builder;
 use pirn::time::{interval, sleep, timeout};
 
-use crate::util::{LONG, eventually};
+use crate::util::{LONG, apart, eventually};
 
 /// Durations of some of a thousand: the median, the 99th percentile, the longest.
 #[derive(Debug)]
@@ -281,5 +284,136 @@ fn limits_around_foreign_code() {
         let late = took(rx.iter().collect());
         println!("{workers} workers, a thousand limits, late by {late}");
         assert!(late.most < LONG / 60, "{late:?}");
+    }
+}
+
+/// Fibers that keep their worker, with the cause and the remedy that a report on them names.
+const CULPRITS: [(&str, &str, &str); 4] = [
+    ("compute", "it computes", "pirn::compute"),
+    ("sleep", "it blocks its thread", "pirn::blocking"),
+    ("pipe", "it blocks its thread", "pirn::blocking"),
+    ("lock", "it blocks its thread", "pirn::sync"),
+];
+
+/// How many of them there are, and on how many workers.
+const CROWDS: [(usize, usize); 6] = [(1, 1), (2, 1), (4, 1), (64, 1), (2, 2), (64, 2)];
+
+/// How many stalls there are.
+const STALLS: usize = 50;
+
+/// The time within which each is reported.
+const SOON: Duration = Duration::from_secs(1);
+
+/// The variable with the kind of the culprits, their number, and that of the workers.
+const CASE: &str = "PIRN_TEST_CASE";
+
+/// Each of fifty stalls is reported within a second, with the line that has spawned the culprit,
+/// the cause and the remedy. Each has a process of its own: the first report on a spawn line is
+/// the complete one.
+// Proves: P5.
+#[test]
+#[ignore = "a storm: run by `cargo xtask stress`"]
+fn alone_fifty_stalls_are_reported() {
+    let name = "stalls::alone_fifty_stalls_are_reported";
+    let place = format!("stalls.rs:{SPAWN}:");
+    for round in 0..STALLS {
+        let (kind, cause, remedy) = CULPRITS[round % CULPRITS.len()];
+        let (n, workers) = CROWDS[round / CULPRITS.len() % CROWDS.len()];
+        let case = format!("{kind} {n} {workers}");
+        let Some(ended) = apart(name, &[(CASE, &*case)], stall) else {
+            return;
+        };
+        let said = &ended.stderr;
+        assert!(ended.status.success(), "{case}: {said}");
+        let mut lines = said.lines();
+        let report = lines.find(|line| line.starts_with("pirn: fiber "));
+        let report = report.unwrap_or_else(|| panic!("{case}: no report: {said}"));
+        assert!(report.contains(&place), "{case}: not {place}: {said}");
+        assert!(report.contains(cause), "{case}: not {cause}: {said}");
+        let advice = lines.next().unwrap_or_default();
+        assert!(advice.contains(remedy), "{case}: no {remedy}: {said}");
+    }
+}
+
+/// Runs the stall that [`CASE`] names, and ends the process; with an error if the stall is not
+/// noticed in time.
+fn stall() {
+    let case: &'static str = env::var(CASE).unwrap().leak();
+    let words: Vec<&'static str> = case.split(' ').collect();
+    let [kind, n, workers] = words.try_into().expect("three words");
+    let workers = workers.parse::<usize>().unwrap();
+    let runtime = Runtime::builder().workers(workers).build().unwrap();
+    let naps = Arc::new(AtomicUsize::new(0));
+    for _ in 0..3 {
+        let naps = Arc::clone(&naps);
+        runtime.spawn(move || {
+            loop {
+                sleep(Duration::from_millis(1)).unwrap();
+                naps.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+    }
+    eventually("they sleep", || naps.load(Ordering::SeqCst) > 30);
+    // Held open: no data ever arrives.
+    let (pipe, _writer) = std::io::pipe().unwrap();
+    let culprit = Culprit {
+        kind,
+        lock: Arc::default(),
+        pipe: Arc::new(pipe),
+    };
+    if kind == "lock" {
+        hold(&runtime, &culprit.lock);
+    }
+    let start = Instant::now();
+    for _ in 0..n.parse::<usize>().unwrap() {
+        spawn_culprit(&runtime, culprit.clone());
+    }
+    while runtime.metrics().slow_fibers == 0 && start.elapsed() < SOON {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let took = start.elapsed();
+    eprintln!("noticed, or given up, after {took:?}");
+    exit(i32::from(took >= SOON));
+}
+
+/// Starts a fiber that holds `lock` while it waits, for as long as the process lives.
+fn hold(runtime: &Runtime, lock: &Arc<Mutex<()>>) {
+    let (lock, (tx, rx)) = (Arc::clone(lock), mpsc::channel());
+    runtime.spawn(move || {
+        let _guard = lock.lock();
+        tx.send(()).unwrap();
+        pirn::park();
+    });
+    rx.recv().unwrap();
+}
+
+/// The line of the spawn below.
+const SPAWN: u32 = line!() + 4;
+
+/// Spawns `culprit`, at the line that reports name.
+fn spawn_culprit(runtime: &Runtime, culprit: Culprit) {
+    runtime.spawn(move || culprit.keep_worker());
+}
+
+/// A fiber that keeps its worker.
+#[derive(Clone)]
+struct Culprit {
+    kind: &'static str,
+    lock: Arc<Mutex<()>>,
+    pipe: Arc<PipeReader>,
+}
+
+impl Culprit {
+    /// Keeps the calling thread until the process ends.
+    fn keep_worker(&self) {
+        match self.kind {
+            "compute" => loop {
+                std::hint::spin_loop();
+            },
+            "sleep" => thread::sleep(LONG),
+            "pipe" => _ = (&*self.pipe).read(&mut [0]).unwrap(),
+            "lock" => drop(self.lock.lock()),
+            other => panic!("no kind of culprit: {other}"),
+        }
     }
 }
