@@ -104,6 +104,10 @@
 //!   meanwhile.
 //! * **Do not leave a signal handler by `siglongjmp`.** Calls of that thread would not park any
 //!   more.
+//! * **Fetch OpenSSL's errors after each call that fails.** Their queue belongs to the thread.
+//!   While a fiber waits inside of a TLS call, other fibers of the thread use the same queue. If
+//!   the waiting call then returns without success, `SSL_get_error` takes errors that they have
+//!   left for its own. If they clear the queue, errors that it recorded before the wait are lost.
 //!
 //! # Calls that still block
 //! * Regular files: [`pirn::fs`] parks.
@@ -117,9 +121,19 @@
 //! * `waitpid` for any child; `ppoll` and `pselect` with a mask; `recvmsg` with `MSG_WAITALL`;
 //!   sends with `MSG_FASTOPEN`.
 //! * `open` of a named pipe.
+//! * `preadv2` and `pwritev2` at the position -1. (`preadv`, `pwritev` and `copy_file_range` do not
+//!   park either; on sockets and pipes they fail at once, as on a thread.)
 //! * Calls that do not go through a symbol of libc: raw system calls, such as those of `rustix`,
-//!   and calls inside of libc, such as those of `fread`.
+//!   of Go code in an archive, and of libraries into which libc is linked statically, alone or with
+//!   libcrypto; and calls inside of libc, such as those of `fread`. The crate does not see them, so
+//!   they are not counted either.
 //! * All calls in the middle of a poll of a future.
+//!
+//! # Not tested
+//! Programs with fat LTO, glibc linked statically, musl, the crate rdkafka (no broker). The tests
+//! of this crate do not run under ThreadSanitizer: the crate takes the place of the functions by
+//! which the sanitizer follows descriptors, so the next use of a number appears to race with the
+//! last one.
 //!
 //! # Diagnostics
 //! [`stats`](stats()) counts the calls of each function, and how many have parked or blocked.
