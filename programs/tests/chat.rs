@@ -72,12 +72,12 @@ fn all_hear_everything_in_one_order() {
     let (speakers, rounds, times) = (4, 12, 8);
     let clients: Vec<_> = (0..speakers).map(|_| enter(address, "room")).collect();
     let heard: Vec<Vec<String>> = thread::scope(|s| {
-        let listen = |(who, mut client): (usize, Client)| {
+        let listen = |(number, mut client): (usize, Client)| {
             s.spawn(move || {
                 let mut all = Vec::new();
                 for round in 1..=rounds {
                     for n in 0..times {
-                        say(&mut client, &format!("{who} says {n}"));
+                        say(&mut client, &format!("{number} says {n}"));
                     }
                     // No client is more than a round ahead of another. So the outbox of each has
                     // room for what is on its way, 60 messages, and none is cut off, however long

@@ -117,9 +117,8 @@ fn unpack(home: &Path, published: &[Value]) -> Result<PathBuf, String> {
     }
     command::run(pack.env("CARGO_TARGET_DIR", home))?;
     let folders: Vec<_> = published.iter().map(folder).collect();
-    let mut manifest = format!(
-        "[workspace]\nresolver = \"3\"\nmembers = {folders:?}\n\n[patch.crates-io]\n"
-    );
+    let head = "[workspace]\nresolver = \"3\"\nmembers";
+    let mut manifest = format!("{head} = {folders:?}\n\n[patch.crates-io]\n");
     for package in published {
         let mut tar = command::program("tar");
         tar.arg("-xzf").arg(packed(home, package));
@@ -183,7 +182,7 @@ fn findings(package: &Value, home: &Path) -> Result<Vec<String>, String> {
 }
 
 /// Builds the unpacked packages, with the dependencies that their manifests name, and runs their
-/// unit tests.
+/// unit tests. Builds the examples of the library without its features, and with all of them.
 fn unit_tests(workspace: &Path, options: &Options) -> Result<Tally, String> {
     // Cargo runs in the root, and words of its command line end at spaces.
     let inside = workspace.strip_prefix(repo::root()).unwrap_or(workspace);
@@ -191,6 +190,10 @@ fn unit_tests(workspace: &Path, options: &Options) -> Result<Tally, String> {
     let args = format!("{manifest} --workspace --lib --bins --offline");
     // In the repository's own folder, where the dependencies are built.
     let build = Build::new(&args).debug("none");
+    for set in ["no-default-features", "all-features"] {
+        let args = format!("build -q {manifest} -p pirn --examples --offline --{set}");
+        command::run(&mut build.cargo(&args)?)?;
+    }
     let mut chosen = cases(&build)?;
     chosen.retain(|case| case.ignored.is_none() && !case.is_alone());
     let tally = suite::run_all(chosen, Run::default().with(options)?)?;
@@ -219,8 +222,7 @@ fn has_program(package: &Value) -> bool {
 }
 
 fn packed(home: &Path, package: &Value) -> PathBuf {
-    let file = folder(package) + ".crate";
-    home.join("package").join(file)
+    home.join("package").join(folder(package) + ".crate")
 }
 
 /// Returns the folder that a package unpacks to.
@@ -235,10 +237,8 @@ fn text<'a>(json: &'a Value, pointer: &str) -> &'a str {
 
 /// Returns the files to which a Markdown text links.
 fn links(text: &str) -> impl Iterator<Item = &str> {
-    let targets = text
-        .split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split(')').next());
+    let pieces = text.split("](").skip(1);
+    let targets = pieces.filter_map(|rest| rest.split(')').next());
     let files = targets.map(|target| target.split('#').next().unwrap_or_default());
     files.filter(|file| !file.is_empty() && !file.contains("://"))
 }

@@ -16,9 +16,9 @@ fn main() {
     let (tx, rx) = channel::bounded::<&str>(2);
     let (counter, from_fiber) = (Arc::clone(&seen), tx.clone());
     let reader = pirn::spawn(move || {
-        for who in rx.iter() {
+        for sender in rx.iter() {
             let mut seen = counter.lock();
-            if who == "thread" {
+            if sender == "thread" {
                 seen.0 += 1;
             } else {
                 seen.1 += 1;

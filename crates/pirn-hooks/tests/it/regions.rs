@@ -1,12 +1,13 @@
 //! Where calls park, and where not.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pirn::runtime::Builder;
 use pirn_hooks::{stats, within, without};
 
 use crate::fixture::{on_one_worker, one_worker};
@@ -38,7 +39,7 @@ fn only_calls_within_park() {
 // Proves: T8.
 #[test]
 fn a_runtime_may_park_everywhere() {
-    let builder = pirn::runtime::Builder::new().workers(1).hooks(true);
+    let builder = Builder::new().workers(1).hooks(true);
     builder.build().unwrap().run(|| {
         assert!(parks());
         assert!(!without(parks));
@@ -92,15 +93,27 @@ fn a_plain_thread_is_not_affected() {
     }
 }
 
+#[expect(unsafe_code, reason = "a promise about fibers")]
+fn migrating(builder: Builder) -> Builder {
+    // SAFETY: no fiber of these tests keeps anything of its thread.
+    unsafe { builder.free_migration() }
+}
+
 // Proves: T8.
 #[test]
 fn fibers_that_migrate_are_refused() {
-    // SAFETY: no fiber keeps anything of its thread.
-    #[expect(unsafe_code, reason = "a promise about fibers")]
-    let builder = unsafe { pirn::runtime::Builder::new().workers(1).free_migration() };
-    let runtime = builder.build().unwrap();
+    let runtime = migrating(Builder::new().workers(1)).build().unwrap();
     let refused = runtime.spawn(|| within(|| ())).join();
     assert!(refused.unwrap_err().to_string().contains("free_migration"));
+
+    let hooked = || Builder::new().workers(1).hooks(true);
+    let refused = migrating(hooked()).build().unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+    let said = "hooks is true and free_migration is set";
+    assert!(refused.to_string().contains(said), "{refused}");
+    // Fibers of a deterministic runtime do not migrate.
+    let runtime = migrating(hooked().deterministic(7)).build().unwrap();
+    assert!(runtime.run(parks));
 }
 
 // Proves: T11.

@@ -10,6 +10,10 @@ use crate::wait::Interrupt;
 /// An iterator that receives values by reference until the channel is closed and drained, or the
 /// caller is interrupted; made by [`Receiver::iter`].
 ///
+/// It is not [fused](std::iter::FusedIterator). An interrupt ends it without losing a value. When
+/// the caller is not interrupted any more, such as after the code under a deadline, it yields the
+/// next one. Once the channel is closed and drained, it always returns `None`.
+///
 /// # Examples
 /// ```
 /// let (tx, rx) = pirn::channel::bounded(3);
@@ -28,6 +32,9 @@ pub struct Iter<'a, T> {
 
 /// An iterator that receives values until a receive would wait; made by [`Receiver::try_iter`].
 ///
+/// It is not [fused](std::iter::FusedIterator): after `None` it yields values that have been sent
+/// since.
+///
 /// # Examples
 /// ```
 /// let (tx, rx) = pirn::channel::unbounded();
@@ -42,7 +49,8 @@ pub struct TryIter<'a, T> {
     receiver: &'a Receiver<T>,
 }
 
-/// An iterator that receives values as [`Iter`] does, and owns its receiver.
+/// An iterator that receives values as [`Iter`] does, and owns its receiver. Like that, it is not
+/// [fused](std::iter::FusedIterator).
 ///
 /// # Examples
 /// ```

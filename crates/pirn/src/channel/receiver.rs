@@ -510,6 +510,9 @@ impl<T> Clone for WeakReceiver<T> {
     }
 }
 
+impl<T> UnwindSafe for WeakReceiver<T> {}
+impl<T> RefUnwindSafe for WeakReceiver<T> {}
+
 impl<T> fmt::Debug for WeakReceiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WeakReceiver").finish_non_exhaustive()

@@ -564,6 +564,9 @@ impl<T> Clone for WeakSender<T> {
     }
 }
 
+impl<T> UnwindSafe for WeakSender<T> {}
+impl<T> RefUnwindSafe for WeakSender<T> {}
+
 impl<T> fmt::Debug for WeakSender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WeakSender").finish_non_exhaustive()

@@ -82,6 +82,7 @@ mod open_options;
 mod paths;
 mod read_dir;
 #[cfg(unix)]
+#[expect(unsafe_code, reason = "a file takes over a raw descriptor")]
 mod unix;
 
 pub use dir_builder::DirBuilder;

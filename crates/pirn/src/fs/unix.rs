@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::process::Stdio;
 
@@ -24,6 +24,29 @@ impl AsRawFd for File {
 impl IntoRawFd for File {
     fn into_raw_fd(self) -> RawFd {
         self.into_std().into_raw_fd()
+    }
+}
+
+/// As for `std`'s type: the file owns the descriptor, and closes it when it is dropped.
+///
+/// # Examples
+/// ```
+/// use std::io::Write;
+/// use std::os::fd::{FromRawFd, IntoRawFd};
+///
+/// let (reader, writer) = std::io::pipe()?;
+/// // SAFETY: the descriptor is open, and this is its only owner.
+/// let mut file = unsafe { pirn::fs::File::from_raw_fd(writer.into_raw_fd()) };
+/// file.write_all(b"some text")?;
+/// drop(file);
+/// assert_eq!(std::io::read_to_string(reader)?, "some text");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+impl FromRawFd for File {
+    unsafe fn from_raw_fd(descriptor: RawFd) -> File {
+        // SAFETY: the caller passes an open descriptor and its ownership, which is all that `std`'s
+        // type asks for.
+        unsafe { fs::File::from_raw_fd(descriptor) }.into()
     }
 }
 

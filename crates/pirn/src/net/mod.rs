@@ -83,6 +83,10 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! There is no `IntoRawFd` either: clones share a descriptor, and one of them cannot give it away.
+//! `into_std` returns `std`'s type, which has `IntoRawFd`, if there is no other handle; else it
+//! returns the handle.
+//!
 //! # Panics
 //!
 //! Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, a call that has to wait

@@ -70,6 +70,7 @@ pub use sorting::{
     sort, sort_by, sort_by_key, sort_unstable, sort_unstable_by, sort_unstable_by_key,
 };
 pub use splits::{
-    Chunks, ChunksExact, ChunksExactMut, ChunksMut, Grain, RChunks, RChunksMut, Split,
-    chunks, chunks_exact, chunks_exact_mut, chunks_mut, rchunks, rchunks_mut,
+    Chunks, ChunksExact, ChunksExactMut, ChunksMut, Grain, RChunks, RChunksExact,
+    RChunksExactMut, RChunksMut, Split, chunks, chunks_exact, chunks_exact_mut,
+    chunks_mut, rchunks, rchunks_exact, rchunks_exact_mut, rchunks_mut,
 };

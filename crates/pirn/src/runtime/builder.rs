@@ -214,8 +214,8 @@ impl Builder {
     /// by default not.
     ///
     /// Needs the crate `pirn-hooks`, which has the rules and `without`, to exclude a piece of code.
-    /// Without that crate [`build`](Self::build) fails. Has no effect where fibers may
-    /// [migrate](Self::free_migration).
+    /// Without that crate [`build`](Self::build) fails. It also fails if fibers may
+    /// [migrate](Self::free_migration): code between two calls of libc may rely on its thread.
     ///
     /// # Examples
     /// ```
@@ -452,8 +452,8 @@ impl Builder {
     /// fiber's budget. Between two such calls a fiber stays on its thread, and also while it
     /// unwinds. A fiber spawned [`unconfined`](crate::dispatcher::Dispatcher::unconfined) starts on
     /// its caller's worker, and both may leave it. Dispatchers other than this runtime, a
-    /// deterministic runtime and one without workers are not affected. See [the
-    /// guide](crate::guide::migration).
+    /// deterministic runtime and one without workers are not affected. [`build`](Self::build) fails
+    /// if [`hooks`](Self::hooks) is set too. See [the guide](crate::guide::migration).
     ///
     /// # Safety
     /// Code that runs on this runtime's fibers, including that of libraries it calls, must keep
@@ -573,6 +573,8 @@ impl Builder {
     /// # Errors
     /// * Kind `InvalidInput`: a value set here, or a `PIRN_*` variable, even one that is overridden
     ///   here, is invalid; the message names it.
+    /// * Kind `InvalidInput`: [`hooks`](Self::hooks) is set, and fibers may
+    ///   [migrate](Self::free_migration).
     /// * Kind `Unsupported`: the CPU's shadow stack is active in this process.
     /// * Kind `Unsupported`: the system has no Unix sockets, which [`inspect`](Self::inspect)
     ///   needs.
@@ -617,9 +619,13 @@ impl Builder {
     /// As [`build`](Self::build).
     pub(crate) fn pool(self) -> io::Result<Arc<Pool>> {
         let environment = Environment::read()?;
+        let by_hand = self.threads.workers == Some(0);
+        let fixed =
+            by_hand || self.seed.is_some() || self.threads.one_fiber_each.is_some();
+        let free = self.free && !fixed;
         environment::check_name(&self.name)?;
         environment::check_max_stacks(self.stacks.most)?;
-        environment::check_hooks(self.hooks)?;
+        environment::check_hooks(self.hooks, free)?;
         context::check_shadow_stack()?;
         overflow::install();
         let workers = match self.threads.workers.or(environment.workers) {
@@ -636,9 +642,6 @@ impl Builder {
             Some(size) => environment::check_stack_size("stack_size", size)?,
             None => environment.stack_size.unwrap_or(STACK_SIZE),
         };
-        let by_hand = self.threads.workers == Some(0);
-        let fixed =
-            by_hand || self.seed.is_some() || self.threads.one_fiber_each.is_some();
         let max_threads = match self.threads.most {
             _ if fixed => workers,
             Some(threads) => threads.min(MOST_THREADS).max(workers),
@@ -681,11 +684,11 @@ impl Builder {
                 on_start: self.threads.on_start,
                 on_stop: self.threads.on_stop,
             },
-            free: self.free && !fixed,
+            free,
             spread: self.spread,
             #[cfg(all(target_os = "linux", not(pirn_modelled)))]
             libc: LibcCalls {
-                park: self.hooks && (!self.free || fixed),
+                park: self.hooks,
                 process: sys::Process::this(),
             },
             io_uring: self.io_uring.or(environment.io_uring) != Some(false),

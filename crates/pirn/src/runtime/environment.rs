@@ -222,16 +222,23 @@ pub(crate) fn set_hooks_linked() {
     HOOKS_LINKED.store(true, Ordering::Relaxed);
 }
 
-/// Checks that calls of libc can park, if they are to.
-pub(super) fn check_hooks(wanted: bool) -> io::Result<()> {
-    match wanted && !HOOKS_LINKED.load(Ordering::Relaxed) {
-        true => Err(invalid(
+/// Checks that calls of libc can park, if they are to. `free`: fibers may migrate.
+pub(super) fn check_hooks(wanted: bool, free: bool) -> io::Result<()> {
+    if wanted && !HOOKS_LINKED.load(Ordering::Relaxed) {
+        return Err(invalid(
             "`hooks(true)` without the crate `pirn-hooks`: add it to the dependencies, and \
              `use pirn_hooks as _;` to the program (Linux only)"
                 .to_owned(),
-        )),
-        false => Ok(()),
+        ));
     }
+    if wanted && free {
+        return Err(invalid(
+            "hooks is true and free_migration is set; code between two calls of libc may \
+             rely on its thread: build the runtime without one of the two"
+                .to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 fn invalid(message: String) -> io::Error {

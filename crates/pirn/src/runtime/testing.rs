@@ -17,8 +17,8 @@ use crate::shim;
 ///
 /// For `#[test]` functions: other tests do not affect it, and waiting for time to pass takes no
 /// real time. The seed is the value of the environment variable `PIRN_SEED`, else different in
-/// every call. If `f` panics, the seed is printed to the standard error stream, and the other
-/// fibers are cancelled. [`Builder::test`] does the same with other settings.
+/// every call. If `f` panics, the seed and the name of the test are printed to the standard error
+/// stream, and the other fibers are cancelled. [`Builder::test`] does the same with other settings.
 ///
 /// Time stands still while a fiber computes. So a [`timeout`](crate::timeout) ends waits, but never
 /// a loop that calls [`cancel::check`](crate::cancel::check), as
@@ -154,7 +154,8 @@ impl Builder {
     pub fn test<T: Send>(mut self, f: impl FnOnce(&Handle) -> T + Send) -> T {
         let thread = thread::current();
         let name = thread.name().unwrap_or("unnamed");
-        self.testing.name = Some(format!("'{name}' ({})", Location::caller()));
+        let test = format!("'{name}' ({})", Location::caller());
+        self.testing.name = Some(test.clone());
         let made = Environment::read().and_then(|environment| {
             let seed = self.seed.or(environment.seed).unwrap_or_else(shim::seed);
             Ok((seed, self.deterministic(seed).build()?))
@@ -167,7 +168,10 @@ impl Builder {
         let result = handle.run(|| catch_unwind(AssertUnwindSafe(|| f(&handle))));
         let deadlocked = verdict(handle.pool()).is_some();
         if result.is_err() && !deadlocked {
-            let _ = writeln!(io::stderr(), "pirn: PIRN_SEED={seed} reproduces this");
+            let _ = writeln!(
+                io::stderr(),
+                "pirn: PIRN_SEED={seed} reproduces this failure of the test {test}"
+            );
             // As for a runtime that is dropped while a panic unwinds: the events that the fibers
             // wait for may never happen.
             handle.pool().cancel();

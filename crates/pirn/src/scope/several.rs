@@ -187,7 +187,7 @@ impl<T> Slots<T> {
 impl<T> Drop for Slots<T> {
     fn drop(&mut self) {
         if panicking() {
-            // UNWIND: the panic of a job goes on.
+            // UNWIND: the panic of a job continues unwinding.
             self.take().into_iter().for_each(drop_caught);
         }
     }
@@ -220,7 +220,7 @@ impl<T> First<T> {
 impl<T> Drop for First<T> {
     fn drop(&mut self) {
         if panicking() {
-            // UNWIND: the panic of a job goes on.
+            // UNWIND: the panic of a job continues unwinding.
             drop_caught(self.take());
         }
     }

@@ -60,7 +60,7 @@ struct Tally<E> {
 impl<E> Drop for Tally<E> {
     fn drop(&mut self) {
         if panicking() {
-            // UNWIND: the panic of a fiber or of the body goes on.
+            // UNWIND: the panic of a fiber or of the body continues unwinding.
             drop_caught(self.first.take());
         }
     }

@@ -1,6 +1,6 @@
 //! Atomics with operations that are choices of a simulated run.
 //!
-//! The types have the names, methods and documentation of `std::sync::atomic`. With the feature
+//! The types have the names and methods of those in `std::sync::atomic`. With the feature
 //! `sim` off, this module is `std::sync::atomic` itself. With it on, the types here are others than
 //! those of `std`, so pass them on by this module's names.
 //!
@@ -41,7 +41,7 @@ macro_rules! atomic {
         pub struct $name $(<$t>)? (plain::$name $(<$t>)?);
 
         impl $(<$t>)? $name $(<$t>)? {
-            /// As in `std`.
+            /// Creates an atomic with this value.
             #[inline]
             pub const fn new(value: $value) -> Self {
                 Self(plain::$name::new(value))
@@ -63,28 +63,41 @@ macro_rules! atomic {
                 &self.0
             }
 
-            /// As in `std`.
+            /// Loads the value and returns it.
+            ///
+            /// # Panics
+            /// As in `std`: if `order` is [`Release`](Ordering::Release) or
+            /// [`AcqRel`](Ordering::AcqRel).
             #[inline]
             pub fn load(&self, order: Ordering) -> $value {
                 self.reads().load(order)
             }
 
-            /// As in `std`.
+            /// Stores `value`.
+            ///
+            /// # Panics
+            /// As in `std`: if `order` is [`Acquire`](Ordering::Acquire) or
+            /// [`AcqRel`](Ordering::AcqRel).
             #[inline]
             pub fn store(&self, value: $value, order: Ordering) {
                 self.changes().store(value, order);
             }
 
-            /// As in `std`.
+            /// Stores `value` and returns the value before.
             #[inline]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 self.changes().swap(value, order)
             }
 
-            /// As in `std`.
+            /// Compares the value with `current` and, if they are equal, stores `new`. Returns the
+            /// value before.
             ///
             /// # Errors
             /// The value, if it is not `current`.
+            ///
+            /// # Panics
+            /// As in `std`: if `failure` is [`Release`](Ordering::Release) or
+            /// [`AcqRel`](Ordering::AcqRel).
             #[inline]
             pub fn compare_exchange(
                 &self,
@@ -96,10 +109,15 @@ macro_rules! atomic {
                 self.changes().compare_exchange(current, new, success, failure)
             }
 
-            /// As in `std`. Does not fail spuriously more often in a simulated run.
+            /// Compares the value with `current` and, if they are equal, stores `new`. Returns the
+            /// value before. May fail although they are equal, in a simulated run no more often
+            /// than elsewhere.
             ///
             /// # Errors
             /// The value, if it is not `current`, or spuriously.
+            ///
+            /// # Panics
+            /// As [`compare_exchange`](Self::compare_exchange).
             #[inline]
             pub fn compare_exchange_weak(
                 &self,
@@ -111,10 +129,15 @@ macro_rules! atomic {
                 self.changes().compare_exchange_weak(current, new, success, failure)
             }
 
-            /// As in `std`: a load, and a compare and exchange in a loop, each with a choice.
+            /// Updates the value to the result of `f`, and returns the value before. A load, and a
+            /// compare and exchange in a loop, each with a choice.
             ///
             /// # Errors
             /// The value, if `f` returns `None` for it.
+            ///
+            /// # Panics
+            /// As in `std`: if `fetch_order` is [`Release`](Ordering::Release) or
+            /// [`AcqRel`](Ordering::AcqRel).
             #[inline]
             pub fn fetch_update(
                 &self,
@@ -132,19 +155,19 @@ macro_rules! atomic {
                 Err(current)
             }
 
-            /// As in `std`.
+            /// Returns a mutable reference to the value.
             #[inline]
             pub fn get_mut(&mut self) -> &mut $value {
                 self.0.get_mut()
             }
 
-            /// As in `std`.
+            /// Consumes the atomic and returns its value.
             #[inline]
             pub fn into_inner(self) -> $value {
                 self.0.into_inner()
             }
 
-            /// As in `std`.
+            /// Returns a pointer to the value. An access through it is no choice of a run.
             #[inline]
             pub const fn as_ptr(&self) -> *mut $value {
                 self.0.as_ptr()
@@ -167,10 +190,11 @@ macro_rules! atomic {
 
 /// Defines operations that change the value and return the one before.
 macro_rules! operations {
-    ($name:ident, $value:ty: $($operation:ident),+) => {
+    ($name:ident, $value:ty: $($operation:ident: $does:literal),+ $(,)?) => {
         impl $name {
             $(
-                /// As in `std`.
+                #[doc = $does]
+                /// Returns the value before.
                 #[inline]
                 pub fn $operation(&self, value: $value, order: Ordering) -> $value {
                     self.changes().$operation(value, order)
@@ -187,8 +211,14 @@ macro_rules! integers {
             atomic!($name, $value, "7");
             operations!(
                 $name, $value:
-                fetch_add, fetch_sub, fetch_and, fetch_nand, fetch_or, fetch_xor, fetch_max,
-                fetch_min
+                fetch_add: "Adds `value`, and wraps around on overflow.",
+                fetch_sub: "Subtracts `value`, and wraps around on overflow.",
+                fetch_and: "Stores the bitwise \"and\" of the value and `value`.",
+                fetch_nand: "Stores the bitwise \"nand\" of the value and `value`.",
+                fetch_or: "Stores the bitwise \"or\" of the value and `value`.",
+                fetch_xor: "Stores the bitwise \"xor\" of the value and `value`.",
+                fetch_max: "Stores the larger one of the value and `value`.",
+                fetch_min: "Stores the smaller one of the value and `value`.",
             );
         )+
     };
@@ -207,11 +237,17 @@ integers! {
     AtomicIsize: isize,
 }
 atomic!(AtomicBool, bool, "true");
-operations!(AtomicBool, bool: fetch_and, fetch_nand, fetch_or, fetch_xor);
+operations!(
+    AtomicBool, bool:
+    fetch_and: "Stores the logical \"and\" of the value and `value`.",
+    fetch_nand: "Stores the logical \"nand\" of the value and `value`.",
+    fetch_or: "Stores the logical \"or\" of the value and `value`.",
+    fetch_xor: "Stores the logical \"xor\" of the value and `value`.",
+);
 atomic!(AtomicPtr<T>, *mut T, "std::ptr::null_mut::<u8>()");
 
 impl AtomicBool {
-    /// As in `std`.
+    /// Inverts the value. Returns the value before.
     #[inline]
     pub fn fetch_not(&self, order: Ordering) -> bool {
         self.changes().fetch_not(order)

@@ -31,7 +31,10 @@ use crate::sched::worker::enqueue;
 ///
 /// `f` is a closure, not a future. If it returns a future, as `|| async { … }` does, this future is
 /// the result of the fiber, and is not polled. For an `async` block use
-/// [`future::wait`](crate::future::wait) in the closure: `spawn(|| future::wait(async { … }))`.
+/// [`future::wait`](crate::future::wait) in the closure: `spawn(|| future::wait(async { … }))`. The
+/// compiler's advice for `spawn(async { … })`, to wrap the block in a closure, is wrong here: the
+/// result compiles, and the future is never polled. The advice comes with the trait `FnOnce` of the
+/// standard library, and its message cannot name `future::wait`.
 ///
 /// # Panics
 /// If there is no runtime and the default one cannot be created (see

@@ -51,7 +51,7 @@ fn they_agree_when_nothing_runs() {
     on_every_shape(|runtime| {
         work(runtime);
         // A worker counts that it parks after the last fiber has ended.
-        eventually("everybody sleeps", || {
+        eventually("all workers sleep", || {
             let total = runtime.metrics().total;
             total.spawned == total.completed && total.unparks <= total.wakes
         });

@@ -530,8 +530,8 @@ fn the_environment_gives_the_seed() {
     }
 }
 
-/// A `test` that panics prints its seed, and that seed repeats it. The builder's seed takes
-/// precedence over that of the environment.
+/// A `test` that panics prints its seed and its name, and that seed repeats it. The builder's seed
+/// takes precedence over that of the environment.
 // Proves: P10, P13.
 #[test]
 fn a_failure_names_its_seed() {
@@ -559,7 +559,11 @@ fn a_failure_names_its_seed() {
         assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         let seed = ended.stderr.split("pirn: PIRN_SEED=").nth(1);
         let seed = seed.and_then(|rest| rest.split_once(" reproduces this"));
-        let (seed, _) = seed.unwrap_or_else(|| panic!("no seed in {}", ended.stderr));
+        let (seed, rest) = seed.unwrap_or_else(|| panic!("no seed in {}", ended.stderr));
+        let line = rest.lines().next().unwrap_or_default();
+        let named = format!(" failure of the test '{name}' (");
+        assert!(line.starts_with(&named), "{}", ended.stderr);
+        assert!(line.contains("deterministic.rs:"), "{}", ended.stderr);
         let seed: u64 = seed.parse().unwrap();
         assert_eq!(seed, expected.unwrap_or(seed), "{environment:?}");
     }

@@ -86,6 +86,13 @@ fn refusals_have_kinds() {
     assert_eq!(kind(Rejected::Cancelled), ErrorKind::Other);
 }
 
+/// The error of `timeout` is that of a call with a limit of its own.
+#[test]
+fn a_limit_that_has_passed_has_a_kind() {
+    let elapsed = pirn::timeout(MOMENT, || Event::manual().wait()).unwrap_err();
+    assert_eq!(kind(elapsed), ErrorKind::TimedOut);
+}
+
 /// The reason of an interrupt is found in them.
 #[test]
 fn interrupts_are_found_in_errors_of_io() {

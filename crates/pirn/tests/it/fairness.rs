@@ -27,7 +27,7 @@ fn yield_until(flag: &AtomicBool) {
 fn a_loop_of_yields_lets_all_others_run() {
     for scheduler in SCHEDULERS {
         let runtime = shaped(1, scheduler);
-        for who in ["fresh", "started", "outside", "timer", "thread"] {
+        for setter in ["fresh", "started", "outside", "timer", "thread"] {
             let flag = Arc::new(AtomicBool::new(false));
             let set = {
                 let flag = Arc::clone(&flag);
@@ -35,7 +35,7 @@ fn a_loop_of_yields_lets_all_others_run() {
             };
             let handle = runtime.handle();
             runtime.run(|| {
-                match who {
+                match setter {
                     "fresh" => drop(pirn::spawn(set)),
                     "started" => {
                         pirn::spawn(move || {

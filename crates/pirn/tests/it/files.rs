@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs as system;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::fd::{FromRawFd, IntoRawFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -354,6 +355,21 @@ fn a_large_transfer_is_handed_over_once() {
             fs::remove_file(&path).unwrap();
         });
     }
+}
+
+/// A raw descriptor becomes a file, which closes it.
+// Proves: N5-X-files.
+#[test]
+fn a_raw_descriptor_becomes_a_file() {
+    let (mut reader, writer) = io::pipe().unwrap();
+    // SAFETY: the descriptor is open, and this is its only owner.
+    let mut file = unsafe { File::from_raw_fd(writer.into_raw_fd()) };
+    file.write_all(b"some text").unwrap();
+    drop(file);
+    // It ends when no writer is left.
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "some text");
 }
 
 /// Calls on files take no virtual time.

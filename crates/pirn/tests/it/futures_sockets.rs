@@ -343,9 +343,9 @@ fn a_waker_that_panics_when_dropped_harms_no_other() {
 fn the_last_task_is_woken() {
     let (one, other) = connection();
     let wakes = [(); 3].map(|()| Arc::new(Wakes::default()));
-    for who in &wakes {
+    for wake in &wakes {
         for _ in 0..3 {
-            let waker = Waker::from(Arc::clone(who));
+            let waker = Waker::from(Arc::clone(wake));
             let context = &mut Context::from_waker(&waker);
             assert!(
                 Pin::new(&mut &one)
@@ -360,7 +360,7 @@ fn the_last_task_is_woken() {
     // No task that has stopped waiting is kept alive.
     drop((one, other));
     eventually("no task is held", || {
-        wakes.iter().all(|who| Arc::strong_count(who) == 1)
+        wakes.iter().all(|wake| Arc::strong_count(wake) == 1)
     });
 }
 

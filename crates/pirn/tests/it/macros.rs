@@ -284,7 +284,8 @@ fn an_error_fails_the_test_and_names_its_seed() {
 #[test]
 fn a_failure_names_the_seed_of_the_attribute() {
     let ended = failed("macros::fails_with_its_seed_if_asked");
-    let said = "pirn: PIRN_SEED=77 reproduces this";
+    let said = "pirn: PIRN_SEED=77 reproduces this failure of the test \
+                'macros::fails_with_its_seed_if_asked' (";
     assert!(ended.stderr.contains(said), "{}", ended.stderr);
 }
 

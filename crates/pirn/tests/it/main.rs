@@ -119,6 +119,7 @@ mod figures;
 mod figures_elastic;
 /// Files and directories: as in `std`, off the workers.
 #[cfg(unix)]
+#[expect(unsafe_code, reason = "makes a file of a raw descriptor")]
 mod files;
 /// Locks of files: as in `std`, with waits off the workers.
 #[cfg(unix)]

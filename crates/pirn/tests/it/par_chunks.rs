@@ -54,6 +54,8 @@ fn chunks_are_those_of_std() {
         check_cuts(|| par::chunks_exact(&items, n), &exact);
         let reverse: Vec<_> = items.rchunks(n).collect();
         check_cuts(|| par::rchunks(&items, n), &reverse);
+        let both: Vec<_> = items.rchunks_exact(n).collect();
+        check_cuts(|| par::rchunks_exact(&items, n), &both);
 
         for at in 0..=exact.len() {
             let (mut cut, mut whole) = (vec![0; len], vec![0; len]);
@@ -69,6 +71,13 @@ fn chunks_are_those_of_std() {
                 .rchunks_mut(n)
                 .zip(1..)
                 .for_each(|(chunk, n)| chunk.fill(n));
+            assert_eq!(cut, whole, "{len} items in chunks of {n}, cut at {at}");
+        }
+        for at in 0..=both.len() {
+            let (mut cut, mut whole) = (vec![0; len], vec![0; len]);
+            number(par::rchunks_exact_mut(&mut cut, n), at);
+            let numbered = whole.rchunks_exact_mut(n).zip(1..);
+            numbered.for_each(|(chunk, n)| chunk.fill(n));
             assert_eq!(cut, whole, "{len} items in chunks of {n}, cut at {at}");
         }
     }
@@ -99,6 +108,31 @@ fn the_rest_stays_with_the_end() {
     }
 }
 
+/// The same with chunks from the end, where the second part is the beginning of the slice.
+// Proves: O9.
+#[test]
+fn the_rest_before_reverse_chunks_stays_with_the_beginning() {
+    for (len, n) in shapes() {
+        let mut items: Vec<usize> = (0..len).collect();
+        let rest = items.rchunks_exact(n).remainder().to_vec();
+        let chunks = par::rchunks_exact(&items, n);
+        assert_eq!(chunks.remainder(), rest);
+        assert_eq!(chunks.clone().remainder(), rest);
+        let (left, right) = chunks.split_at(len / n);
+        assert!(left.remainder().is_empty());
+        assert_eq!(right.remainder(), rest);
+
+        let mut chunks = par::rchunks_exact_mut(&mut items, n);
+        assert_eq!(chunks.take_remainder(), rest);
+        assert!(chunks.take_remainder().is_empty());
+        assert_eq!(chunks.len(), len / n);
+        let (mut left, mut right) =
+            par::rchunks_exact_mut(&mut items, n).split_at(len / n / 2);
+        assert!(left.take_remainder().is_empty());
+        assert_eq!(right.take_remainder(), rest);
+    }
+}
+
 /// Loops over chunks of a long slice, beside a vector, on every shape of runtime.
 // Proves: O9.
 #[test]
@@ -106,7 +140,7 @@ fn loops_over_chunks_do_what_std_does() {
     const LEN: usize = 10_007;
     on_every_shape(|runtime| {
         for n in [1, 16, 17, LEN - 1, LEN, LEN + 1] {
-            let (mut exact, mut reverse) = (vec![0; LEN], vec![0; LEN]);
+            let [mut exact, mut reverse, mut both] = [(); 3].map(|()| vec![0; LEN]);
             let factors: Vec<usize> = (1..=LEN).collect();
             let fill = |(chunk, factor): (&mut [usize], usize)| {
                 let cells = chunk.iter_mut().enumerate();
@@ -117,6 +151,8 @@ fn loops_over_chunks_do_what_std_does() {
                 par::for_each((run, factors.clone()), fill);
                 let run = par::rchunks_mut(&mut reverse, n);
                 par::for_each((run, factors.clone()), fill);
+                let run = par::rchunks_exact_mut(&mut both, n);
+                par::for_each((run, factors.clone()), fill);
                 let lens = par::map(par::chunks_exact(&factors, n), <[usize]>::len);
                 let starts = par::map(par::rchunks(&factors, n), |chunk| chunk[0]);
                 (lens, starts)
@@ -124,10 +160,11 @@ fn loops_over_chunks_do_what_std_does() {
             assert_eq!(lens, vec![n; LEN / n]);
             let chunks = factors.rchunks(n).map(|chunk| chunk[0]);
             assert!(chunks.eq(starts));
-            let mut expected = (vec![0; LEN], vec![0; LEN]);
-            expected.0.chunks_exact_mut(n).zip(1..).for_each(fill);
-            expected.1.rchunks_mut(n).zip(1..).for_each(fill);
-            assert_eq!((exact, reverse), expected, "chunks of {n}");
+            let mut expected = [(); 3].map(|()| vec![0; LEN]);
+            expected[0].chunks_exact_mut(n).zip(1..).for_each(fill);
+            expected[1].rchunks_mut(n).zip(1..).for_each(fill);
+            expected[2].rchunks_exact_mut(n).zip(1..).for_each(fill);
+            assert_eq!([exact, reverse, both], expected, "chunks of {n}");
         }
     });
 }
@@ -204,6 +241,7 @@ fn wrong_lengths_and_places_are_refused() {
     let mut items = [1, 2, 3];
     refused(|| drop(par::chunks_exact(&[1], 0)), "chunks of 0 items");
     refused(|| drop(par::rchunks(&[1], 0)), "chunks of 0 items");
+    refused(|| drop(par::rchunks_exact(&[1], 0)), "chunks of 0 items");
     refused(
         || drop(par::chunks_exact_mut(&mut items, 0)),
         "chunks of 0 items",
@@ -212,12 +250,21 @@ fn wrong_lengths_and_places_are_refused() {
         || drop(par::rchunks_mut(&mut items, 0)),
         "chunks of 0 items",
     );
+    refused(
+        || drop(par::rchunks_exact_mut(&mut items, 0)),
+        "chunks of 0 items",
+    );
     let outside = "3 is outside of the chunks";
     refused(|| drop(par::chunks_exact(&[1; 5], 2).split_at(3)), outside);
+    refused(|| drop(par::rchunks_exact(&[1; 5], 2).split_at(3)), outside);
     refused(|| drop(par::rchunks(&[1; 4], 2).split_at(3)), outside);
     let outside = "2 is outside of the chunks";
     refused(
         || drop(par::chunks_exact_mut(&mut items, 2).split_at(2)),
+        outside,
+    );
+    refused(
+        || drop(par::rchunks_exact_mut(&mut items, 2).split_at(2)),
         outside,
     );
     let outside = "9 is outside of the chunks";

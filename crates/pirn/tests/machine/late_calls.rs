@@ -369,14 +369,16 @@ fn par_splits() {
     par::for_each(par::chunks_mut(&mut items, 7), double);
     par::for_each(par::chunks_exact_mut(&mut items, 10), double);
     par::for_each(par::rchunks_mut(&mut items, 7), double);
-    let sums: [u32; 3] = [
+    par::for_each(par::rchunks_exact_mut(&mut items, 10), double);
+    let sums: [u32; 4] = [
         par::map(par::chunks(&items, 7), sum).iter().sum(),
         par::map(par::chunks_exact(&items, 10), sum).iter().sum(),
         par::map(par::rchunks(&items, 7), sum).iter().sum(),
+        par::map(par::rchunks_exact(&items, 10), sum).iter().sum(),
     ];
-    assert_eq!(sums, [8_000; 3]);
+    assert_eq!(sums, [16_000; 4]);
     par::scan(&mut items, |a, b| a + b);
-    assert_eq!(items.last(), Some(&8_000));
+    assert_eq!(items.last(), Some(&16_000));
 }
 
 fn par_graph() {

@@ -184,7 +184,10 @@ fn no_process_accepts() {
             Ok(stream) => queued.push(stream),
             Err(error) => break error,
         }
-        assert!(queued.len() < 1_000, "a backlog of one takes everybody");
+        assert!(
+            queued.len() < 1_000,
+            "a backlog of one takes every connection"
+        );
     };
     assert_eq!(error.kind(), ErrorKind::TimedOut);
     assert!(Interrupt::of(&error).is_none());

@@ -1,17 +1,20 @@
-//! With the feature `tracing`: a span follows its own fiber, and no other.
+//! With the feature `tracing`: a span follows its own fiber, and no other; counters as events.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use pirn::Interrupt;
 use pirn::channel;
-use pirn::diag::in_span;
+use pirn::diag::{Counters, in_span};
+use pirn::runtime::Handle;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Span, Subscriber, info, info_span};
 
-use crate::util::{on_every_shape, scaled, shaped};
+use crate::util::{eventually, on_every_shape, scaled, shaped};
 
 thread_local! {
     /// The spans that this thread is in, innermost last.
@@ -24,6 +27,8 @@ struct Judge {
     ids: AtomicU64,
     events: AtomicU64,
     wrong: Mutex<Vec<String>>,
+    /// The sums of the fields that a layer for OpenTelemetry adds up.
+    sums: Mutex<BTreeMap<&'static str, u64>>,
     /// Panics at the next exits, as many times.
     tired: AtomicU64,
 }
@@ -37,13 +42,16 @@ impl Judge {
 #[derive(Clone, Default)]
 struct Court(Arc<Judge>);
 
-/// The number in the field `in` of an event.
-struct Claimed(Option<u64>);
+/// The number in the field `inside` of an event, and its counters.
+struct Claimed(Option<u64>, Vec<(&'static str, u64)>);
 
 impl Visit for Claimed {
     fn record_u64(&mut self, field: &Field, value: u64) {
         if field.name() == "inside" {
             self.0 = Some(value);
+        }
+        if let Some(name) = field.name().strip_prefix("monotonic_counter.") {
+            self.1.push((name, value));
         }
     }
 
@@ -64,8 +72,11 @@ impl Subscriber for Court {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut claimed = Claimed(None);
+        let mut claimed = Claimed(None, Vec::new());
         event.record(&mut claimed);
+        for (name, value) in claimed.1 {
+            *self.0.sums.lock().unwrap().entry(name).or_default() += value;
+        }
         let top = ENTERED.with_borrow(|stack| stack.last().copied());
         if claimed.0.filter(|id| *id > 0) != top {
             self.0
@@ -194,4 +205,37 @@ fn a_panic_of_the_subscriber_goes_no_further() {
     });
     let Some(ended) = ended else { return };
     assert_eq!(ended.status.code(), Some(7), "{}", ended.stderr);
+}
+
+/// As in the guide: the counters of a runtime as events, which layers add up.
+fn send_counters(period: Duration) -> Result<(), Interrupt> {
+    let handle = Handle::current();
+    let mut before = Counters::default();
+    loop {
+        pirn::sleep(period)?;
+        let now = handle.metrics().total;
+        info!(
+            monotonic_counter.pirn_spawned = now.spawned - before.spawned,
+            monotonic_counter.pirn_completed = now.completed - before.completed,
+        );
+        before = now;
+    }
+}
+
+/// A subscriber finds the counters under their names; the sums are those of the runtime.
+#[test]
+fn counters_are_sent_as_events() {
+    let judge = judge();
+    let runtime = shaped(1, pirn::runtime::Scheduler::WorkStealing);
+    let sender = runtime.spawn(|| send_counters(Duration::from_millis(1)));
+    for _ in 0..10 {
+        runtime.spawn(|| ()).join().unwrap();
+    }
+    let sum = |name: &str| judge.sums.lock().unwrap().get(name).copied();
+    eventually("the counters are sent", || {
+        sum("pirn_spawned") == Some(11) && sum("pirn_completed") == Some(10)
+    });
+    sender.cancel();
+    assert_eq!(sender.join().unwrap(), Err(Interrupt::Cancelled));
+    assert_eq!(*judge.wrong.lock().unwrap(), [""; 0]);
 }

@@ -11,6 +11,9 @@ mod slices;
 mod split;
 
 pub use exact::{ChunksExact, ChunksExactMut, chunks_exact, chunks_exact_mut};
-pub use reverse::{RChunks, RChunksMut, rchunks, rchunks_mut};
+pub use reverse::{
+    RChunks, RChunksExact, RChunksExactMut, RChunksMut, rchunks, rchunks_exact,
+    rchunks_exact_mut, rchunks_mut,
+};
 pub use slices::{Chunks, ChunksMut, chunks, chunks_mut};
 pub use split::{Grain, Split};

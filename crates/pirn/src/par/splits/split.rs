@@ -12,9 +12,10 @@
 ///
 /// Implemented for `&[T]` and `&mut [T]`; `Vec<T>`, by value; ranges of integers; the
 /// chunks of a slice ([`chunks`](crate::par::chunks),
-/// [`chunks_exact`](crate::par::chunks_exact), [`rchunks`](crate::par::rchunks), and the
-/// same with `_mut`); and pairs of runs, which are processed in lockstep and are as long
-/// as the shorter. Pass a vector `v` that is only read as `&v[..]`.
+/// [`chunks_exact`](crate::par::chunks_exact), [`rchunks`](crate::par::rchunks),
+/// [`rchunks_exact`](crate::par::rchunks_exact), and the same with `_mut`); and pairs
+/// of runs, which are processed in lockstep and are as long as the shorter. Pass a
+/// vector `v` that is only read as `&v[..]`.
 ///
 /// Implementors provide three methods. If [`len`](Self::len) is wrong, results are
 /// unspecified, but safe: [`map`](crate::par::map()) panics if there are fewer items, and

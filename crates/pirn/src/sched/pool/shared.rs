@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use crate::context::StackPool;
@@ -48,6 +49,11 @@ pub(crate) struct Pool {
     pub(in crate::sched) requests: Requests,
     outer: Outer,
 }
+
+// UNWIND: each change of a pool is complete before code of its user runs, which may panic. With it
+// `Runtime`, `Handle` and `Dispatcher` have the traits.
+impl UnwindSafe for Pool {}
+impl RefUnwindSafe for Pool {}
 
 /// The upper modules that a pool calls.
 struct Outer {
