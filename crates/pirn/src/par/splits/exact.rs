@@ -4,11 +4,12 @@
 //! own: chunks of which the last one may be shorter (`slices`), or chunks from the end
 //! (`reverse`).
 //!
-//! Invariant: the length of `items` is a multiple of `n`. The rest follows the last
-//! chunk, so it stays with the second part of a cut.
+//! Invariant: the items of `chunks` are whole chunks, so a cut is that of [`Chunks`]. The
+//! rest follows the last chunk, so it stays with the second part.
 
 use std::mem;
 
+use super::slices::{Chunks, ChunksMut};
 use crate::par::Split;
 
 /// Returns the chunks of `items`, of exactly `n` items each. Up to `n - 1` items at the
@@ -32,7 +33,8 @@ use crate::par::Split;
 pub fn chunks_exact<T: Sync>(items: &[T], n: usize) -> ChunksExact<'_, T> {
     assert!(n != 0, "chunks of 0 items");
     let (items, rest) = items.split_at(items.len() - items.len() % n);
-    ChunksExact { items, rest, n }
+    let chunks = Chunks { items, n };
+    ChunksExact { chunks, rest }
 }
 
 /// Returns the mutable chunks of `items`, of exactly `n` items each. Up to `n - 1` items
@@ -54,7 +56,8 @@ pub fn chunks_exact<T: Sync>(items: &[T], n: usize) -> ChunksExact<'_, T> {
 pub fn chunks_exact_mut<T: Send>(items: &mut [T], n: usize) -> ChunksExactMut<'_, T> {
     assert!(n != 0, "chunks of 0 items");
     let (items, rest) = items.split_at_mut(items.len() - items.len() % n);
-    ChunksExactMut { items, rest, n }
+    let chunks = ChunksMut { items, n };
+    ChunksExactMut { chunks, rest }
 }
 
 /// A slice as a run of chunks of the same length; created by [`chunks_exact`].
@@ -70,9 +73,8 @@ pub fn chunks_exact_mut<T: Send>(items: &mut [T], n: usize) -> ChunksExactMut<'_
 #[derive(Debug)]
 #[must_use = "chunks are cut when they are worked through"]
 pub struct ChunksExact<'a, T> {
-    items: &'a [T],
+    chunks: Chunks<'a, T>,
     rest: &'a [T],
-    n: usize,
 }
 
 /// A slice as a run of mutable chunks of the same length; created by
@@ -90,9 +92,8 @@ pub struct ChunksExact<'a, T> {
 #[derive(Debug)]
 #[must_use = "chunks are cut when they are worked through"]
 pub struct ChunksExactMut<'a, T> {
-    items: &'a mut [T],
+    chunks: ChunksMut<'a, T>,
     rest: &'a mut [T],
-    n: usize,
 }
 
 impl<'a, T> ChunksExact<'a, T> {
@@ -139,7 +140,10 @@ impl<'a, T> ChunksExactMut<'a, T> {
 
 impl<T> Clone for ChunksExact<'_, T> {
     fn clone(&self) -> Self {
-        ChunksExact { ..*self }
+        ChunksExact {
+            chunks: self.chunks.clone(),
+            ..*self
+        }
     }
 }
 
@@ -147,25 +151,18 @@ impl<'a, T: Sync> Split for ChunksExact<'a, T> {
     type Item = &'a [T];
 
     fn len(&self) -> usize {
-        self.items.len() / self.n
+        Split::len(&self.chunks)
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
-        assert!(
-            index <= Split::len(&self),
-            "{index} is outside of the chunks"
-        );
-        let ChunksExact { items, rest, n } = self;
-        let (left, right) = items.split_at(index * n);
+        let (left, right) = Split::split_at(self.chunks, index);
         let left = ChunksExact {
-            items: left,
+            chunks: left,
             rest: &[],
-            n,
         };
         let right = ChunksExact {
-            items: right,
-            rest,
-            n,
+            chunks: right,
+            rest: self.rest,
         };
         (left, right)
     }
@@ -175,7 +172,8 @@ impl<'a, T: Sync> Split for ChunksExact<'a, T> {
     }
 
     fn items(self) -> impl Iterator<Item = &'a [T]> {
-        self.items.chunks_exact(self.n)
+        let Chunks { items, n } = self.chunks;
+        items.chunks_exact(n)
     }
 }
 
@@ -183,25 +181,18 @@ impl<'a, T: Send> Split for ChunksExactMut<'a, T> {
     type Item = &'a mut [T];
 
     fn len(&self) -> usize {
-        self.items.len() / self.n
+        Split::len(&self.chunks)
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
-        assert!(
-            index <= Split::len(&self),
-            "{index} is outside of the chunks"
-        );
-        let ChunksExactMut { items, rest, n } = self;
-        let (left, right) = items.split_at_mut(index * n);
+        let (left, right) = Split::split_at(self.chunks, index);
         let left = ChunksExactMut {
-            items: left,
+            chunks: left,
             rest: &mut [],
-            n,
         };
         let right = ChunksExactMut {
-            items: right,
-            rest,
-            n,
+            chunks: right,
+            rest: self.rest,
         };
         (left, right)
     }
@@ -211,6 +202,7 @@ impl<'a, T: Send> Split for ChunksExactMut<'a, T> {
     }
 
     fn items(self) -> impl Iterator<Item = &'a mut [T]> {
-        self.items.chunks_exact_mut(self.n)
+        let ChunksMut { items, n } = self.chunks;
+        items.chunks_exact_mut(n)
     }
 }

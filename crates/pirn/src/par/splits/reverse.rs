@@ -8,8 +8,8 @@
 //! cut is the end of the slice, in whole chunks, and the second part is the rest before
 //! it.
 //!
-//! Invariant: the length of the `items` of exact chunks is a multiple of `n`. The rest
-//! precedes the last chunk, so it stays with the second part of a cut.
+//! Invariant: the items of exact `chunks` are whole chunks, so a cut is that of
+//! [`RChunks`]. The rest precedes the last chunk, so it stays with the second part.
 
 use std::mem;
 
@@ -78,7 +78,8 @@ pub fn rchunks_mut<T: Send>(items: &mut [T], n: usize) -> RChunksMut<'_, T> {
 pub fn rchunks_exact<T: Sync>(items: &[T], n: usize) -> RChunksExact<'_, T> {
     assert!(n != 0, "chunks of 0 items");
     let (rest, items) = items.split_at(items.len() % n);
-    RChunksExact { items, rest, n }
+    let chunks = RChunks { items, n };
+    RChunksExact { chunks, rest }
 }
 
 /// Returns the mutable chunks of `items` from the end, of exactly `n` items each. Up to
@@ -101,7 +102,8 @@ pub fn rchunks_exact<T: Sync>(items: &[T], n: usize) -> RChunksExact<'_, T> {
 pub fn rchunks_exact_mut<T: Send>(items: &mut [T], n: usize) -> RChunksExactMut<'_, T> {
     assert!(n != 0, "chunks of 0 items");
     let (rest, items) = items.split_at_mut(items.len() % n);
-    RChunksExactMut { items, rest, n }
+    let chunks = RChunksMut { items, n };
+    RChunksExactMut { chunks, rest }
 }
 
 /// A slice as a run of chunks from its end; created by [`rchunks`].
@@ -153,9 +155,8 @@ pub struct RChunksMut<'a, T> {
 #[derive(Debug)]
 #[must_use = "chunks are cut when they are worked through"]
 pub struct RChunksExact<'a, T> {
-    items: &'a [T],
+    chunks: RChunks<'a, T>,
     rest: &'a [T],
-    n: usize,
 }
 
 /// A slice as a run of mutable chunks of the same length from its end; created by
@@ -173,9 +174,8 @@ pub struct RChunksExact<'a, T> {
 #[derive(Debug)]
 #[must_use = "chunks are cut when they are worked through"]
 pub struct RChunksExactMut<'a, T> {
-    items: &'a mut [T],
+    chunks: RChunksMut<'a, T>,
     rest: &'a mut [T],
-    n: usize,
 }
 
 impl<'a, T> RChunksExact<'a, T> {
@@ -283,7 +283,10 @@ impl<'a, T: Send> Split for RChunksMut<'a, T> {
 
 impl<T> Clone for RChunksExact<'_, T> {
     fn clone(&self) -> Self {
-        RChunksExact { ..*self }
+        RChunksExact {
+            chunks: self.chunks.clone(),
+            ..*self
+        }
     }
 }
 
@@ -291,25 +294,18 @@ impl<'a, T: Sync> Split for RChunksExact<'a, T> {
     type Item = &'a [T];
 
     fn len(&self) -> usize {
-        self.items.len() / self.n
+        Split::len(&self.chunks)
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
-        assert!(
-            index <= Split::len(&self),
-            "{index} is outside of the chunks"
-        );
-        let RChunksExact { items, rest, n } = self;
-        let (before, last) = items.split_at(items.len() - index * n);
+        let (left, right) = Split::split_at(self.chunks, index);
         let left = RChunksExact {
-            items: last,
+            chunks: left,
             rest: &[],
-            n,
         };
         let right = RChunksExact {
-            items: before,
-            rest,
-            n,
+            chunks: right,
+            rest: self.rest,
         };
         (left, right)
     }
@@ -319,7 +315,8 @@ impl<'a, T: Sync> Split for RChunksExact<'a, T> {
     }
 
     fn items(self) -> impl Iterator<Item = &'a [T]> {
-        self.items.rchunks_exact(self.n)
+        let RChunks { items, n } = self.chunks;
+        items.rchunks_exact(n)
     }
 }
 
@@ -327,25 +324,18 @@ impl<'a, T: Send> Split for RChunksExactMut<'a, T> {
     type Item = &'a mut [T];
 
     fn len(&self) -> usize {
-        self.items.len() / self.n
+        Split::len(&self.chunks)
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
-        assert!(
-            index <= Split::len(&self),
-            "{index} is outside of the chunks"
-        );
-        let RChunksExactMut { items, rest, n } = self;
-        let (before, last) = items.split_at_mut(items.len() - index * n);
+        let (left, right) = Split::split_at(self.chunks, index);
         let left = RChunksExactMut {
-            items: last,
+            chunks: left,
             rest: &mut [],
-            n,
         };
         let right = RChunksExactMut {
-            items: before,
-            rest,
-            n,
+            chunks: right,
+            rest: self.rest,
         };
         (left, right)
     }
@@ -355,7 +345,8 @@ impl<'a, T: Send> Split for RChunksExactMut<'a, T> {
     }
 
     fn items(self) -> impl Iterator<Item = &'a mut [T]> {
-        self.items.rchunks_exact_mut(self.n)
+        let RChunksMut { items, n } = self.chunks;
+        items.rchunks_exact_mut(n)
     }
 }
 

@@ -60,8 +60,8 @@ pub fn chunks_mut<T: Send>(items: &mut [T], n: usize) -> ChunksMut<'_, T> {
 #[derive(Debug)]
 #[must_use = "chunks are cut when they are worked through"]
 pub struct Chunks<'a, T> {
-    items: &'a [T],
-    n: usize,
+    pub(super) items: &'a [T],
+    pub(super) n: usize,
 }
 
 /// A slice as a run of mutable chunks; created by [`chunks_mut`].
@@ -78,8 +78,8 @@ pub struct Chunks<'a, T> {
 #[derive(Debug)]
 #[must_use = "chunks are cut when they are worked through"]
 pub struct ChunksMut<'a, T> {
-    items: &'a mut [T],
-    n: usize,
+    pub(super) items: &'a mut [T],
+    pub(super) n: usize,
 }
 
 impl<T> Clone for Chunks<'_, T> {
