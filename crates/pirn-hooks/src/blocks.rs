@@ -1,12 +1,15 @@
 //! Reports of calls that blocked their thread although they were made in code where calls park.
 
+use std::ffi::c_int;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
+use pirn::cancel;
 use pirn::dev::hooks;
 use pirn::sync::Mutex;
 use pirn::time::now;
 
+use crate::descriptor::errno_of;
 use crate::kernel::keep_errno;
 use crate::stats::Function;
 
@@ -37,6 +40,16 @@ impl Function {
             function: self,
             since: now(),
         }
+    }
+
+    /// As [`blocks`](Self::blocks), unless the code has been cancelled: no cancellation would end
+    /// the call.
+    ///
+    /// # Errors
+    /// The error of a call that was interrupted.
+    pub(crate) fn blocks_unless_cancelled(self) -> Result<Block, c_int> {
+        cancel::check().map_err(errno_of)?;
+        Ok(self.blocks())
     }
 }
 

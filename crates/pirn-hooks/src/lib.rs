@@ -77,7 +77,8 @@
 //!   waits are interrupted, and the child runs on. [`pirn::process`] does not.
 //! * `shutdown` of the writing side of a Unix socket does not wake a fiber that waits to write to
 //!   it.
-//! * A parked call never returns `EINTR`: a signal does not wake a fiber.
+//! * A parked call never returns `EINTR`: a signal does not wake a fiber. Code that bounds a call
+//!   by `alarm` and a handler waits on; use a deadline.
 //! * If one of these functions closes the descriptor while the fiber waits, the call returns
 //!   `EBADF`, and `poll` of one descriptor, for reads or for writes, reports `POLLNVAL`. Linux
 //!   leaves a thread waiting; so do other calls of `poll` and `select` here.
@@ -116,11 +117,13 @@
 //!   input in one fiber.)
 //! * Futexes, and thus locks, `thread::park`, channels of `std`, `thread::join`: use [`pirn::sync`]
 //!   and [`pirn::channel`]. A wait behind which a fiber of the same thread is ready is reported.
-//! * `epoll_wait` and `epoll_pwait`, counted: a crate that calls it has a runtime of its own. Call
-//!   the crate in [`pirn::blocking`](pirn::blocking()).
-//! * `waitpid` for any child; `ppoll` and `pselect` with a mask; `recvmsg` with `MSG_WAITALL`;
-//!   sends with `MSG_FASTOPEN`.
-//! * `open` of a named pipe.
+//! * `epoll_wait` and `epoll_pwait`, counted, also in cancelled code: a crate that calls it has a
+//!   runtime of its own. Call the crate in [`pirn::blocking`](pirn::blocking()).
+//! * `waitpid` for any child, `wait`, `wait3`, `wait4`; `ppoll` and `pselect` with a mask;
+//!   `recvmsg` with `MSG_WAITALL`; sends with `MSG_FASTOPEN`.
+//! * `open` of a named pipe; writes to terminals; `close` of a socket with `SO_LINGER`; `lockf`.
+//! * `sem_wait`, `sigwait`, `sigsuspend`, `pause`, `msgrcv`, `msgsnd`, `semop`, `mq_receive`,
+//!   `mq_send`, `gethostbyname`.
 //! * `preadv2` and `pwritev2` at the position -1. (`preadv`, `pwritev` and `copy_file_range` do not
 //!   park either; on sockets and pipes they fail at once, as on a thread.)
 //! * Calls that do not go through a symbol of libc: raw system calls, such as those of `rustix`,

@@ -31,8 +31,8 @@ pub(crate) unsafe extern "C" fn recvmsg(
     }
     Function::Recvmsg.count_call();
     if flags & libc::MSG_WAITALL != 0 && is_blocking(fd) {
-        let _block = Function::Recvmsg.blocks();
-        return answer(kernel(flags));
+        let block = Function::Recvmsg.blocks_unless_cancelled();
+        return answer(block.and_then(|_block| kernel(flags)));
     }
     let operation = Operation::reads(Function::Recvmsg, fd);
     let failed = Failed::default();
@@ -57,8 +57,8 @@ pub(crate) unsafe extern "C" fn sendmsg(
     };
     Function::Sendmsg.count_call();
     if connects(fd, flags) {
-        let _block = Function::Sendmsg.blocks();
-        return answer(call!(SYS_sendmsg, fd, message, flags));
+        let block = Function::Sendmsg.blocks_unless_cancelled();
+        return answer(block.and_then(|_block| call!(SYS_sendmsg, fd, message, flags)));
     }
     // SAFETY: the caller's promise.
     answer(unsafe { transmit_message(fd, *described, flags) })
@@ -122,8 +122,8 @@ pub(crate) unsafe extern "C" fn recvmmsg(
     }
     Function::Recvmmsg.count_call();
     if !limit.is_null() && is_blocking(fd) {
-        let _block = Function::Recvmmsg.blocks();
-        return answer_int(kernel(0, flags));
+        let block = Function::Recvmmsg.blocks_unless_cancelled();
+        return answer_int(block.and_then(|_block| kernel(0, flags)));
     }
     let operation = Operation::reads(Function::Recvmmsg, fd);
     let failed = Failed::default();
@@ -155,8 +155,9 @@ pub(crate) unsafe extern "C" fn sendmmsg(
     }
     Function::Sendmmsg.count_call();
     if connects(fd, flags) {
-        let _block = Function::Sendmmsg.blocks();
-        return answer_int(call!(SYS_sendmmsg, fd, messages, count, flags));
+        let block = Function::Sendmmsg.blocks_unless_cancelled();
+        let send = |_block| call!(SYS_sendmmsg, fd, messages, count, flags);
+        return answer_int(block.and_then(send));
     }
     // The kernel sends no more than this.
     let count = count.min(MOST as c_uint) as usize;

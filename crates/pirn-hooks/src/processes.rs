@@ -108,8 +108,8 @@ fn then_call(
         Ok(()) => kernel(),
         Err(Ended::Failed(error)) => Err(error),
         Err(Ended::TimedOut | Ended::Unwatchable) => {
-            let _block = function.blocks();
-            kernel()
+            let block = function.blocks_unless_cancelled();
+            block.and_then(|_block| kernel())
         }
     }
 }

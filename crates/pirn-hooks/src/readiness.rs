@@ -81,9 +81,9 @@ pub(crate) unsafe extern "C" fn ppoll(
     // SAFETY: the caller's promise.
     let time = unsafe { limit.as_ref() }.map(|limit| duration_of(*limit));
     if !mask.is_null() || time == Some(None) {
-        let _block = is_parking().then(|| {
+        let block = is_parking().then(|| {
             Function::Poll.count_call();
-            Function::Poll.blocks()
+            Function::Poll.blocks_unless_cancelled()
         });
         // The kernel writes the rest of the time, which libc does not.
         // SAFETY: the caller's promise.
@@ -91,7 +91,8 @@ pub(crate) unsafe extern "C" fn ppoll(
         let limit = limit
             .as_mut()
             .map_or(std::ptr::null_mut(), std::ptr::from_mut);
-        return answer_int(call!(SYS_ppoll, list, count, limit, mask, MASK));
+        let poll = |_block| call!(SYS_ppoll, list, count, limit, mask, MASK);
+        return answer_int(block.transpose().and_then(poll));
     }
     // SAFETY: the caller's promise.
     answer_int(unsafe { poll_for(list, count, time.flatten()) })
@@ -228,12 +229,13 @@ pub(crate) unsafe extern "C" fn pselect(
         return answer_int(Err(libc::EINVAL));
     }
     if !mask.is_null() {
-        let _block = is_parking().then(|| {
+        let block = is_parking().then(|| {
             Function::Select.count_call();
-            Function::Select.blocks()
+            Function::Select.blocks_unless_cancelled()
         });
         let sets = [read, write, except];
-        return answer_int(select_in_kernel(count, sets, time.flatten(), mask));
+        let select = |_block| select_in_kernel(count, sets, time.flatten(), mask);
+        return answer_int(block.transpose().and_then(select));
     }
     // SAFETY: the caller's promise.
     answer_int(unsafe { select_for(count, [read, write, except], time.flatten()) })
@@ -274,8 +276,8 @@ unsafe fn select_for(count: c_int, sets: Sets, limit: Option<Duration>) -> Outco
     // Callers may pass a larger count than their sets have bits: the kernel reads no more of them
     // than descriptors may be open.
     if count > FD_SETSIZE {
-        let _block = Function::Select.blocks();
-        return select_in_kernel(count, sets, limit, none);
+        let block = Function::Select.blocks_unless_cancelled();
+        return block.and_then(|_block| select_in_kernel(count, sets, limit, none));
     }
     // SAFETY: the caller's promise.
     let before = sets.map(|set| unsafe { read_set(set, count) });

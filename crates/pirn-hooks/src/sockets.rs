@@ -139,8 +139,8 @@ fn receive(
     }
     // A peek does not make progress by being repeated.
     if flags & libc::MSG_PEEK != 0 && is_blocking(fd) {
-        let _block = function.blocks();
-        return kernel(0, flags);
+        let block = function.blocks_unless_cancelled();
+        return block.and_then(|_block| kernel(0, flags));
     }
     match is_stream_socket(fd) {
         true => operation.run_to_end(length, attempt),
@@ -206,9 +206,8 @@ pub(crate) fn transmit(
     }
     function.count_call();
     if connects(fd, flags) {
-        cancel::check().map_err(errno_of)?;
-        let _block = function.blocks();
-        return kernel(0, flags);
+        let block = function.blocks_unless_cancelled();
+        return block.and_then(|_block| kernel(0, flags));
     }
     Operation::writes(function, fd)
         .run_to_end(length, |moved| kernel(moved, flags | libc::MSG_DONTWAIT))
@@ -288,6 +287,8 @@ fn establish(fd: c_int, kernel: impl Fn() -> Outcome) -> Outcome {
         call.check(fd)?;
         kernel::set_flags(fd, flags | libc::O_NONBLOCK)?;
         let begun = kernel();
+        // The number may stand for another object now, which keeps its flags.
+        call.check(fd)?;
         kernel::set_flags(fd, flags)?;
         match begun {
             Err(late @ (libc::EINPROGRESS | libc::EALREADY)) => {

@@ -214,6 +214,34 @@ fn a_cancelled_fiber_begins_no_call() {
 
 // Proves: T6.
 #[test]
+fn a_cancelled_fiber_begins_no_call_that_blocks() {
+    // These calls block the thread, so no cancellation would end them.
+    on_one_worker(|| {
+        let (one, other) = UnixStream::pair().unwrap();
+        raw::send(&other, b"a", 0).unwrap();
+        let limit = Some(Duration::from_millis(100));
+        one.set_read_timeout(limit).unwrap();
+        let mut child = Command::new("sleep").arg("10").spawn().unwrap();
+        let id = child.id().cast_signed();
+        let token = Token::new();
+        token.cancel();
+        let [peeked, waited] = token.enter(|| {
+            let all = libc::MSG_PEEK | libc::MSG_WAITALL;
+            let ends = libc::WEXITED | libc::WSTOPPED;
+            [
+                raw::recv(&one, &mut [0; 8], all),
+                raw::waitid(libc::P_PID, id, ends),
+            ]
+        });
+        assert_eq!(peeked.unwrap_err().raw_os_error(), Some(libc::ECANCELED));
+        assert_eq!(waited.unwrap_err().raw_os_error(), Some(libc::ECANCELED));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    });
+}
+
+// Proves: T6.
+#[test]
 fn a_transfer_that_has_begun_returns_its_part() {
     on_one_worker(|| {
         let (one, _other) = UnixStream::pair().unwrap();
