@@ -10,11 +10,23 @@ use syn::{Item, UseTree};
 use super::attributes;
 use super::graph::Graph;
 use super::paths::{absolute, module, paths};
-use super::tree::{LIBRARY, Tree};
+use super::tree::{Finding, LIBRARY, Tree};
 use crate::source::Source;
 
+/// Finds rings.
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    let rings = rings(tree).into_iter();
+    rings
+        .map(|ring| {
+            let names: Vec<_> = ring.into_iter().collect();
+            let said = format!("name each other in a circle: {}", names.join(", "));
+            Finding::new(LIBRARY, 0, said)
+        })
+        .collect()
+}
+
 /// Returns the rings, as paths below the library's directory.
-pub(super) fn rings(tree: &Tree) -> Vec<BTreeSet<&str>> {
+fn rings(tree: &Tree) -> Vec<BTreeSet<&str>> {
     let modules = Modules::new(tree);
     let mut graph = Graph::default();
     for source in production(tree).filter(|source| !is_facade(source)) {

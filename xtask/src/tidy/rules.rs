@@ -3,7 +3,8 @@
 use super::report::report;
 use super::tree::{Finding, Tree};
 use super::{
-    budget, checkers, comments, docs, facade, guide, layers, reasons, unsafe_list, words,
+    budget, checkers, comments, docs, facade, guide, layers, reasons, rings, unsafe_list,
+    words,
 };
 use crate::options::Options;
 use crate::tally::Tally;
@@ -15,7 +16,8 @@ type Rule = fn(&Tree) -> Vec<Finding>;
 const RULES: &[(&str, Rule)] = &[
     ("imports point downwards", layers::check),
     ("mod.rs is a façade", facade::check),
-    ("file budgets", budget::check),
+    ("no ring of files", rings::check),
+    ("budgets of parts, files and structs", budget::check),
     ("unsafe only where listed", unsafe_list::check),
     ("checkers named in the shim and tests", checkers::check),
     ("every wait reason is used", reasons::check),
