@@ -29,7 +29,7 @@ impl<T> Pipe<T> {
             && state.can_pop()
             && let Some(value) = state.buffer.pop()
         {
-            self.note(&state);
+            self.publish_len(&state);
             return Ok(value);
         }
         self.try_recv_held(state)
@@ -42,7 +42,7 @@ impl<T> Pipe<T> {
         self.reclaim_batch(&mut state);
         self.count_crowd(&mut state, false);
         let taken = state.take();
-        self.note(&state);
+        self.publish_len(&state);
         drop(state);
         match taken {
             Ok((value, after)) => {
@@ -88,7 +88,7 @@ impl<T> Pipe<T> {
         if state.can_pop()
             && let Some(value) = state.buffer.pop()
         {
-            self.note(&state);
+            self.publish_len(&state);
             return Ok(value);
         }
         Err(state)
@@ -117,7 +117,7 @@ impl<T> Pipe<T> {
             state.buffer.split_front(|row| self.exit.fill(row));
             self.refresh_batch_len(&mut state);
         }
-        self.note(&state);
+        self.publish_len(&state);
         Ok(value)
     }
 
@@ -233,7 +233,7 @@ impl<T> Pipe<T> {
                     return Attempt::Wait(None);
                 }
                 let taken = state.take();
-                self.note(state);
+                self.publish_len(state);
                 match taken {
                     Ok(taken) => Attempt::Done(Some(taken)),
                     Err(Dry::Ended) => Attempt::Done(None),
@@ -300,7 +300,7 @@ impl<T> Pipe<T> {
             afters[count] = Some(after);
             count += 1;
         }
-        self.note(&state);
+        self.publish_len(&state);
         drop(state);
         afters
             .into_iter()

@@ -414,8 +414,8 @@ impl<T> Sender<T> {
 
     /// Returns the number of values in the buffer.
     ///
-    /// After a close it may exceed the capacity, because the values of waiting senders are
-    /// admitted.
+    /// It may exceed the capacity: after a close by the values of senders that were waiting, and by
+    /// values that a dropped future [returned](super::Receiver::recv_async).
     ///
     /// # Examples
     /// ```

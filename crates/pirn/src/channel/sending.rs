@@ -24,7 +24,7 @@ impl<T> Pipe<T> {
             self.refresh_batch_len(&mut state);
         }
         let offer = state.offer(value);
-        self.note(&state);
+        self.publish_len(&state);
         drop(state);
         match offer {
             Offer::Taken(after) => self.run_deferred(after),
@@ -48,7 +48,7 @@ impl<T> Pipe<T> {
         let mut state = self.state.lock();
         if state.can_push() {
             state.buffer.push(value);
-            self.note(&state);
+            self.publish_len(&state);
             return Ok(());
         }
         self.send_held(state, value, deadline)
@@ -74,7 +74,7 @@ impl<T> Pipe<T> {
             }
             if state.can_push() {
                 state.buffer.push(value);
-                self.note(&state);
+                self.publish_len(&state);
                 return Ok(());
             }
         }
@@ -134,7 +134,7 @@ impl<T> Pipe<T> {
     pub(super) fn store_reserved(&self, value: T) {
         let mut state = self.state.lock();
         let placed = state.store_reserved(value);
-        self.note(&state);
+        self.publish_len(&state);
         let ended = state.has_ended();
         drop(state);
         // A value that no receiver can take is dropped here.
@@ -172,7 +172,7 @@ impl<T> Pipe<T> {
             }
             offer => offer,
         };
-        self.note(&state);
+        self.publish_len(&state);
         drop(state);
         match offer {
             Offer::Taken(after) => self.run_deferred(after),
@@ -222,7 +222,7 @@ impl<T> Pipe<T> {
                 }
             }
         }
-        self.note(&state);
+        self.publish_len(&state);
         drop(state);
         wakes
             .into_iter()
@@ -254,7 +254,7 @@ impl<T> Pipe<T> {
                 let attempt = attempt(state);
                 let comes = matches!(attempt, Attempt::Wait(Brought::Value(_)));
                 watched.set(comes && state.is_watched(Side::Receive));
-                self.note(state);
+                self.publish_len(state);
                 attempt
             },
             || {

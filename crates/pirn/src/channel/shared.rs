@@ -57,7 +57,7 @@ impl<T> Pipe<T> {
     /// Publishes the length and the closed flag of `state` for reads without the lock. The lock is
     /// held.
     #[inline]
-    pub(super) fn note(&self, state: &State<T>) {
+    pub(super) fn publish_len(&self, state: &State<T>) {
         let glance = state.buffer.len() << 1 | usize::from(state.closed);
         // ORDERING: for hints; a reader that acts on it takes the lock. Release pairs with the load
         // in `len`.
@@ -88,7 +88,7 @@ impl<T> Pipe<T> {
         let mut state = self.state.lock();
         self.reclaim_batch(&mut state);
         let after = state.put_back(value);
-        self.note(&state);
+        self.publish_len(&state);
         drop(state);
         self.run_deferred(after);
     }
@@ -98,7 +98,7 @@ impl<T> Pipe<T> {
     pub(super) fn holds(&self, sought: impl Fn(&T) -> bool) -> bool {
         let mut state = self.state.lock();
         self.reclaim_batch(&mut state);
-        self.note(&state);
+        self.publish_len(&state);
         state.buffer.iter().any(sought)
     }
 
@@ -144,12 +144,12 @@ impl<T> Pipe<T> {
             return false;
         }
         state.reason = reason;
-        self.note(&state);
+        self.publish_len(&state);
         drop(state);
         closed(Subject::of(&self.state));
         wake_all(&self.state, |state| {
             let wake = state.admit_parked();
-            self.note(state);
+            self.publish_len(state);
             wake
         });
         self.wake_all_parties();
@@ -217,7 +217,7 @@ impl<T> Pipe<T> {
         let was_open = !mem::replace(&mut state.closed, true);
         self.reclaim_batch(&mut state);
         let unreceived = mem::replace(&mut state.buffer, Buffer::new(None));
-        self.note(&state);
+        self.publish_len(&state);
         drop(state);
         if was_open {
             closed(Subject::of(&self.state));
@@ -243,7 +243,7 @@ impl<T> Pipe<T> {
     }
 
     pub(super) fn len(&self) -> usize {
-        // ORDERING: pairs with the store in `note`: if that store followed a move to the exit,
+        // ORDERING: pairs with the store in `publish_len`: if it followed a move to the exit,
         // `was_opened` returns true here.
         let glance = self.glance.load(Ordering::Acquire);
         // A closed channel takes nothing from its clock.
@@ -283,7 +283,7 @@ impl<T> Pipe<T> {
 
     #[inline]
     fn glance(&self) -> usize {
-        // ORDERING: Relaxed: see `note`.
+        // ORDERING: Relaxed: see `publish_len`.
         self.glance.load(Ordering::Relaxed)
     }
 }

@@ -14,12 +14,12 @@
 //! This module selects the backend; `os` and `sanitizer` select their own implementations.
 
 #[cfg(all(target_arch = "x86_64", unix, not(feature = "corosensei")))]
-#[path = "aside_x86_64.rs"]
+#[path = "call_on_stack_x86_64.rs"]
 #[expect(unsafe_code, reason = "a call that changes stacks")]
-mod aside;
+mod call_on_stack;
 #[cfg(not(all(target_arch = "x86_64", unix, not(feature = "corosensei"))))]
-#[path = "aside_none.rs"]
-mod aside;
+#[path = "call_on_stack_none.rs"]
+mod call_on_stack;
 mod frame;
 #[expect(unsafe_code, reason = "system calls on memory and signals")]
 mod os;
@@ -61,7 +61,7 @@ mod visit;
 #[expect(unsafe_code, reason = "the contract of its twin")]
 mod visit;
 
-pub(crate) use aside::{ASIDE, aside};
+pub(crate) use call_on_stack::{CALLS_ON_STACK, call_on_stack};
 pub(crate) use os::check_shadow_stack;
 pub(crate) use overflow::{SignalWriter, install_overflow_handler};
 pub(crate) use pointer::stack_pointer;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::fiber::FiberId;
-use crate::sched::deterministic::run;
+use crate::sched::deterministic::control;
 use crate::wait::object::{Object, ObjectKind};
 
 pub use crate::base::choice::{
@@ -17,7 +17,7 @@ pub use crate::sched::deterministic::run::Ended;
 /// # Panics
 /// If the caller is not a fiber of a deterministic runtime, or has begun a run before.
 pub fn begin(strategy: Box<dyn Choose>, most: u64) {
-    run::begin(strategy, most);
+    control::begin(strategy, most);
 }
 
 /// Lets the strategy choose which fiber runs next, before an operation that other fibers notice.
@@ -33,7 +33,7 @@ pub fn point(operation: Operation, object: usize) {
 /// If the caller is not the runner of a run.
 #[must_use]
 pub fn settle() -> Ended {
-    run::settle()
+    control::settle()
 }
 
 /// Finishes the run, and returns its strategy. Fibers that are still ready never run again. Until
@@ -42,7 +42,7 @@ pub fn settle() -> Ended {
 /// # Panics
 /// If there is no run.
 pub fn finish() -> Box<dyn Choose> {
-    run::finish()
+    control::finish()
 }
 
 /// Returns the fibers of the run by number: the identity of each, and its address as the object of
@@ -52,7 +52,7 @@ pub fn finish() -> Box<dyn Choose> {
 /// If there is no run.
 #[must_use]
 pub fn fibers() -> Vec<(FiberId, usize)> {
-    run::fibers()
+    control::fibers()
 }
 
 /// Returns the virtual time, also where no fiber runs: at a choice.
@@ -61,7 +61,7 @@ pub fn fibers() -> Vec<(FiberId, usize)> {
 /// If the caller is not on the worker of a deterministic runtime.
 #[must_use]
 pub fn now() -> Instant {
-    run::now()
+    control::now()
 }
 
 /// Returns the name that [`name_object`](crate::diag::name_object) has set for the object at
@@ -77,5 +77,5 @@ pub fn object_name(address: usize) -> Option<&'static str> {
 /// If the caller is not a fiber.
 #[must_use]
 pub fn live() -> u64 {
-    run::live()
+    control::live()
 }

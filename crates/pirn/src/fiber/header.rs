@@ -217,9 +217,9 @@ impl Flags {
         self.bits() & Flags::MUST_RUN != 0
     }
 
-    pub(crate) fn set_must_run(&self, obliged: bool) {
+    pub(crate) fn set_must_run(&self, must_run: bool) {
         let rest = self.bits() & !Flags::MUST_RUN;
-        self.set_bits(rest | (u8::from(obliged) * Flags::MUST_RUN));
+        self.set_bits(rest | (u8::from(must_run) * Flags::MUST_RUN));
     }
 
     /// Returns whether user code has the ticket of the present epoch.
@@ -228,9 +228,9 @@ impl Flags {
         self.bits() & Flags::TICKET_EXPOSED != 0
     }
 
-    pub(crate) fn set_ticket_exposed(&self, lent: bool) {
+    pub(crate) fn set_ticket_exposed(&self, is_exposed: bool) {
         let rest = self.bits() & !Flags::TICKET_EXPOSED;
-        self.set_bits(rest | (u8::from(lent) * Flags::TICKET_EXPOSED));
+        self.set_bits(rest | (u8::from(is_exposed) * Flags::TICKET_EXPOSED));
     }
 
     /// Returns whether polls run on the fiber's present stack: that has a size of its own, or is
@@ -246,9 +246,9 @@ impl Flags {
     }
 
     #[inline(always)]
-    pub(crate) fn set_on_poll_stack(&self, aside: bool) {
+    pub(crate) fn set_on_poll_stack(&self, is_on: bool) {
         let rest = self.bits() & !Flags::ON_POLL_STACK;
-        self.set_bits(rest | (u8::from(aside) * Flags::ON_POLL_STACK));
+        self.set_bits(rest | (u8::from(is_on) * Flags::ON_POLL_STACK));
     }
 
     /// Returns whether calls of libc park the fiber in place of its thread (`pirn-hooks`), if its

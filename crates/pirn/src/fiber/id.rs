@@ -3,8 +3,6 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-use super::header::Header;
-
 /// A unique identifier, within the process, of a fiber or of a plain thread that waits like one.
 ///
 /// # Examples
@@ -29,12 +27,8 @@ impl FiberId {
             .map(FiberId)
     }
 
-    /// Returns the identity of a header that a fiber uses. The upper half is 0 once in 2^32 uses.
-    pub(crate) fn of(header: &Header) -> FiberId {
-        FiberId::of_number(header.id())
-    }
-
-    /// As [`of`](FiberId::of), of its number.
+    /// Returns the identity with the number of a fiber (`Header::id`). The upper half is 0 once in
+    /// 2^32 uses of a header.
     pub(crate) fn of_number(number: u64) -> FiberId {
         FiberId(NonZeroU64::new(number).expect("blocks are numbered from one"))
     }

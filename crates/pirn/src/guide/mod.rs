@@ -29,9 +29,11 @@
 // repository: each file defines them as names of files, and each module, before it, as items. The
 // first definition counts.
 
+#[path = "crates/async.rs"]
 pub mod async_crates;
 // Sockets exist only on Unix, and not in models.
 #[cfg(all(unix, not(pirn_modelled)))]
+#[path = "crates/blocking.rs"]
 pub mod blocking_crates;
 pub mod channels;
 // Available with the module it describes.

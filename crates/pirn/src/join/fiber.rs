@@ -59,7 +59,7 @@ impl Fiber {
     /// ```
     #[must_use]
     pub fn id(&self) -> FiberId {
-        FiberId::of(self.header())
+        FiberId::of_number(self.header().id())
     }
 
     /// Returns the name given to [`Builder::name`](crate::spawn::Builder::name).

@@ -196,7 +196,7 @@ impl FiberInfo {
     /// Returns what any thread may read of any header.
     fn known(worker: usize, header: &Header) -> FiberInfo {
         FiberInfo {
-            id: FiberId::of(header),
+            id: FiberId::of_number(header.id()),
             name: None,
             state: State::Running,
             reason: None,

@@ -61,7 +61,7 @@ impl FiberInfo {
     }
 
     /// Returns the user's frames of [`backtrace`](FiberInfo::backtrace), innermost first: function
-    /// and place of each. Looks up names in the program's file.
+    /// and place of each. Looks up symbols in the executable.
     pub(crate) fn frames(&self) -> Vec<String> {
         let text = self.backtrace.as_ref().map(|it| Frames(it).to_string());
         let text = text.unwrap_or_default();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::is_simulated;
 use crate::base::choice::{Property, Rule};
-use crate::sched::deterministic::run;
+use crate::sched::deterministic::control;
 
 /// Says that a condition holds whenever this line runs: if it does not in a simulated run, that run
 /// fails, also if the program goes on. Not evaluated elsewhere.
@@ -83,7 +83,7 @@ pub fn record(
     if is_simulated() {
         let holds = holds();
         let is_worth = rule == Rule::Always && !holds;
-        run::note(Property {
+        control::note(Property {
             rule,
             name,
             holds,

@@ -8,12 +8,12 @@ use std::thread;
 use super::calls;
 
 thread_local! {
-    /// The processors that the thread might use before it was pinned; none if it is not.
+    /// The processors allowed to the thread before it was pinned; empty if it is not pinned.
     static BEFORE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The processors that the calling thread may use, or might before it was pinned; none where the
-/// system does not say.
+/// Returns the processors allowed to the calling thread; if it is pinned, those before that. Empty
+/// where the system does not report them.
 pub(crate) fn allowed_processors() -> Vec<usize> {
     let before = before();
     #[cfg(target_os = "linux")]
@@ -23,8 +23,8 @@ pub(crate) fn allowed_processors() -> Vec<usize> {
     before
 }
 
-/// Returns `f` for a new thread, which would inherit the one processor of a pinned creator: it may
-/// use those that its creator might before.
+/// Returns `f` for a new thread, which would inherit the one processor of a pinned creator. The
+/// result first gives the thread the processors allowed to its creator before that was pinned.
 pub(crate) fn unpinned(
     f: impl FnOnce() + Send + 'static,
 ) -> impl FnOnce() + Send + 'static {
@@ -40,8 +40,8 @@ pub(crate) fn unpinned(
     }
 }
 
-/// Runs `f`, which starts a process that would inherit the one processor of a pinned thread: it may
-/// use those that the thread might before.
+/// Runs `f`, which starts a process that would inherit the one processor of a pinned thread. The
+/// process gets the processors allowed to the thread before it was pinned.
 pub(crate) fn with_children_unpinned<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(target_os = "linux")]
     {
@@ -50,9 +50,9 @@ pub(crate) fn with_children_unpinned<R>(f: impl FnOnce() -> R) -> R {
             let thread = thread::current().id();
             let own = calls::sched_getaffinity();
             let _ = calls::sched_setaffinity(&processors);
-            // UNWIND: only this thread's one processor would be lost.
+            // UNWIND: only leaves this thread unpinned.
             let result = f();
-            // A call that has parked a free fiber may return on another thread, with its own.
+            // After `f`, a fiber that may migrate may be on another thread, with a set of its own.
             if let Ok(own) = own
                 && thread == thread::current().id()
             {
@@ -64,7 +64,7 @@ pub(crate) fn with_children_unpinned<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// None at the end of the thread either.
+/// Returns a copy of [`BEFORE`]; empty when the thread has dropped it at its end.
 fn before() -> Vec<usize> {
     let before = BEFORE.try_with(|before| before.borrow().clone());
     before.unwrap_or_default()
@@ -73,8 +73,8 @@ fn before() -> Vec<usize> {
 /// Restricts the calling thread to one processor: number `n` of these, modulo their count. Best
 /// effort: without a list, or if the system refuses, nothing changes.
 ///
-/// The caller passes the list, since the thread's present one is no use: it inherits the set of the
-/// thread that created it, which may be a worker restricted to one processor.
+/// The caller passes the runtime's list: that of the thread is inherited from its creator, and may
+/// be another one.
 pub(crate) fn pin(processors: &[usize], n: usize) {
     #[cfg(target_os = "linux")]
     if let Some(n) = n.checked_rem(processors.len()) {

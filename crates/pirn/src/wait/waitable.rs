@@ -13,8 +13,8 @@ use crate::fiber::Ticket;
 /// An object that fibers and threads can wait for, with [`on`].
 ///
 /// The three functions are called without any lock of the runtime held, and may hold locks of their
-/// own briefly, those of `std` for instance. None of them may block or wait; a lock of
-/// [`sync`](crate::sync) waits.
+/// own briefly, those of `std` for instance. None of them may block or wait, as the locks of
+/// [`sync`](crate::sync) do.
 ///
 /// # Examples
 /// ```
@@ -101,7 +101,7 @@ pub trait Waitable {
     fn register(&self, ticket: Ticket) -> bool;
 
     /// Deregisters `ticket`. Called once after each successful `register`, also when the ticket has
-    /// been used. The ticket may be gone already.
+    /// been used. The object may have removed it already.
     fn unregister(&self, ticket: Ticket);
 }
 
@@ -111,9 +111,10 @@ pub trait Waitable {
 /// The interrupt that ended the wait; nothing has been completed then.
 ///
 /// # Panics
-/// If one of the three functions does. The wait is over then, and its ticket has no effect. After a
-/// panic of `register`, `unregister` is not called. After a panic of `try_complete` it is, and if it
-/// panics as well the process ends. If `unregister` panics, the result of `try_complete` is dropped.
+/// If one of the three functions does. The wait is over then, and its ticket has no effect. If
+/// `try_complete` panics after a successful `register`, `unregister` is called, and if that panics
+/// as well the process ends. After a panic of `register` it is not called. If only `unregister`
+/// panics, the result of `try_complete` is dropped.
 ///
 /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
 ///
@@ -189,7 +190,7 @@ impl<W: Waitable + ?Sized> Drop for Registered<'_, W> {
         if mutant!("ticket_called_in_late") && std::mem::take(&mut self.remembered) {
             self.waitable.unregister(self.ticket);
         }
-        // First, since `unregister` may unwind, and need not find the ticket unused.
+        // First, since `unregister` may unwind, and must accept a used ticket.
         call_in(self.ticket);
         if self.remembered {
             self.waitable.unregister(self.ticket);

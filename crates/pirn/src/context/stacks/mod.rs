@@ -23,6 +23,7 @@ mod pool;
 pub(super) mod region;
 #[expect(unsafe_code, reason = "reaches the record at the top of a stack")]
 mod stack;
+mod touched;
 
 pub(crate) use cache::StackCache;
 pub(crate) use high_water::HighWater;

@@ -16,9 +16,6 @@ use std::ptr::{self, NonNull};
 // Not from `shim`: a signal handler reads the word, which a model must never drive.
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::canary;
-use crate::context::os;
-
 /// The record at the top of each stack. One cache line.
 #[repr(C, align(64))]
 pub(super) struct StackTop {
@@ -102,18 +99,6 @@ impl Stack {
     pub(crate) unsafe fn set_owner(&self, owner: *const ()) {
         self.top().owner.store(owner.cast_mut(), Ordering::Relaxed);
     }
-
-    /// Returns the number of bytes above the lowest page that has been touched since the pages were
-    /// last discarded. Asks the system: for diagnostics.
-    pub(crate) fn touched(&self) -> usize {
-        touched(self.range())
-    }
-}
-
-/// Returns the number of bytes above the lowest touched page of a stack with this usable range.
-pub(super) fn touched(range: Range<usize>) -> usize {
-    let limit = range.start + canary::touched_without_frames();
-    os::lowest_resident(limit..range.end).map_or(0, |low| range.end - low.max(limit))
 }
 
 impl fmt::Debug for Stack {

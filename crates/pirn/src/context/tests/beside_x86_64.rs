@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::ride::{Ride, pool};
-use crate::context::{aside, visit};
+use crate::context::{call_on_stack, visit};
 
 /// Returns the address of a frame of the caller; a sanitizer may keep variables elsewhere.
 #[inline(never)]
@@ -53,17 +53,17 @@ fn a_visit_is_on_the_stack_of_the_fiber() {
 }
 
 #[test]
-fn a_call_aside_returns_or_unwinds() {
+fn a_call_on_another_stack_returns_or_unwinds() {
     let pool = pool(1);
     let mut stack = pool.take().unwrap();
     let range = stack.range();
     for round in 0..20 {
-        let place = aside(&mut stack, || (here(), frames(20)));
+        let place = call_on_stack(&mut stack, || (here(), frames(20)));
         assert!(range.contains(&place.0) && place.1 == 210);
         assert!(!range.contains(&here()));
         let raised = catch_unwind(AssertUnwindSafe(|| {
             let mine = black_box([round; 64]);
-            aside(&mut stack, || {
+            call_on_stack(&mut stack, || {
                 assert_eq!(frames(20), 210);
                 // A panic that ends there, and one that does not.
                 assert!(catch_unwind(|| panic!("inner")).is_err());
@@ -85,7 +85,7 @@ fn a_fiber_pauses_aside() {
     let mut ride = Ride::new(pool.take().unwrap(), move |sides| {
         for _ in 0..10 {
             let mine = black_box([7_usize; 64]);
-            let sum = aside(&mut stack, || {
+            let sum = call_on_stack(&mut stack, || {
                 let beside = black_box([8_usize; 64]);
                 sides.pause();
                 frames(20) + black_box(&beside)[1]
@@ -120,7 +120,7 @@ mod seeded {
     fn on_another_stack(f: fn()) {
         let pool = pool(1);
         let mut stack = pool.take().unwrap();
-        aside(&mut stack, f);
+        call_on_stack(&mut stack, f);
         pool.give(stack);
     }
 
@@ -189,7 +189,7 @@ mod seeded {
         race(|f| {
             let pool = pool(1);
             let mut stack = pool.take().unwrap();
-            aside(&mut stack, f);
+            call_on_stack(&mut stack, f);
             pool.give(stack);
         });
     }

@@ -20,10 +20,10 @@ pub(super) struct Sides {
 
 type Body = Box<dyn FnOnce(&Sides) + Send>;
 
-// SAFETY: one side runs at a time; the tests hand a ride over as a whole.
+// SAFETY: one side runs at a time; the tests send a ride to another thread as a whole.
 unsafe impl Send for Ride {}
 
-/// Returns a pool for tests: stacks of 256 KiB, 16 of them kept warm.
+/// Returns a pool for tests: stacks of 256 KiB, 16 of them cached.
 pub(super) fn pool(max_stacks: usize) -> StackPool {
     StackPool::new(StackConfig {
         size: 256 * 1024,
@@ -53,7 +53,7 @@ impl Ride {
     /// Lets the fiber run until it pauses or ends; true if it has not ended.
     pub(super) fn resume(&mut self) -> bool {
         assert!(!self.sides.done, "the fiber has ended");
-        // SAFETY: the fiber is suspended; we are its only driver.
+        // SAFETY: the fiber is suspended; `&mut self` makes this its only driver.
         unsafe { switch(self.sides.driver.get(), self.sides.fiber.get()) };
         !self.sides.done
     }
@@ -97,11 +97,11 @@ unsafe extern "C" fn start(arg: *mut ()) -> ! {
     body(unsafe { &*sides });
     // SAFETY: as above.
     unsafe { (*sides).done = true };
-    // SAFETY: nothing is left on this stack.
+    // SAFETY: as above.
     let fiber = unsafe { (*sides).fiber.get() };
     // SAFETY: as above.
     let driver = unsafe { (*sides).driver.get() };
-    // SAFETY: the driver waits for us.
+    // SAFETY: nothing is left on this stack, and the driver waits.
     unsafe { exit(fiber, driver) }
 }
 
@@ -124,13 +124,13 @@ impl Once {
 
     pub(super) fn run(&mut self) {
         unsafe extern "C" fn leave(once: *mut ()) -> ! {
-            // SAFETY: `run` waits for us and keeps everything in place.
+            // SAFETY: `run` waits and keeps everything in place.
             let once = unsafe { &*once.cast::<Once>() };
             // SAFETY: as above.
             unsafe { exit(once.fiber.get(), once.driver.get()) }
         }
         let arg = (&raw mut *self).cast();
-        // SAFETY: the last fiber on the stack has left it.
+        // SAFETY: the previous fiber on the stack has left it.
         unsafe { self.fiber.get_mut().prepare(&self.stack, leave, arg) };
         // SAFETY: just prepared.
         unsafe { switch(self.driver.get(), self.fiber.get()) };

@@ -55,8 +55,8 @@ impl BeatWord {
         self.0.load(Ordering::Relaxed) != 0
     }
 
-    /// As [`Jobs::ask`](super::list::Jobs::ask).
-    pub(super) fn ask(&self, why: Beat) -> bool {
+    /// As [`Jobs::request`](super::list::Jobs::request).
+    pub(super) fn request(&self, why: Beat) -> bool {
         // The cache line is the owner's, which should not lose it without need.
         let is_new = !Beat(self.0.load(Ordering::Relaxed)).has(why);
         if is_new {
@@ -68,7 +68,7 @@ impl BeatWord {
     /// As [`Jobs::arm`](super::list::Jobs::arm).
     pub(super) fn arm(&self) {
         if mutant!("beat_armed_if_new") {
-            self.ask(Beat::ARMED);
+            self.request(Beat::ARMED);
             return;
         }
         // ORDERING: Release, and written also if the reason is there: pairs with `take`. The owner

@@ -158,8 +158,8 @@ impl Jobs {
 
     /// Sets a request for the owner's next join; returns false if it was already set. Any
     /// thread may call it.
-    pub(crate) fn ask(&self, why: Beat) -> bool {
-        self.beat.ask(why)
+    pub(crate) fn request(&self, why: Beat) -> bool {
+        self.beat.request(why)
     }
 
     /// Requests that the owner notify the monitor at its next join. There the owner sees

@@ -147,13 +147,17 @@ fn reasons_are_gathered() {
     let jobs = Jobs::new(false);
     assert_eq!(jobs.take_beat(), Beat::ARMED);
     assert!(!jobs.is_due());
-    assert!(jobs.ask(Beat::ASKED) && !jobs.ask(Beat::ASKED) && jobs.ask(Beat::ARMED));
+    assert!(
+        jobs.request(Beat::ASKED)
+            && !jobs.request(Beat::ASKED)
+            && jobs.request(Beat::ARMED)
+    );
     assert!(jobs.is_due());
     let why = jobs.take_beat();
     assert!(why.has(Beat::ASKED) && why.has(Beat::ARMED) && !why.has(Beat::AGAIN));
     assert!(!jobs.is_due());
     let always = Jobs::new(true);
-    assert!(always.ask(Beat::ASKED));
+    assert!(always.request(Beat::ASKED));
     let why = always.take_beat();
     assert!(why.has(Beat::ALWAYS) && why.has(Beat::ASKED));
     assert_eq!(always.take_beat(), Beat::ALWAYS);

@@ -1,16 +1,16 @@
 //! Ending many waits at once.
 //!
 //! Owns: the one loop by which a primitive wakes all its waiters. It claims a batch at a time under
-//! the primitive's lock, and enqueues with the lock free. So many waiters neither lengthen the
-//! critical section nor need memory.
+//! the primitive's lock, and enqueues it after releasing the lock. So neither the critical section
+//! nor the memory for the batch grows with the number of waiters.
 
 use super::ticket::Wake;
 use crate::shim::Lock;
 
 /// Calls `claim` under the lock until it claims no waiter, and enqueues all that it claimed.
 ///
-/// The lock is released between batches. So `claim` must ignore waiters that join meanwhile, or the
-/// primitive must admit none by then.
+/// The lock is released between batches. So either `claim` ignores waiters that join meanwhile, or
+/// the primitive admits no new ones.
 pub(crate) fn wake_all<S>(lock: &Lock<S>, mut claim: impl FnMut(&mut S) -> Option<Wake>) {
     let mut full = true;
     while full {
@@ -28,6 +28,6 @@ pub(crate) fn wake_all<S>(lock: &Lock<S>, mut claim: impl FnMut(&mut S) -> Optio
     }
 }
 
-/// Claims in one critical section: at about 10 ns each, well below the microsecond after which
-/// spinners yield their core. Estimated, not measured.
+/// The most claims in one critical section. At about 10 ns each (estimated, not measured), they
+/// take well below the microsecond after which spinners yield their core.
 const BATCH: usize = 32;

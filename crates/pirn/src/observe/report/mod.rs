@@ -1,5 +1,6 @@
 //! Snapshots of fibers and workers.
 
+mod answer;
 #[expect(unsafe_code, reason = "describes the worker's own fibers")]
 mod describe;
 mod link_walk;

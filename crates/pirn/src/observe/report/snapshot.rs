@@ -1,8 +1,9 @@
 //! Snapshots: a caller asks all workers of a pool for their fibers, and each worker answers for its
 //! own, between two dispatches.
 //!
-//! Owns: how the question gets to the workers and the answers back. Does not own: what is said of a
-//! fiber (`report::fiber_info`), or what is done with it (`diag`, `sched::policy::shutdown`).
+//! Owns: the asker's side: the turn, the question, the wait for the answers. Does not own: the
+//! workers' side (`answer`), what is said of a fiber (`report::fiber_info`), or what is done with
+//! it (`diag`, `sched::policy::shutdown`).
 //!
 //! 1. The asker waits for its turn, opens a page in the book, raises the pool's number of requests
 //!    (`sched::observer`), and wakes all workers.
@@ -29,19 +30,14 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::describe::{self, Descriptions};
 use super::question::{Question, Snapshot, Want, WorkerInfo};
 use super::survey;
-use super::walk::all_fibers;
 use crate::base::clock;
+use crate::fiber::current;
 use crate::fiber::state_names::State;
-use crate::fiber::{FiberPtr, current};
-use crate::report::fiber_info::FiberInfo;
 use crate::report::summary::Tally;
-use crate::sched::observer::Observer;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
-use crate::sched::worker::run::Worker;
 use crate::shim::{self, Condvar, Mutex};
 
 /// The time that workers have to answer. Arbitrary: far more than a worker that can answer needs,
@@ -53,25 +49,25 @@ const TURN: Duration = Duration::from_millis(1);
 
 /// The snapshots of one pool: the observer that its workers answer.
 pub(in crate::observe) struct Snapshots {
-    book: Mutex<SnapshotPage>,
+    pub(super) book: Mutex<SnapshotPage>,
     /// A worker has answered, or an asker is done.
-    turned: Condvar,
+    pub(super) turned: Condvar,
 }
 
 #[derive(Default)]
-struct SnapshotPage {
+pub(super) struct SnapshotPage {
     /// The number of requests so far.
-    number: u64,
+    pub(super) number: u64,
     /// A snapshot request is open.
-    open: bool,
+    pub(super) open: bool,
     /// An asker walks (`walk`), and asks repeatedly.
     walked: bool,
     /// The number of turns to walk so far.
     turns: u64,
-    question: Question,
+    pub(super) question: Question,
     /// For each worker, the piece that it is asked for; empty for any other question.
-    wants: Vec<Option<Want>>,
-    answers: Vec<WorkerInfo>,
+    pub(super) wants: Vec<Option<Want>>,
+    pub(super) answers: Vec<WorkerInfo>,
 }
 
 impl Snapshots {
@@ -188,7 +184,7 @@ pub(super) fn ask(
 
 /// True if `worker` is to answer: one of which a piece is wanted, or any if `wants` is empty. A
 /// worker that was added since has no place in `wants`.
-fn is_wanted(wants: &[Option<Want>], worker: usize) -> bool {
+pub(super) fn is_wanted(wants: &[Option<Want>], worker: usize) -> bool {
     wants.is_empty() || wants.get(worker).is_some_and(Option::is_some)
 }
 
@@ -230,67 +226,5 @@ fn silence(remote: &Remote) -> Duration {
     match remote.stands_since() {
         None => BOUND,
         Some(since) => Duration::from_nanos(clock::now().saturating_sub(since)),
-    }
-}
-
-impl Observer for Snapshots {
-    fn answer(&self, worker: &Worker, running: Option<FiberPtr>) {
-        let index = worker.index();
-        let (question, want, number) = {
-            let book = self.book.lock();
-            let want = book.wants.get(index).copied().flatten();
-            // A request that was made since the worker has read the number is seen by this look,
-            // and makes the worker look again.
-            let has_answered = book.answers.iter().any(|a| a.worker == index);
-            let is_asked = is_wanted(&book.wants, index);
-            if !book.open || has_answered || !is_asked {
-                // The asker has left, has the answer, or does not ask this worker.
-                return;
-            }
-            (book.question, want, book.number)
-        };
-        let mut fibers = Descriptions::answering(question);
-        let (mut links, mut counted, mut visited) = (Vec::new(), Vec::new(), 0);
-        match (question, want) {
-            (Question::Links, Some(want)) => {
-                (visited, links) = describe::describe_links(worker, want.left);
-            }
-            (Question::Piece | Question::Fiber(_), Some(want)) => {
-                fibers = Descriptions::of_piece(question, want);
-                (visited, counted) =
-                    describe::describe_piece(worker, running, want, &mut fibers);
-            }
-            _ => describe::describe_started(worker, running, &mut fibers),
-        }
-        let answer = WorkerInfo {
-            worker: index,
-            answered: true,
-            silent: None,
-            fibers: fibers.infos,
-            others: Tally::default(),
-            counted,
-            visited,
-            links,
-            ready: worker.count_ready(),
-            fresh: worker.remote().fresh(),
-        };
-        let mut book = self.book.lock();
-        // The asker does not read an answer that comes too late.
-        if book.open && book.number == number {
-            book.answers.push(answer);
-            drop(book);
-            if question == Question::Links {
-                // The next piece begins behind this one.
-                for _ in 0..visited {
-                    let _ = worker.next_of_walk();
-                }
-            }
-            self.turned.notify_all();
-        }
-    }
-
-    fn fibers(&self, pool: &Arc<Pool>) -> Vec<FiberInfo> {
-        // The list stays: a worker that waits for a processor is asked again.
-        all_fibers(pool, &|_| true).0
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! Owns: the ready fibers of the run by number, the operation before which each was stopped, how
 //! many choices are left, and the runner, which is the fiber that waits for the end of the run.
-//! Does not own: the strategy (`base::choice`), when nothing can happen any more (`draw`), or
-//! virtual time (`seeded`).
+//! Does not own: the strategy (`base::choice`), what fibers ask of it (`control`), when nothing can
+//! happen any more (`draw`), or virtual time (`seeded`).
 //!
 //! | state | next |
 //! |---|---|
-//! | no run | `begin`, on the runner: a run without an end |
-//! | a run | `settle`, on the runner: it parks; the worker ends the run when no fiber is ready and no timer is armed, or when the last choice is spent, and wakes the runner |
-//! | an ended run | the runner alone is chosen; `finish`, on the runner: no run |
+//! | no run | `control::begin`, on the runner: a run without an end |
+//! | a run | `control::settle`, on the runner: it parks; the worker ends the run when no fiber is ready and no timer is armed, or when the last choice is spent, and wakes the runner |
+//! | an ended run | the runner alone is chosen; `control::finish`, on the runner: no run |
 //!
 //! All of it happens on the worker's thread, so no wake is lost: the runner's ticket is stored
 //! before it parks, and claimed by the worker, which runs no fiber at that time.
@@ -19,18 +19,13 @@
 
 use std::collections::HashMap;
 use std::panic::Location;
-use std::time::Instant;
 
-use crate::base::choice::{Choice, Choose, Fibers, Pick, Property, Step};
+use crate::base::choice::{Choice, Choose, Fibers, Step};
 use crate::fiber::current;
 use crate::fiber::state::Code;
 use crate::fiber::state_names::State;
 use crate::fiber::{FiberId, FiberPtr, Ticket};
 use crate::report::fiber_info::FiberInfo;
-use crate::sched::deterministic::seeded::Seeded;
-use crate::sched::worker::run::Worker;
-use crate::wait::reason::Reason;
-use crate::wait::{Spec, park};
 
 /// How a run has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,14 +38,14 @@ pub enum Ended {
 
 /// One run.
 pub(super) struct Run {
-    strategy: Box<dyn Choose>,
+    pub(super) strategy: Box<dyn Choose>,
     /// The numbers of the fibers by identity, in the order in which they became ready first.
     numbers: HashMap<u64, u32>,
     /// Ready fibers in the order in which they became ready, and their numbers.
     fibers: Vec<FiberPtr>,
     ready: Vec<u32>,
     /// The identity and the address of each fiber, by number.
-    identities: Vec<(FiberId, usize)>,
+    pub(super) identities: Vec<(FiberId, usize)>,
     /// The operation before which each fiber was stopped, by number.
     steps: Vec<Option<Step>>,
     /// The fiber that ran last.
@@ -63,15 +58,15 @@ pub(super) struct Run {
     woken_by_others: bool,
     /// The virtual time of choices that has not passed yet, in nanoseconds.
     pub(super) nanos: u64,
-    runner: FiberPtr,
+    pub(super) runner: FiberPtr,
     runner_is_ready: bool,
     /// Where the runner waits.
-    ticket: Option<Ticket>,
-    ended: Option<Ended>,
+    pub(super) ticket: Option<Ticket>,
+    pub(super) ended: Option<Ended>,
 }
 
 impl Run {
-    fn new(strategy: Box<dyn Choose>, most: u64, runner: FiberPtr) -> Run {
+    pub(super) fn new(strategy: Box<dyn Choose>, most: u64, runner: FiberPtr) -> Run {
         Run {
             strategy,
             numbers: HashMap::new(),
@@ -101,7 +96,7 @@ impl Run {
         let number = *self.numbers.entry(fiber.header().id()).or_insert(next);
         if number == next {
             let header = fiber.header();
-            let id = FiberId::of(header);
+            let id = FiberId::of_number(header.id());
             self.identities.push((id, (&raw const *header).addr()));
             self.steps.push(None);
         }
@@ -189,105 +184,4 @@ impl Fibers for Described<'_> {
         let sighting = unsafe { FiberInfo::sight(0, fiber, State::Runnable, true, true) };
         sighting.info.frames()
     }
-}
-
-/// Calls `f` with the deterministic part of the caller's worker.
-///
-/// # Panics
-/// If the caller is not a fiber of a deterministic runtime.
-fn with_seeded<R>(f: impl FnOnce(&Seeded) -> R) -> R {
-    let worker = Worker::of(current::local());
-    let seeded = worker.and_then(|worker| worker.seeded.as_ref());
-    f(seeded.expect("the caller is not a fiber of a deterministic runtime"))
-}
-
-/// Begins a run with `most` choices at most, with the caller as its runner. Each operation that
-/// other fibers notice is a choice then.
-///
-/// # Panics
-/// If the caller is not a fiber of a deterministic runtime, or there is a run.
-pub(crate) fn begin(strategy: Box<dyn Choose>, most: u64) {
-    let local = current::local();
-    let runner = local.fiber().expect("the caller is no fiber");
-    with_seeded(|seeded| seeded.begin_run(Run::new(strategy, most, runner)));
-    local.set_chooses(true);
-}
-
-/// Waits until the run has ended.
-///
-/// # Panics
-/// If the caller is not the runner of a run.
-pub(crate) fn settle() -> Ended {
-    let ticket = park::ticket();
-    with_seeded(|seeded| {
-        let mut run = seeded.run.borrow_mut();
-        let run = run.as_mut().expect("sim::settle: no run has begun");
-        assert!(run.runner == ticket.fiber(), "the caller is not the runner");
-        run.ticket = Some(ticket);
-    });
-    let _ = park::park(ticket, &Spec::of(Reason::Run));
-    let end = |seeded: &Seeded| seeded.run.borrow().as_ref().and_then(|run| run.ended);
-    let ended = with_seeded(end);
-    ended.expect("only the end of the run wakes the runner")
-}
-
-/// Finishes the run; returns its strategy. Fibers that are still ready never run again. Until then,
-/// an ended run resumes only its runner.
-///
-/// # Panics
-/// If there is no run.
-pub(crate) fn finish() -> Box<dyn Choose> {
-    let run = with_seeded(|seeded| seeded.run.take());
-    let run = run.expect("sim::finish: no run has begun");
-    current::local().set_chooses(false);
-    run.strategy
-}
-
-/// Returns the number below `count` that the strategy picks; 0 if it does not say.
-///
-/// # Panics
-/// If the caller is not a fiber of a deterministic runtime.
-pub(in crate::sched) fn pick(pick: Pick, count: usize) -> usize {
-    with_seeded(|seeded| {
-        let mut run = seeded.run.borrow_mut();
-        let picked = run.as_mut().and_then(|run| run.strategy.pick(pick, count));
-        picked.filter(|picked| *picked < count).unwrap_or(0)
-    })
-}
-
-/// Passes a property to the strategy, if there is a run.
-pub(crate) fn note(property: Property) {
-    with_seeded(|seeded| {
-        if let Some(run) = &mut *seeded.run.borrow_mut() {
-            run.strategy.observe(property);
-        }
-    });
-}
-
-/// Returns the virtual time.
-///
-/// # Panics
-/// If the caller is not on the worker of a deterministic runtime.
-pub(crate) fn now() -> Instant {
-    with_seeded(Seeded::present)
-}
-
-/// Returns the fibers of the run by number: the identity of each, and its address as an object.
-///
-/// # Panics
-/// If there is no run.
-pub(crate) fn fibers() -> Vec<(FiberId, usize)> {
-    with_seeded(|seeded| {
-        let run = seeded.run.borrow();
-        let run = run.as_ref().expect("sim::fibers: no run has begun");
-        run.identities.clone()
-    })
-}
-
-/// Returns the number of fibers of the caller's runtime that have not ended, the caller included.
-///
-/// # Panics
-/// If the caller is not on a worker.
-pub(crate) fn live() -> u64 {
-    Worker::here(current::local()).pool.live()
 }

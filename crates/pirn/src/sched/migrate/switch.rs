@@ -55,7 +55,7 @@ impl Worker {
         let remote = self.remote();
         let next = self.next_on_fiber(remote);
         if next.is_none() && !due && context::DIRECT && after == AfterSwitch::RunAgain {
-            self.note(remote, local, fiber);
+            self.set_running(remote, local, fiber);
             return;
         }
         let to = self.destination(remote, local, next);

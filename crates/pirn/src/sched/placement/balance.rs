@@ -39,7 +39,7 @@ use crate::base::mutant::mutant;
 use crate::events::Kind;
 use crate::fiber::{FiberPtr, current};
 use crate::sched::placement::holders::ThreadUse;
-use crate::sched::placement::lines::{LineClass, SpawnLine, Tag};
+use crate::sched::placement::lines::{LineClass, PlacementTag, SpawnLine};
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
@@ -74,7 +74,7 @@ impl Worker {
     #[inline(never)]
     pub(in crate::sched) fn starts_here(&self, fiber: FiberPtr) -> bool {
         let header = fiber.header();
-        let tag = Tag(header.placement.get());
+        let tag = PlacementTag(header.placement.get());
         let line = tag.line();
         if let Some(worker) = tag.worker() {
             if worker != self.index {
@@ -118,7 +118,7 @@ impl Worker {
 
     /// Starts `fiber`, which has been counted here, or puts it behind the started fibers that are
     /// ready. Those can run nowhere else, and would wait for as long as it runs; it can be stolen.
-    fn starts_now(&self, fiber: FiberPtr, tag: Tag) -> bool {
+    fn starts_now(&self, fiber: FiberPtr, tag: PlacementTag) -> bool {
         let may_defer = self.maintenance.intervals.is_slow()
             && self.has_ready()
             && self.pool.workers() > 1;
@@ -142,7 +142,7 @@ impl Worker {
         fiber
             .header()
             .placement
-            .set(Tag::assigned(line, self.index).0);
+            .set(PlacementTag::assigned(line, self.index).0);
     }
 
     /// Counts a fiber of `line` at the worker that should start it, and returns that worker.
@@ -198,7 +198,7 @@ impl Worker {
     fn live_here(&self, line: usize) -> u64 {
         let ended = current::local()
             .ended()
-            .map(|fiber| Tag(fiber.header().placement.get()))
+            .map(|fiber| PlacementTag(fiber.header().placement.get()))
             .is_some_and(|tag| tag.0 != 0 && tag.line() == line);
         self.remote()
             .lines
@@ -259,7 +259,7 @@ impl Worker {
     /// Counts the start of a tracked fiber, which has its stack now, and notes the time.
     #[cold]
     pub(in crate::sched) fn start_tracked(&self, fiber: FiberPtr) {
-        let tag = Tag(fiber.header().placement.get());
+        let tag = PlacementTag(fiber.header().placement.get());
         if tag.worker().is_none() {
             // It starts on the worker of a fiber that waits for its end (`sched::worker::stacks`).
             self.remote().lines.count(tag.line(), 1);
@@ -272,13 +272,16 @@ impl Worker {
             self.remote().lines.count(tag.line(), 1);
         }
         self.pool.lines.started(tag.line());
-        fiber.header().placement.set(Tag::started(tag.line()).0);
+        fiber
+            .header()
+            .placement
+            .set(PlacementTag::started(tag.line()).0);
     }
 
     /// Counts the end of a tracked fiber.
     #[cold]
     pub(in crate::sched) fn end_tracked(&self, fiber: FiberPtr) {
-        let tag = Tag(fiber.header().placement.replace(0));
+        let tag = PlacementTag(fiber.header().placement.replace(0));
         self.remote().lines.count(tag.line(), -1);
         self.pool.lines.ended(tag);
     }
@@ -298,7 +301,7 @@ impl Remote {
     }
 
     fn queue_placed(&self, worker: usize, fiber: FiberPtr) {
-        let tag = Tag(fiber.header().placement.get());
+        let tag = PlacementTag(fiber.header().placement.get());
         fiber.header().placement.set(tag.assign(worker).0);
         self.placed.push(0, fiber);
     }
@@ -326,7 +329,7 @@ impl Pool {
         let mut batch = remote.placed.pop_batch(0, u32::MAX, End::Oldest);
         while let Some(fiber) = batch.pop_front() {
             let placement = &fiber.header().placement;
-            let tag = Tag(placement.get());
+            let tag = PlacementTag(placement.get());
             if let Some(released) = tag.released().filter(|_| is_member) {
                 remote.lines.count(tag.line(), -1);
                 placement.set(released.0);

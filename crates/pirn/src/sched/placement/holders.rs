@@ -84,7 +84,7 @@ impl Pool {
         if !self.can_place_apart() {
             return false;
         }
-        let mut roster = self.threads.lock();
+        let mut list = self.threads.lock();
         let members = self.workers();
         let standby = || self.remotes.iter().enumerate().skip(members);
         let holders = || standby().filter(|(_, remote)| remote.holds(how));
@@ -110,13 +110,13 @@ impl Pool {
             self.remotes.fill(worker + 1);
             let remote = &self.remotes[worker];
             remote.place(worker, fiber, line);
-            if self.start_holder(&mut roster, worker, how as u32) {
+            if self.start_holder(&mut list, worker, how as u32) {
                 self.decided(ScaleReason::Apart);
                 return true;
             }
             self.decided(ScaleReason::NoThread);
             // LOCK: a worker that is woken for the fiber may need a thread.
-            drop(roster);
+            drop(list);
             // The fiber starts on the worker that finds it.
             self.release_placed(worker);
             return true;
@@ -145,7 +145,7 @@ impl Pool {
             self.release_placed(worker);
             return;
         }
-        let mut roster = self.threads.lock();
+        let mut list = self.threads.lock();
         // Holders for fibers that block use no processor.
         let standby = self.remotes.iter().skip(self.workers());
         let there = standby.filter(|remote| {
@@ -160,7 +160,7 @@ impl Pool {
         self.remotes.fill(new + 1);
         // The new holder takes fibers of the stuck one (`take_from_stuck_holder`).
         let how = ThreadUse::Computes as u32;
-        let reason = match self.start_holder(&mut roster, new, how) {
+        let reason = match self.start_holder(&mut list, new, how) {
             true => ScaleReason::Apart,
             false => ScaleReason::NoThread,
         };

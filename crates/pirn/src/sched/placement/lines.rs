@@ -15,8 +15,8 @@
 //! | `Computes` | a fiber, or of more than [`CROWD`] one in as many, has computed for [`HELD`] without a switch | apart from the others, see `balance` | yes |
 //! | `Blocks` | a fiber, or of more than [`CROWD`] one in as many, has blocked its thread for [`HELD`] | apart, alone on a thread | yes |
 //!
-//! A *tracked* fiber carries a [`Tag`] and is counted in `Remote::lines` of the worker that it is
-//! assigned to. A new line is `Spread`, because that error is the cheaper one. A short fiber on
+//! A *tracked* fiber carries a [`PlacementTag`] and is counted in `Remote::lines` of the worker that
+//! it is assigned to. A new line is `Spread`, because that error is the cheaper one. A short fiber on
 //! another worker costs one wake-up (30 to 60 µs); a pool of long-lived fibers on one worker leaves
 //! all other processors unused for as long as it lives.
 //!
@@ -200,7 +200,7 @@ pub(in crate::sched) struct Lines {
     words: [AtomicU64; LINES],
     entries: Box<[Line]>,
     spread: Spread,
-    /// When the table was last swept, in units of [`Tag`].
+    /// When the table was last swept, in units of [`PlacementTag`].
     swept: AtomicU32,
 }
 
@@ -213,10 +213,10 @@ struct Line {
     /// The number of timed runs that pass messages, minus twice that of others, within
     /// ±[`TALKS`].
     talk: AtomicI32,
-    /// When the last probe started, in units of [`Tag`], plus one. [`PENDING`] before its start,
-    /// 0 after its end.
+    /// When the last probe started, in units of [`PlacementTag`], plus one. [`PENDING`] before its
+    /// start, 0 after its end.
     probe: AtomicU32,
-    /// When a fiber last held its thread, in units of [`Tag`].
+    /// When a fiber last held its thread, in units of [`PlacementTag`].
     held_at: AtomicU32,
     held: AtomicU32,
     /// Of these, the ones without a pause of [`TOGETHER`] between them, up to the last.
@@ -251,7 +251,7 @@ pub(in crate::sched) enum RunEnd {
 /// | 10 to 30 | assigned: the worker |
 /// | 31 | assigned: its first worker was stuck |
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub(in crate::sched) struct Tag(pub(in crate::sched) u32);
+pub(in crate::sched) struct PlacementTag(pub(in crate::sched) u32);
 
 const LINE_BITS: u32 = 9;
 const ASSIGNED: u32 = 1 << LINE_BITS;
@@ -263,7 +263,7 @@ const TIME: u32 = u32::MAX >> REST;
 /// A unit of time is 2^16 nanoseconds.
 const UNIT: u32 = 16;
 
-impl Tag {
+impl PlacementTag {
     /// The entry of the line in the table.
     pub(in crate::sched) fn line(self) -> usize {
         (self.0 as usize & ((1 << LINE_BITS) - 1)) - 1
@@ -276,9 +276,9 @@ impl Tag {
 
     /// This tag of an assigned fiber after its worker was stuck. The fiber is assigned once more,
     /// and not a third time.
-    pub(super) fn released(self) -> Option<Tag> {
+    pub(super) fn released(self) -> Option<PlacementTag> {
         let first = self.0 & (ASSIGNED | AGAIN) == ASSIGNED;
-        first.then(|| Tag(Tag::unassigned(self.line()).0 | RELEASED))
+        first.then(|| PlacementTag(PlacementTag::unassigned(self.line()).0 | RELEASED))
     }
 
     /// Whether the fiber is to be assigned once more.
@@ -287,17 +287,17 @@ impl Tag {
     }
 
     /// The tag of this fiber, which has not started, once it is assigned to `worker`.
-    pub(super) fn assign(self, worker: usize) -> Tag {
+    pub(super) fn assign(self, worker: usize) -> PlacementTag {
         let again = if self.is_released() { AGAIN } else { 0 };
-        Tag(Tag::assigned(self.line(), worker).0 | again)
+        PlacementTag(PlacementTag::assigned(self.line(), worker).0 | again)
     }
 
-    pub(in crate::sched) fn assigned(line: usize, worker: usize) -> Tag {
-        Tag((worker as u32) << REST | ASSIGNED | (line as u32 + 1))
+    pub(in crate::sched) fn assigned(line: usize, worker: usize) -> PlacementTag {
+        PlacementTag((worker as u32) << REST | ASSIGNED | (line as u32 + 1))
     }
 
-    pub(super) fn unassigned(line: usize) -> Tag {
-        Tag(line as u32 + 1)
+    pub(super) fn unassigned(line: usize) -> PlacementTag {
+        PlacementTag(line as u32 + 1)
     }
 
     /// Whether the spawn asked that the fiber start apart.
@@ -306,8 +306,8 @@ impl Tag {
     }
 
     /// The tag of a fiber of `line` that starts now.
-    pub(in crate::sched) fn started(line: usize) -> Tag {
-        Tag(units() << REST | (line as u32 + 1))
+    pub(in crate::sched) fn started(line: usize) -> PlacementTag {
+        PlacementTag(units() << REST | (line as u32 + 1))
     }
 
     /// The time since the fiber started, modulo 275 s.
@@ -317,7 +317,7 @@ impl Tag {
     }
 }
 
-/// The present moment in units of [`Tag`].
+/// The present moment in units of [`PlacementTag`].
 fn units() -> u32 {
     (clock::now() >> UNIT) as u32 & TIME
 }
@@ -365,7 +365,7 @@ impl Lines {
             _ => {}
         }
         line.queued.fetch_add(1, Ordering::Relaxed);
-        Tag::unassigned(at).0
+        PlacementTag::unassigned(at).0
     }
 
     /// Returns the tag of a fiber that is spawned at `location` with the request to start apart.
@@ -378,7 +378,7 @@ impl Lines {
             .filter(|_| self.spread != Spread::Never);
         at.map_or(0, |at| {
             self.entries[at].queued.fetch_add(1, Ordering::Relaxed);
-            Tag::unassigned(at).0 | APART
+            PlacementTag::unassigned(at).0 | APART
         })
     }
 
@@ -386,7 +386,7 @@ impl Lines {
     /// tracked.
     pub(in crate::sched) fn untag(&self, tag: u32) {
         if tag != 0 {
-            self.started(Tag(tag).line());
+            self.started(PlacementTag(tag).line());
         }
     }
 
@@ -504,14 +504,14 @@ impl Lines {
     }
 
     /// Counts the end of a tracked fiber.
-    pub(in crate::sched) fn ended(&self, tag: Tag) {
+    pub(in crate::sched) fn ended(&self, tag: PlacementTag) {
         // The next sweep shall not count it too.
         self.entries[tag.line()].probe.store(0, Ordering::Relaxed);
         self.lived(tag.line(), tag.age() >= LIFETIME);
     }
 
     /// Counts a timed run of a tracked fiber, of `ran` nanoseconds.
-    pub(in crate::sched) fn sampled(&self, tag: Tag, ran: u64, end: RunEnd) {
+    pub(in crate::sched) fn sampled(&self, tag: PlacementTag, ran: u64, end: RunEnd) {
         let line = tag.line();
         if self.spread == Spread::Evenly {
             return;

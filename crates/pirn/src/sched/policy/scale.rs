@@ -32,7 +32,7 @@ use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
 use crate::sched::pool::threads::decisions::ScaleReason;
 use crate::sched::pool::threads::duty::Duty;
-use crate::sched::pool::threads::roster::Roster;
+use crate::sched::pool::threads::thread_list::ThreadList;
 
 /// How long a worker has not dispatched before its thread is checked. A thread costs about a tenth
 /// of that; arbitrary otherwise.
@@ -203,12 +203,12 @@ impl Pool {
     }
 
     fn grow(self: &Arc<Self>, n: usize) -> bool {
-        let mut roster = self.threads.lock();
-        (0..n).filter(|_| self.call_one_in(&mut roster)).count() > 0
+        let mut list = self.threads.lock();
+        (0..n).filter(|_| self.call_one_in(&mut list)).count() > 0
     }
 
-    fn call_one_in(self: &Arc<Self>, roster: &mut Roster) -> bool {
-        let (reason, more) = match self.call_in(roster) {
+    fn call_one_in(self: &Arc<Self>, list: &mut ThreadList) -> bool {
+        let (reason, more) = match self.call_in(list) {
             Called::Started => (ScaleReason::Started, true),
             Called::Recalled => (ScaleReason::Recalled, true),
             Called::TooMany => (ScaleReason::AtLimit, false),
@@ -224,21 +224,21 @@ impl Pool {
         if !self.is_elastic() || !self.has_visible_work() || self.idle.sleepers_hint() {
             return;
         }
-        let mut roster = self.threads.lock();
+        let mut list = self.threads.lock();
         let runs = |remote: &&Remote| {
             remote.thread.is_launched()
                 && !remote.thread.blocks()
                 && !remote.inbox.is_parked()
         };
         if self.remotes.iter().filter(runs).count() < self.workers() {
-            self.call_one_in(&mut roster);
+            self.call_one_in(&mut list);
         }
     }
 
     /// Sends away up to `n` of the workers apart that take fresh fibers. They leave when they
     /// notice, and the fibers that have started there have ended.
     pub(super) fn send_away(&self, n: usize) {
-        let _roster = self.threads.lock();
+        let _locked = self.threads.lock();
         let active = self.remotes.iter().skip(self.workers()).filter(|remote| {
             remote.thread.is_launched() && remote.thread.duty.get() == Duty::Active
         });
@@ -249,14 +249,14 @@ impl Pool {
         }
     }
 
-    /// The number of fresh fibers that have been counted in and neither been started nor refused.
+    /// The number of fresh fibers that have been counted in and neither been started nor rejected.
     /// Never too few, except for one that is being started.
     pub(crate) fn pressure(&self) -> u64 {
         let started = || self.remotes.iter().map(|r| r.counters.started.get());
         let spawned = || self.remotes.iter().map(|r| r.counters.spawned.get());
         // In this order: started fibers were counted as spawned before, except one that a worker has
         // just started without a queue.
-        let gone = started().sum::<u64>() + self.arrivals.refused().get();
+        let gone = started().sum::<u64>() + self.arrivals.rejected_spawns().get();
         let all = spawned().sum::<u64>() + self.arrivals.spawned().get();
         all.saturating_sub(gone)
     }

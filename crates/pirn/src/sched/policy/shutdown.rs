@@ -7,7 +7,7 @@
 //! 3. The pool stops: workers without started fibers end and are joined. A worker that still has
 //!    some reports them and continues for as long as they live: their stacks may be borrowed from,
 //!    and only this thread can resume them. A fiber that is queued after the last worker has ended,
-//!    because its publisher was held up since its admission, is refused (`Pool::takes_back`).
+//!    because its publisher was held up since its admission, is rejected (`Pool::takes_back`).
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -218,7 +218,7 @@ impl Pool {
     /// Returns the fibers that have not ended; `None` if all have. A worker that does not answer
     /// reports none. `quiet`: the wait for their ends has succeeded.
     fn stop(self: &Arc<Self>, quiet: bool) -> Option<Vec<FiberInfo>> {
-        // A spawn that has been counted, and is being refused, is not a fiber that is left.
+        // A spawn that has been counted, and is being rejected, is not a fiber that is left.
         let alive = !quiet && self.live() > 0;
         self.enter(Phase::Stopped);
         let left = alive.then(|| self.fibers());

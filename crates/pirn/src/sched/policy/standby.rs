@@ -113,7 +113,7 @@ impl Worker {
     /// Makes this worker take nothing new, unless the pool has been made so large that it is to
     /// become a member: it would stay retired, since `resize` has found it active.
     fn retire_apart(&self) {
-        let _roster = self.pool.threads.lock();
+        let _locked = self.pool.threads.lock();
         if self.index >= self.pool.workers() {
             // Failure: it has been retired meanwhile.
             let _ = self.remote().thread.duty.retire();

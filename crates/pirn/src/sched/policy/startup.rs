@@ -88,15 +88,15 @@ impl Pool {
     /// # Errors
     /// The system's error if it cannot create a thread.
     fn launch_monitor(self: &Arc<Self>) -> io::Result<()> {
-        let mut roster = self.threads.lock();
-        if roster.is_monitored() {
+        let mut list = self.threads.lock();
+        if list.is_monitored() {
             return Ok(());
         }
         let pool = Arc::clone(self);
         let name = format!("{}-monitor", self.name());
         let watch = sys::unpinned(move || sysmon::watch(&pool));
         let thread = shim::thread::spawn(name, watch)?;
-        roster.add_monitor(thread);
+        list.add_monitor(thread);
         Ok(())
     }
 

@@ -278,7 +278,7 @@ fn look(pool: &Arc<Pool>, looks: &mut Vec<Look>, events: &mut Events) -> Evidenc
     };
     if seen.waiting > 0 && looks.iter().all(|last| last.injected) {
         seen.aged += seen.waiting;
-        seen.woken |= rescue(pool);
+        seen.woken |= wake_for_aged(pool);
     }
     let injected = seen.waiting > 0;
     let workers = pool.remotes.iter().enumerate().zip(looks.iter_mut());
@@ -294,7 +294,7 @@ fn look(pool: &Arc<Pool>, looks: &mut Vec<Look>, events: &mut Events) -> Evidenc
         seen.waiting += now.waiting();
         if slot_aged || ring_aged || list_aged {
             seen.aged += now.waiting();
-            seen.woken |= rescue(pool);
+            seen.woken |= wake_for_aged(pool);
         }
         seen.unaware |= now.unaware != 0 || now.placed > 0;
         if now.has_lost_a_wake(at) {
@@ -312,9 +312,9 @@ fn look(pool: &Arc<Pool>, looks: &mut Vec<Look>, events: &mut Events) -> Evidenc
             seen.crowded |= crowded;
             let fresh = now.epoch != last.epoch && !crowded;
             // A fiber that has been asked and does not join is left to itself.
-            seen.joining |= fresh || remote.jobs.ask(Beat::GIVE_WAY);
+            seen.joining |= fresh || remote.jobs.request(Beat::GIVE_WAY);
             if pool.idle.sleepers_hint() {
-                remote.jobs.ask(Beat::ASKED);
+                remote.jobs.request(Beat::ASKED);
             }
         }
         seen.awake += usize::from(now.awake);
@@ -334,7 +334,7 @@ fn look(pool: &Arc<Pool>, looks: &mut Vec<Look>, events: &mut Events) -> Evidenc
 }
 
 /// Wakes a sleeper, if there is one, for work that has aged. True if there was one.
-fn rescue(pool: &Arc<Pool>) -> bool {
+fn wake_for_aged(pool: &Arc<Pool>) -> bool {
     let sleeper = pool.idle.claim_any(0);
     if let Some(sleeper) = sleeper {
         pool.wakes.aged.increment_shared();

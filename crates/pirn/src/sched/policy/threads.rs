@@ -18,7 +18,7 @@ use crate::sched::pool::phase::Phase;
 use crate::sched::pool::shared::Pool;
 use crate::sched::pool::threads::decisions::ScaleReason;
 use crate::sched::pool::threads::duty::Duty;
-use crate::sched::pool::threads::roster::Roster;
+use crate::sched::pool::threads::thread_list::ThreadList;
 use crate::sched::worker::run;
 use crate::shim;
 use crate::sys;
@@ -47,7 +47,7 @@ impl Pool {
     /// # Errors
     /// The system's error if it cannot create a thread.
     pub(super) fn launch(self: &Arc<Self>, worker: usize) -> io::Result<()> {
-        let mut roster = self.threads.lock();
+        let mut list = self.threads.lock();
         let remote = &self.remotes[worker];
         if remote.thread.is_launched() {
             remote.inbox.unpark();
@@ -58,12 +58,12 @@ impl Pool {
             true => Duty::Active,
             false => Duty::Draining,
         };
-        self.start_thread(&mut roster, worker, duty, true, 0)
+        self.start_thread(&mut list, worker, duty, true, 0)
     }
 
     fn start_thread(
         self: &Arc<Self>,
-        roster: &mut Roster,
+        list: &mut ThreadList,
         worker: usize,
         duty: Duty,
         member: bool,
@@ -78,7 +78,7 @@ impl Pool {
         let main = sys::unpinned(move || run::main(pool, worker, member));
         match shim::thread::spawn(name, main) {
             Ok(thread) => {
-                roster.add(worker, thread);
+                list.add(worker, thread);
                 remote.thread.set_launched(true);
                 Ok(())
             }
@@ -90,7 +90,7 @@ impl Pool {
     }
 
     /// Calls in one more worker to replace one that is stuck.
-    pub(super) fn call_in(self: &Arc<Self>, roster: &mut Roster) -> Called {
+    pub(super) fn call_in(self: &Arc<Self>, list: &mut ThreadList) -> Called {
         let members = self.workers();
         for remote in self.remotes.iter().skip(members) {
             let called = remote.thread.is_launched()
@@ -106,7 +106,7 @@ impl Pool {
             return Called::TooMany;
         };
         self.remotes.fill(worker + 1);
-        match self.start_apart(roster, worker, Duty::Active, 0) {
+        match self.start_apart(list, worker, Duty::Active, 0) {
             true => Called::Started,
             false => Called::Refused,
         }
@@ -135,23 +135,23 @@ impl Pool {
     /// Starts the thread of a holder (`sched::placement::holders`).
     pub(in crate::sched) fn start_holder(
         self: &Arc<Self>,
-        roster: &mut Roster,
+        list: &mut ThreadList,
         worker: usize,
         holder: u32,
     ) -> bool {
-        self.start_apart(roster, worker, Duty::Draining, holder)
+        self.start_apart(list, worker, Duty::Draining, holder)
     }
 
     /// Starts the thread of a worker apart; false if the system cannot create one.
     fn start_apart(
         self: &Arc<Self>,
-        roster: &mut Roster,
+        list: &mut ThreadList,
         worker: usize,
         duty: Duty,
         holder: u32,
     ) -> bool {
         self.idle.wake_apart();
-        let started = self.start_thread(roster, worker, duty, false, holder);
+        let started = self.start_thread(list, worker, duty, false, holder);
         if started.is_err() {
             self.idle.sleep_apart();
         }
@@ -160,7 +160,7 @@ impl Pool {
 
     /// True if an idle worker apart may end: it is dead then.
     pub(super) fn dismiss(&self, worker: usize) -> bool {
-        let _roster = self.threads.lock();
+        let _locked = self.threads.lock();
         let open = self.phase() != Phase::Stopped;
         open && worker >= self.workers()
             && self.remotes[worker].placed.is_empty()
@@ -170,8 +170,8 @@ impl Pool {
     /// The last act of a worker's thread that ends while its pool lives.
     pub(super) fn leave(self: &Arc<Self>, worker: usize, member: bool) {
         let (gone, needed) = {
-            let mut roster = self.threads.lock();
-            let gone = roster.leave(worker);
+            let mut list = self.threads.lock();
+            let gone = list.leave(worker);
             // ORDERING: Release: before the announcement, see above.
             self.remotes[worker].thread.set_launched(false);
             // The pool may have been made larger while this thread was ending.
@@ -216,7 +216,7 @@ impl Pool {
         let members = members.min(Idle::room(self.config.workers));
         self.policy().watch(self);
         {
-            let _roster = self.threads.lock();
+            let _locked = self.threads.lock();
             let before = self.workers();
             self.remotes.fill(members);
             self.threads.set_members(members);
@@ -255,8 +255,8 @@ impl Pool {
     /// which are left alone, and except the caller's: a stop hook may drop the runtime.
     pub(in crate::sched) fn join_threads(&self, except: &[usize]) {
         let (working, leaving) = {
-            let mut roster = self.threads.lock();
-            (roster.take_working(), roster.take_leaving())
+            let mut list = self.threads.lock();
+            (list.take_working(), list.take_leaving())
         };
         let working = working
             .into_iter()

@@ -8,9 +8,9 @@ use crate::shim::atomic::{AtomicUsize, Ordering};
 
 /// The fibers from outside of one pool.
 pub(in crate::sched) struct Arrivals {
-    /// All of them, including those that were refused.
+    /// All of them, including those that were rejected.
     spawned: Counter,
-    refused: Counter,
+    rejected_spawns: Counter,
     /// Grows by one with each use; modulo their number it selects a shard of the injector, or the first
     /// worker to wake.
     turn: AtomicUsize,
@@ -21,7 +21,7 @@ impl Arrivals {
     pub(in crate::sched) fn new(watch: &Watch) -> Arrivals {
         Arrivals {
             spawned: Counter::default(),
-            refused: Counter::default(),
+            rejected_spawns: Counter::default(),
             turn: AtomicUsize::new(0),
             events: Outside::new(watch),
         }
@@ -32,19 +32,19 @@ impl Arrivals {
         self.spawned.increment_shared();
     }
 
-    /// Counts a fiber that was counted and that the pool has refused. Both counters only grow.
-    pub(in crate::sched) fn refuse(&self) {
-        self.refused.increment_shared();
+    /// Counts a fiber that was counted and that the pool has rejected. Both counters only grow.
+    pub(in crate::sched) fn reject(&self) {
+        self.rejected_spawns.increment_shared();
     }
 
-    /// Returns the counter of all fibers, including those that were refused.
+    /// Returns the counter of all fibers, including those that were rejected.
     pub(in crate::sched) fn spawned(&self) -> &Counter {
         &self.spawned
     }
 
-    /// Returns the counter of refused fibers.
-    pub(in crate::sched) fn refused(&self) -> &Counter {
-        &self.refused
+    /// Returns the counter of rejected fibers.
+    pub(in crate::sched) fn rejected_spawns(&self) -> &Counter {
+        &self.rejected_spawns
     }
 
     /// Returns the next number by which a shard or a worker is selected.

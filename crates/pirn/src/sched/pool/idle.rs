@@ -15,6 +15,9 @@
 //!   thereby searches. If no bit was left, it uncounts itself as in S2 and, if it was the last
 //!   searcher, starts over at P2.
 //!
+//! *Everywhere* is each place from which this worker may take: its inbox, its `placed` queue, the
+//! injector, and under `WorkStealing` all rings (`Worker::sees_work`).
+//!
 //! Worker that runs out of work:
 //! * S1. counts itself as searching, unless enough workers do; looks everywhere.
 //! * S2. found something: uncounts itself, then issues a fence. *If it was the last searcher*, it

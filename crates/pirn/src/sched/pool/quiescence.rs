@@ -177,7 +177,7 @@ impl Waiters {
 }
 
 /// Returns the number spawned, by `workers` and from outside, minus those that have ended or were
-/// refused; never too few, and exact when nothing runs.
+/// rejected; never too few, and exact when nothing runs.
 pub(in crate::sched) fn balance<'a, W: Iterator<Item = &'a WorkerCounters>>(
     workers: impl Fn() -> W,
     outside: &Counter,

@@ -24,7 +24,7 @@ use crate::sched::pool::remote::Remotes;
 use crate::sched::pool::requests::Requests;
 use crate::sched::pool::stack_waiters::StackWaiters;
 use crate::sched::pool::threads::monitor::Monitor;
-use crate::sched::pool::threads::roster::Threads;
+use crate::sched::pool::threads::thread_list::Threads;
 use crate::sched::pool::worker_state::WorkerState;
 use crate::sched::queue::injector::Injector;
 use crate::shim;
@@ -195,7 +195,7 @@ impl Pool {
     /// Counts a fiber from outside in; false if the pool takes none any more.
     ///
     /// The count comes before the look at the phase, and the thread that ends the pool sets the
-    /// phase before it looks at the count, all in one total order: so either the fiber is refused,
+    /// phase before it looks at the count, all in one total order: so either the fiber is rejected,
     /// or it is waited for.
     pub(in crate::sched) fn admit(&self) -> bool {
         self.arrivals.admit();
@@ -209,7 +209,7 @@ impl Pool {
     /// Counts a fiber out that has been counted in from outside, and does not come.
     #[cold]
     fn refuse_admitted(&self) {
-        self.arrivals.refuse();
+        self.arrivals.reject();
         // LIVENESS: a thread that adds up between the two counts sees a fiber too many, and nothing
         // else would make it add up again.
         self.quiet.check(|| self.live());
@@ -346,7 +346,7 @@ impl Pool {
         balance(
             || self.remotes.iter().map(|remote| &*remote.counters),
             self.arrivals.spawned(),
-            self.arrivals.refused(),
+            self.arrivals.rejected_spawns(),
         )
     }
 
@@ -453,8 +453,8 @@ impl Pool {
 
     /// The number of fibers that other threads have spawned.
     pub(crate) fn spawned_outside(&self) -> u64 {
-        let refused = self.arrivals.refused().get();
-        self.arrivals.spawned().get() - refused
+        let rejected = self.arrivals.rejected_spawns().get();
+        self.arrivals.spawned().get() - rejected
     }
 
     /// The number of workers that were woken because work had aged.

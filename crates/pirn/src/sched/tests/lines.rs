@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::time::Duration;
 
-use crate::sched::placement::lines::{LineClass, Lines, RunEnd, Spread, Tag};
+use crate::sched::placement::lines::{LineClass, Lines, PlacementTag, RunEnd, Spread};
 
 #[track_caller]
 fn line() -> &'static Location<'static> {
@@ -12,8 +12,8 @@ fn line() -> &'static Location<'static> {
     Location::caller()
 }
 
-fn tag(lines: &Lines, location: &'static Location<'static>) -> Option<Tag> {
-    Some(Tag(lines.tag(location))).filter(|tag| tag.0 != 0)
+fn tag(lines: &Lines, location: &'static Location<'static>) -> Option<PlacementTag> {
+    Some(PlacementTag(lines.tag(location))).filter(|tag| tag.0 != 0)
 }
 
 /// Spawns and starts a fiber of the line, and ends it after `life`.
@@ -27,7 +27,7 @@ fn live(lines: &Lines, location: &'static Location<'static>, life: Duration) {
         lines.lived(tag.line(), false);
         return;
     }
-    let started = Tag::started(tag.line());
+    let started = PlacementTag::started(tag.line());
     pause(life);
     lines.ended(started);
 }
@@ -52,9 +52,12 @@ fn a_new_line_is_spread() {
     assert_ne!(one.line(), other.line());
     assert_eq!(lines.class(one.line()), LineClass::Spread);
     assert_eq!(one.worker(), None);
-    assert_eq!(Tag::assigned(one.line(), 1_023).worker(), Some(1_023));
-    assert_eq!(Tag::assigned(255, 511).line(), 255);
-    assert_eq!(Tag::started(255).worker(), None);
+    assert_eq!(
+        PlacementTag::assigned(one.line(), 1_023).worker(),
+        Some(1_023)
+    );
+    assert_eq!(PlacementTag::assigned(255, 511).line(), 255);
+    assert_eq!(PlacementTag::started(255).worker(), None);
 }
 
 /// A runtime that does not spread fibers tracks no line.
@@ -94,7 +97,9 @@ fn short_lives_make_a_line_short_and_long_ones_undo_that() {
 #[test]
 fn a_long_life_takes_a_millisecond() {
     // The time of the start is in bits 10 to 31, in units of 65.5 µs.
-    let aged = |line, units: u32| Tag(Tag::started(line).0.wrapping_sub(units << 10));
+    let aged = |line, units: u32| {
+        PlacementTag(PlacementTag::started(line).0.wrapping_sub(units << 10))
+    };
     let lines = Lines::new(Spread::ByHistory);
     let line = line();
     let entry = tag(&lines, line).expect("a new line is tracked").line();
@@ -230,7 +235,7 @@ fn history_can_be_overridden() {
     (0..20).for_each(|_| lines.sampled(talks, 300, RunEnd::ForAFiber));
     assert_eq!(class(&lines, line), LineClass::Spread);
     assert!(!talks.is_apart());
-    let apart = Tag(lines.tag_apart(line));
+    let apart = PlacementTag(lines.tag_apart(line));
     assert!(apart.is_apart() && apart.worker().is_none());
     assert_eq!(apart.line(), talks.line());
     assert_eq!(Lines::new(Spread::Never).tag_apart(line), 0);

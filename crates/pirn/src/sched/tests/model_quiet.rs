@@ -15,7 +15,7 @@ use crate::wait::{How, Reason, Spec};
 struct Books {
     workers: [WorkerCounters; 2],
     outside: Counter,
-    refused: Counter,
+    rejected: Counter,
 }
 
 struct Fixture {
@@ -49,9 +49,9 @@ impl Fixture {
         let Books {
             workers,
             outside,
-            refused,
+            rejected,
         } = &self.books;
-        balance(|| workers.iter(), outside, refused)
+        balance(|| workers.iter(), outside, rejected)
     }
 
     /// Worker `i` ends a fiber.
@@ -157,7 +157,7 @@ fn model_quiet_refusal_against_wait() {
         let (fixture, waiter) = (Fixture::new(0), fiber());
         let spawner = fixture.thread(|fixture| {
             fixture.books.outside.increment_shared();
-            fixture.books.refused.increment_shared();
+            fixture.books.rejected.increment_shared();
             fixture.quiet.check(|| fixture.live());
         });
         waiter.play(|| fixture.wait(false));

@@ -115,7 +115,7 @@ impl Stage {
     /// Queues a fiber as if it were spawned here.
     fn queue(&self, fiber: FiberPtr) {
         // It has been counted as one from outside.
-        self.pool.arrivals.refuse();
+        self.pool.arrivals.reject();
         self.worker.queue_job(fiber, false);
     }
 

@@ -21,7 +21,7 @@ fn the_place_of_a_claimed_member_is_not_free() {
     assert_eq!(pool.idle.claim_this(1), Some(1));
     pool.resize(1);
     let place = {
-        let _roster = pool.threads.lock();
+        let _locked = pool.threads.lock();
         pool.free_place()
     };
     pool.wake(1);

@@ -21,7 +21,7 @@ use crate::fiber::jobs::promote_all;
 use crate::fiber::panic_payload::Witness;
 use crate::fiber::stackless::BorrowTarget;
 use crate::fiber::{FiberHead, FiberPtr, FiberRef, Schedule, Ticket};
-use crate::sched::deterministic::run;
+use crate::sched::deterministic::control;
 use crate::sched::pool::phase::Phase;
 use crate::sched::pool::remote::Remote;
 use crate::sched::pool::shared::Pool;
@@ -511,7 +511,7 @@ impl Schedule for Inbox<FiberHead> {
     }
 
     fn pick(&self, pick: Pick, count: usize) -> usize {
-        run::pick(pick, count)
+        control::pick(pick, count)
     }
 
     fn time_is_virtual(&self) -> bool {

@@ -187,7 +187,7 @@ impl Worker {
         }
         jobs.credit().set(credit);
         if credit > 0 {
-            jobs.ask(Beat::AGAIN);
+            jobs.request(Beat::AGAIN);
         }
         gives_way
     }
@@ -238,7 +238,7 @@ impl Worker {
             self.joins.keep();
             let jobs = &self.remote().jobs;
             jobs.credit().set(1);
-            jobs.ask(Beat::AGAIN);
+            jobs.request(Beat::AGAIN);
         }
     }
 
@@ -276,7 +276,7 @@ impl Worker {
         let own = &*self.remote().jobs;
         for remote in self.pool.remotes.iter() {
             if !ptr::eq(&*remote.jobs, own) {
-                remote.jobs.ask(Beat::ASKED);
+                remote.jobs.request(Beat::ASKED);
             }
         }
     }
@@ -302,7 +302,7 @@ impl Worker {
             self.joins.set_asked(now);
             for remote in self.pool.remotes.iter() {
                 if remote.jobs.has_pending() {
-                    remote.jobs.ask(Beat::ASKED);
+                    remote.jobs.request(Beat::ASKED);
                 }
             }
         }

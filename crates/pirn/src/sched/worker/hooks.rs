@@ -16,7 +16,7 @@ use crate::events::{Kind, Origin};
 use crate::fiber::FiberPtr;
 use crate::fiber::current::Local;
 use crate::report::fiber_info;
-use crate::sched::placement::lines::{RunEnd, Tag};
+use crate::sched::placement::lines::{PlacementTag, RunEnd};
 use crate::sched::worker::records::intervals::MAINTENANCE_INTERVAL;
 use crate::sched::worker::run::Worker;
 use crate::shim;
@@ -140,7 +140,7 @@ impl Worker {
 
     /// Records a timed run of a fiber that has not ended, for its spawn line.
     fn sample_line(&self, fiber: FiberPtr, ran: Duration, end: RunEnd) {
-        let tag = Tag(fiber.header().placement.get());
+        let tag = PlacementTag(fiber.header().placement.get());
         if tag.0 != 0 {
             let ran = u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX);
             self.pool.lines.sampled(tag, ran, end);

@@ -43,7 +43,7 @@ const MOST_READY: usize = 128;
 enum Sweep {
     Found(FiberPtr),
     /// Nothing to take, but the `next` slot of some worker is full.
-    Young,
+    NotYetStealable,
     Nothing,
 }
 
@@ -84,7 +84,7 @@ impl Worker {
                     self.run_first(fiber);
                     return;
                 }
-                Sweep::Young => {
+                Sweep::NotYetStealable => {
                     young = true;
                     nap = self.search.nap();
                 }
@@ -153,7 +153,11 @@ impl Worker {
             }
             young = true;
         }
-        if young { Sweep::Young } else { Sweep::Nothing }
+        if young {
+            Sweep::NotYetStealable
+        } else {
+            Sweep::Nothing
+        }
     }
 
     /// Steals half of another worker's ready fibers, where fibers may migrate; returns the first of
@@ -174,7 +178,7 @@ impl Worker {
     pub(in crate::sched) fn steal(&self) -> Option<FiberPtr> {
         match self.sweep() {
             Sweep::Found(fiber) => Some(fiber),
-            Sweep::Young | Sweep::Nothing => None,
+            Sweep::NotYetStealable | Sweep::Nothing => None,
         }
     }
 
@@ -209,7 +213,8 @@ impl Worker {
                 .any(|remote| self.maintenance.intervals.is_surplus(remote.queued()))
     }
 
-    /// True if a look around, without taking anything, shows something to do.
+    /// True if a look everywhere, as S3 and S4 of `idle` define it, shows something to do. Takes
+    /// nothing.
     pub(super) fn sees_work(&self) -> bool {
         let remote = self.remote();
         !remote.inbox.is_empty()

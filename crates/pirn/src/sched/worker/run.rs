@@ -289,7 +289,7 @@ impl Worker {
             None => self.host.get(),
             Some(next) if next == fiber => {
                 cold_path();
-                return self.note(remote, local, fiber);
+                return self.set_running(remote, local, fiber);
             }
             Some(next) => {
                 let context = self.board(remote, local, next);
@@ -330,7 +330,7 @@ impl Worker {
             let stack = unsafe { (*fiber.header().stack()).take() };
             self.settle(successor, stack.expect("a started fiber has a stack"));
             self.retire(local, fiber);
-            self.note(remote, local, successor);
+            self.set_running(remote, local, successor);
             return successor;
         }
         local.set_left(fiber, None);
@@ -391,12 +391,17 @@ impl Worker {
         } else if !self.start(fiber) {
             return None;
         }
-        self.note(remote, local, fiber);
+        self.set_running(remote, local, fiber);
         Some(fiber.header().context())
     }
 
     #[inline(always)]
-    pub(in crate::sched) fn note(&self, remote: &Remote, local: &Local, fiber: FiberPtr) {
+    pub(in crate::sched) fn set_running(
+        &self,
+        remote: &Remote,
+        local: &Local,
+        fiber: FiberPtr,
+    ) {
         remote.counters.dispatched.increment();
         fiber.header().life.step(State::Running);
         // ORDERING: Release: a report may read the header, which may have been made just now.

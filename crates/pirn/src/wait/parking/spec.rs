@@ -71,7 +71,8 @@ impl Spec {
 #[derive(Debug, Copy, Clone)]
 pub(crate) struct End {
     pub(crate) how: How,
-    /// Set if the claim came before the fiber had parked, so its waker may still be at work.
+    /// Set if the claim came before the fiber had parked, or while a visitor held it, so its waker
+    /// may still be at work.
     pub(crate) early: bool,
 }
 

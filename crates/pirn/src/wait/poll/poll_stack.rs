@@ -1,8 +1,8 @@
 //! Polls on a separate stack, which the worker keeps for them.
 //!
 //! Owns: the loan of that stack for one poll. Does not own: the call that changes stacks
-//! (`context::aside`), where a worker gets the stack (`sched::worker::stacks`), the rules inside a
-//! poll (`polling`).
+//! (`context::call_on_stack`), where a worker gets the stack (`sched::worker::stacks`), the rules
+//! inside a poll (`polling`).
 //!
 //! A poll goes deep; that of an HTTP connection writes five kilobytes of frames. On the fiber's own
 //! stack these are cache lines and pages of its own, cold by its next turn if there are many
@@ -28,7 +28,7 @@
 //! A fiber with its own stack size polls on its own stack, since that size was requested. So does
 //! one that is already on a stack for polls.
 
-use crate::context::{ASIDE, Stack, aside};
+use crate::context::{CALLS_ON_STACK, Stack, call_on_stack};
 use crate::fiber::current::{self, Local};
 use crate::fiber::{FiberPtr, Header};
 
@@ -39,7 +39,7 @@ use crate::fiber::{FiberPtr, Header};
 #[inline(never)]
 pub(super) fn run<T>(local: &Local, fiber: FiberPtr, poll: impl FnOnce() -> T) -> T {
     let header = fiber.header();
-    if !ASIDE || header.flags.polls_where_it_is() {
+    if !CALLS_ON_STACK || header.flags.polls_where_it_is() {
         return poll();
     }
     let spare = local
@@ -55,7 +55,7 @@ pub(super) fn run<T>(local: &Local, fiber: FiberPtr, poll: impl FnOnce() -> T) -
         fiber,
     };
     match &mut loan.stack {
-        Some(stack) => aside(stack, poll),
+        Some(stack) => call_on_stack(stack, poll),
         None => unreachable!("it has been put there"),
     }
 }

@@ -4,5 +4,5 @@
 pub(crate) mod decisions;
 pub(in crate::sched) mod duty;
 pub(in crate::sched) mod monitor;
-pub(in crate::sched) mod roster;
+pub(in crate::sched) mod thread_list;
 pub(in crate::sched) mod worker_thread;

@@ -5,4 +5,4 @@
 //! [processes.md]: crate::guide::processes
 //! [running.md]: crate::guide::running
 
-#![doc = include_str!("../../guide/async_crates.md")]
+#![doc = include_str!("../../../guide/async_crates.md")]

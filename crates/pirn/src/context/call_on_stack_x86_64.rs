@@ -27,11 +27,11 @@ use super::sanitizer::Detour;
 use super::stacks::Stack;
 
 /// True: functions can run on another stack.
-pub(crate) const ASIDE: bool = true;
+pub(crate) const CALLS_ON_STACK: bool = true;
 
 /// Calls `f` on `stack`, and returns its result; if `f` unwinds, so does this.
 #[inline]
-pub(crate) fn aside<T, F: FnOnce() -> T>(stack: &mut Stack, f: F) -> T {
+pub(crate) fn call_on_stack<T, F: FnOnce() -> T>(stack: &mut Stack, f: F) -> T {
     let result = {
         let detour = Detour::begin(stack);
         let mut call = Call {

@@ -3,10 +3,10 @@
 use super::stacks::Stack;
 
 /// False: functions cannot run on another stack.
-pub(crate) const ASIDE: bool = false;
+pub(crate) const CALLS_ON_STACK: bool = false;
 
 /// Calls `f` on the present stack.
 #[inline(always)]
-pub(crate) fn aside<T, F: FnOnce() -> T>(_stack: &mut Stack, f: F) -> T {
+pub(crate) fn call_on_stack<T, F: FnOnce() -> T>(_stack: &mut Stack, f: F) -> T {
     f()
 }

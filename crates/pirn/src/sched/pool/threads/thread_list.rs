@@ -11,7 +11,7 @@ use crate::shim::{Mutex, MutexGuard};
 
 /// The threads of one pool.
 pub(in crate::sched) struct Threads {
-    roster: Mutex<Roster>,
+    list: Mutex<ThreadList>,
     /// The intended number of running workers: the members (`sched::policy::standby`).
     members: AtomicUsize,
     /// The thread that runs the fibers of a pool without threads of its own.
@@ -20,7 +20,7 @@ pub(in crate::sched) struct Threads {
 }
 
 /// The handles of the threads.
-pub(in crate::sched) struct Roster {
+pub(in crate::sched) struct ThreadList {
     /// Each thread with the index of its worker; `None` for the monitor.
     working: Vec<(Option<usize>, JoinHandle<()>)>,
     /// Threads that have left and are about to end.
@@ -31,7 +31,7 @@ pub(in crate::sched) struct Roster {
 impl Threads {
     pub(in crate::sched) fn new(members: usize) -> Threads {
         Threads {
-            roster: Mutex::new(Roster {
+            list: Mutex::new(ThreadList {
                 working: Vec::new(),
                 leaving: Vec::new(),
                 monitored: false,
@@ -42,8 +42,8 @@ impl Threads {
         }
     }
 
-    pub(in crate::sched) fn lock(&self) -> MutexGuard<'_, Roster> {
-        self.roster.lock()
+    pub(in crate::sched) fn lock(&self) -> MutexGuard<'_, ThreadList> {
+        self.list.lock()
     }
 
     /// The intended number of running workers.
@@ -53,7 +53,7 @@ impl Threads {
         self.members.load(Ordering::Acquire)
     }
 
-    /// Sets the number of members. Requires the lock of the roster.
+    /// Sets the number of members. Requires the lock of the list.
     pub(in crate::sched) fn set_members(&self, members: usize) {
         // ORDERING: Release: pairs with the Acquire in `members`: the places of new members have
         // been filled.
@@ -61,7 +61,7 @@ impl Threads {
     }
 }
 
-impl Roster {
+impl ThreadList {
     /// True if there is a monitor.
     pub(in crate::sched) fn is_monitored(&self) -> bool {
         self.monitored

@@ -5,4 +5,4 @@
 //! [cpu.md]: crate::guide::cpu
 //! [running.md]: crate::guide::running
 
-#![doc = include_str!("../../guide/blocking_crates.md")]
+#![doc = include_str!("../../../guide/blocking_crates.md")]
