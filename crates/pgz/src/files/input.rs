@@ -14,7 +14,7 @@ pub struct Input {
     pub path: PathBuf,
     /// The open file.
     pub file: File,
-    /// Its metadata at that moment.
+    /// Its metadata when it was opened.
     pub facts: Metadata,
 }
 
@@ -33,7 +33,7 @@ pub enum InputKind {
 ///
 /// # Errors
 ///
-/// Those of `stat`; with `follow` false a symbolic link is one, as for `O_NOFOLLOW`.
+/// Those of `stat`; with `follow` false also `ELOOP` for a symbolic link, as with `O_NOFOLLOW`.
 pub fn kind(path: &Path, follow: bool) -> io::Result<InputKind> {
     let facts = match follow {
         true => fs::metadata(path)?,
@@ -72,7 +72,7 @@ impl Input {
         })
     }
 
-    /// Returns the reason why gzip skips such a file; `None` if it does not. `-f` overrides the
+    /// Returns the reason why gzip skips this file; `None` if gzip does not. `-f` overrides the
     /// sticky bit and links only.
     pub fn reason_to_leave(&self, force: bool) -> Option<String> {
         let mode = self.facts.mode();
@@ -93,7 +93,7 @@ impl Input {
         }
     }
 
-    /// Returns true if the file's length is unchanged since it was opened.
+    /// Returns true if the file had `read` bytes when it was opened, and still has.
     ///
     /// # Errors
     ///

@@ -29,9 +29,9 @@ pub struct Output {
 /// Permission to replace an existing target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replace {
-    /// It may.
+    /// The commit replaces it.
     Allowed,
-    /// It may not: the commit fails with `AlreadyExists`.
+    /// The commit keeps it and fails with `AlreadyExists`.
     Refused,
 }
 
@@ -88,13 +88,14 @@ impl Output {
     }
 
     /// Gives the file its metadata and its name. `time` replaces the modification time. Some file
-    /// systems have no modes, so a failure to set one is returned, and is no error. The file then
-    /// keeps the mode 0600.
+    /// systems have no modes, so a failure to set one is not an error: it is in the returned
+    /// [`ModeSet`], and the file keeps the mode 0600.
     ///
     /// # Errors
     ///
-    /// Those of `rename`, `close` and, if durable, `fsync`; the file is then removed. Failures to set
-    /// the time or the owner are ignored.
+    /// Those of `rename`, `close` and, if durable, `fsync`. The file is then removed, unless it has
+    /// its name and the `fsync` of its directory failed. Failures to set the times or the owner are
+    /// ignored.
     pub fn commit(
         mut self,
         facts: &Metadata,
@@ -130,7 +131,7 @@ impl Output {
         Ok(mode)
     }
 
-    /// Waits until the directory's entry is on the disk, where the system can do that.
+    /// Waits until the target's directory entry is on the disk, where the system can do that.
     fn sync_name(&self) -> io::Result<()> {
         let directory = match self.target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -160,8 +161,8 @@ impl Output {
     }
 }
 
-/// Closes a descriptor. Network file systems write data back then, and report a full disk or an
-/// exceeded quota: at each `close` of an open file, so that of a duplicate will do.
+/// Closes a descriptor. At each `close`, also of a duplicate, network file systems write data back,
+/// and report a full disk or an exceeded quota.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@
 //! A subfield of another kind or length, or with reserved bits set, is ignored. A member without a
 //! mark is read as by any gzip reader.
 
-/// The record of a `-i` member about itself or, in the last one, about the file.
+/// The record of a `-i` member about itself or, in the last one, about the series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A member that holds one block.
@@ -27,7 +27,7 @@ pub enum Mark {
     },
     /// The empty member that ends the series.
     End {
-        /// Number of block members before it.
+        /// Number of block members in the series.
         blocks: u64,
         /// The sum of their `plain`.
         plain: u64,

@@ -1,8 +1,8 @@
 //! Takes over the terminal, and restores it.
 //!
-//! It is restored when the value is dropped: at the end, after an error or a signal, and while a
-//! panic unwinds. The panic hook restores it before the panic's message, which would be lost on the
-//! other screen.
+//! It is restored when the [`Screen`] is dropped: at the end, after an error or a signal, and while
+//! a panic unwinds. The panic hook restores it before the panic's message, which would be lost on
+//! the alternate screen.
 
 use std::io::{self, Stdout};
 use std::mem::ManuallyDrop;

@@ -15,7 +15,7 @@ fn size(n: usize) -> NonZeroUsize {
     NonZeroUsize::new(n).expect("not 0")
 }
 
-/// Spawns fibers that spawn fibers, all of which count.
+/// Spawns fibers that spawn fibers; each of all these adds 1 to `ran`.
 fn family(world: World, ran: &Arc<AtomicU32>) -> pirn::Runtime {
     let runtime = world.runtime();
     for _ in 0..2 {
@@ -48,7 +48,7 @@ fn drained_against_thieves() {
     });
 }
 
-/// A worker without a thread is claimed for a fiber just when the runtime shrinks and grows: it
+/// A worker without a thread is claimed for a fiber while the runtime shrinks and grows: it
 /// becomes a member once, and later spawns wake a worker.
 // Proves: E15.
 #[test]
