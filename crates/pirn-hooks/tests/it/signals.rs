@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use crate::fixture::on_one_worker;
 use crate::raw;
 
+// Tests of one process may run at the same time: each has a signal of its own.
+
 static HANDLED: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn sleep_a_while(_: c_int) {
@@ -183,7 +185,7 @@ fn failed_polls(flags: c_int) -> usize {
 fn signal_returns_the_handler_before() {
     let handler = sleep_a_while as *const () as libc::sighandler_t;
     // SAFETY: the handler only sleeps and counts.
-    let set = |handler| unsafe { libc::signal(libc::SIGUSR2, handler) };
+    let set = |handler| unsafe { libc::signal(libc::SIGVTALRM, handler) };
     assert_eq!(set(handler), libc::SIG_DFL);
     assert_eq!(set(libc::SIG_IGN), handler);
     assert_eq!(set(libc::SIG_DFL), libc::SIG_IGN);
@@ -237,9 +239,9 @@ fn handlers_of_the_other_functions_do_not_park() {
 fn siginterrupt_holds_for_handlers_of_signal() {
     let handler = nothing as *const () as libc::sighandler_t;
     // SAFETY: no pointers.
-    assert_eq!(unsafe { siginterrupt(libc::SIGUSR2, 1) }, 0);
+    assert_eq!(unsafe { siginterrupt(libc::SIGPWR, 1) }, 0);
     // SAFETY: the handler does nothing.
-    unsafe { libc::signal(libc::SIGUSR2, handler) };
+    unsafe { libc::signal(libc::SIGPWR, handler) };
     let (from, to) = std::io::pipe().unwrap();
     // SAFETY: no arguments.
     let reader = unsafe { libc::pthread_self() };
@@ -252,7 +254,7 @@ fn siginterrupt_holds_for_handlers_of_signal() {
                 }
                 thread::sleep(Duration::from_millis(10));
                 // SAFETY: the reader outlives this scope, and a handler is installed.
-                assert_eq!(unsafe { libc::pthread_kill(reader, libc::SIGUSR2) }, 0);
+                assert_eq!(unsafe { libc::pthread_kill(reader, libc::SIGPWR) }, 0);
             }
             // Ends a read that goes on.
             raw::write(&to, &[1]).unwrap();
@@ -262,8 +264,8 @@ fn siginterrupt_holds_for_handlers_of_signal() {
         read
     });
     // SAFETY: no pointers.
-    assert_eq!(unsafe { siginterrupt(libc::SIGUSR2, 0) }, 0);
+    assert_eq!(unsafe { siginterrupt(libc::SIGPWR, 0) }, 0);
     // SAFETY: no handler.
-    unsafe { libc::signal(libc::SIGUSR2, libc::SIG_DFL) };
+    unsafe { libc::signal(libc::SIGPWR, libc::SIG_DFL) };
     assert_eq!(read.unwrap_err().kind(), std::io::ErrorKind::Interrupted);
 }
