@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::receiver::Receiver;
-use super::shared::{Clock, Pipe};
+use super::shared::{Clock, Shared};
 use crate::shim::Lock;
 use crate::wait::deadline_in;
 
@@ -89,7 +89,7 @@ pub fn never<T>() -> Receiver<T> {
 
 /// Opens a channel that counts one sender, which is never dropped.
 fn open<T>(capacity: Option<usize>, clock: Option<Box<dyn Clock<T>>>) -> Receiver<T> {
-    Receiver::new(Arc::new(Pipe::new(capacity, clock)))
+    Receiver::new(Arc::new(Shared::new(capacity, clock)))
 }
 
 /// One value, at one moment.

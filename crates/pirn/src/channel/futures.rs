@@ -3,7 +3,7 @@
 //! Each future is a select case that waits through a future waiter (`wait::awaiting`). It is in the
 //! channel's queue among fibers and threads, and values are handed to it as to any of them.
 
-// Owns: the part that all futures of channels share (`Once`), the futures of a pipe, and how a
+// Owns: the part that all futures of channels share (`Once`), the futures of a channel, and how a
 // future waits for time (`Arrival`, which streams use too). Does not own: the futures of other
 // kinds of channels (`oneshot`, `watch`, `broadcast`).
 
@@ -18,7 +18,7 @@ use pin_project_lite::pin_project;
 
 use super::case::{SendCase, ValueCase};
 use super::error::{RecvError, SendError};
-use super::shared::Pipe;
+use super::shared::Shared;
 use crate::base::mutant::mutant;
 use crate::future::{Sleep, sleep_until};
 use crate::wait::awaiting::Awaiting;
@@ -37,7 +37,7 @@ pin_project! {
     #[must_use = "a future does nothing unless it is polled"]
     pub struct RecvFuture<'a, T> {
         #[pin]
-        arrival: Arrival<&'a Pipe<T>, T>,
+        arrival: Arrival<&'a Shared<T>, T>,
         done: Cell<bool>,
     }
 }
@@ -70,11 +70,11 @@ pin_project! {
 }
 
 pin_project! {
-    /// The next value of a pipe, which `P` holds. It may be awaited again after it was ready. A
+    /// The next value of a channel, which `P` holds. It may be awaited again after it was ready. A
     /// value that was handed over and not collected returns to the channel.
     pub(super) struct Arrival<P, T>
     where
-        P: Borrow<Pipe<T>>,
+        P: Borrow<Shared<T>>,
     {
         #[pin]
         awaiting: Awaiting<ValueCase<P, T>>,
@@ -84,7 +84,7 @@ pin_project! {
 
     impl<P, T> PinnedDrop for Arrival<P, T>
     where
-        P: Borrow<Pipe<T>>,
+        P: Borrow<Shared<T>>,
     {
         fn drop(this: Pin<&mut Self>) {
             this.as_ref().give_back();
@@ -93,9 +93,9 @@ pin_project! {
 }
 
 impl<'a, T> RecvFuture<'a, T> {
-    pub(super) fn new(pipe: &'a Pipe<T>) -> Self {
+    pub(super) fn new(shared: &'a Shared<T>) -> Self {
         RecvFuture {
-            arrival: Arrival::new(pipe),
+            arrival: Arrival::new(shared),
             done: Cell::new(false),
         }
     }
@@ -114,9 +114,9 @@ impl<T> Future for RecvFuture<'_, T> {
 }
 
 impl<'a, T> SendFuture<'a, T> {
-    pub(super) fn new(pipe: &'a Pipe<T>, value: T) -> Self {
+    pub(super) fn new(shared: &'a Shared<T>, value: T) -> Self {
         SendFuture {
-            once: Once::new(SendCase::new(pipe, value)),
+            once: Once::new(SendCase::new(shared, value)),
         }
     }
 }
@@ -154,10 +154,10 @@ impl<C: Case> Once<C> {
     }
 }
 
-impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
-    pub(super) fn new(pipe: P) -> Self {
+impl<P: Borrow<Shared<T>>, T> Arrival<P, T> {
+    pub(super) fn new(shared: P) -> Self {
         Arrival {
-            awaiting: Awaiting::new(ValueCase::new(pipe)),
+            awaiting: Awaiting::new(ValueCase::new(shared)),
             timer: RefCell::new(None),
         }
     }
@@ -185,7 +185,7 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
         if let Some(value) = case.give_up()
             && !mutant!("future_waiter_drops_what_came")
         {
-            case.pipe().put_back(value);
+            case.shared().put_back(value);
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::receiver::Receiver;
 use super::sender::Sender;
-use super::shared::Pipe;
+use super::shared::Shared;
 
 /// Opens a channel that holds up to `capacity` values.
 ///
@@ -57,6 +57,6 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 fn open<T>(capacity: Option<usize>) -> (Sender<T>, Receiver<T>) {
-    let pipe = Arc::new(Pipe::new(capacity, None));
-    (Sender::new(Arc::clone(&pipe)), Receiver::new(pipe))
+    let shared = Arc::new(Shared::new(capacity, None));
+    (Sender::new(Arc::clone(&shared)), Receiver::new(shared))
 }

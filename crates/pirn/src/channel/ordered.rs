@@ -124,7 +124,7 @@ impl<T: Send + 'static> OrderedSender<T> {
     where
         F: FnOnce() -> T + Send + 'static,
     {
-        match self.line.sender.pipe().reserve() {
+        match self.line.sender.shared().reserve() {
             Ok(()) => {}
             Err(SendError::Disconnected(())) => return Err(SendError::Disconnected(f)),
             Err(SendError::Interrupted((), interrupt)) => {
@@ -201,7 +201,7 @@ impl<T> Line<T> {
         drop(late);
         // OR2.
         while let Some(result) = self.next() {
-            self.sender.pipe().store_reserved(result);
+            self.sender.shared().store_reserved(result);
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::case::{ReadyCase, RecvCase};
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::futures::RecvFuture;
-use super::shared::Pipe;
+use super::shared::Shared;
 use super::state::Side;
 use crate::base::choice::Operation;
 use crate::wait::object::Nameable;
@@ -37,7 +37,7 @@ use crate::wait::{deadline_in, point};
 #[doc(alias = "UnboundedReceiver")]
 #[doc(alias = "chan")]
 pub struct Receiver<T> {
-    pub(super) channel: Arc<Pipe<T>>,
+    pub(super) channel: Arc<Shared<T>>,
 }
 
 impl<T> Nameable for Receiver<T> {
@@ -47,7 +47,7 @@ impl<T> Nameable for Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    pub(super) fn new(channel: Arc<Pipe<T>>) -> Self {
+    pub(super) fn new(channel: Arc<Shared<T>>) -> Self {
         Receiver { channel }
     }
 
@@ -477,7 +477,7 @@ impl<T> fmt::Debug for Receiver<T> {
 /// assert!(weak.upgrade().is_none());
 /// ```
 pub struct WeakReceiver<T> {
-    channel: Weak<Pipe<T>>,
+    channel: Weak<Shared<T>>,
 }
 
 impl<T> WeakReceiver<T> {

@@ -1,11 +1,11 @@
-//! Receiving from a pipe: at once, waiting, or in batches.
+//! Receiving from a channel: at once, waiting, or in batches.
 
 use std::cell::Cell;
 use std::time::Instant;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::sending::BATCH;
-use super::shared::Pipe;
+use super::shared::Shared;
 use super::state::{Deferred, Dry, Side, State};
 use crate::base::choice::Operation;
 use crate::base::mutant::mutant;
@@ -16,7 +16,7 @@ use crate::wait::{
     wait_held, yield_if_slow,
 };
 
-impl<T> Pipe<T> {
+impl<T> Shared<T> {
     #[inline]
     pub(super) fn try_recv(&self) -> Result<T, TryRecvError> {
         if self.exit.is_used()

@@ -24,7 +24,7 @@ use crate::shim::hint::spin_loop;
 use crate::shim::{self, Lock};
 
 /// Values on their way out. Lock order: the channel's lock before the one in here.
-pub(super) struct Exit<T> {
+pub(super) struct RecvBatch<T> {
     len: AtomicUsize,
     /// The size of the last batch; 0 if the exit is no longer used.
     batch: AtomicUsize,
@@ -33,9 +33,9 @@ pub(super) struct Exit<T> {
     values: Lock<Row<T>>,
 }
 
-impl<T> Exit<T> {
+impl<T> RecvBatch<T> {
     pub(super) fn new(values: Row<T>) -> Self {
-        Exit {
+        RecvBatch {
             len: AtomicUsize::new(0),
             batch: AtomicUsize::new(0),
             opened: AtomicBool::new(false),
@@ -114,9 +114,9 @@ impl<T> Exit<T> {
     }
 }
 
-impl<T> fmt::Debug for Exit<T> {
+impl<T> fmt::Debug for RecvBatch<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Exit")
+        f.debug_struct("RecvBatch")
             .field("len", &self.len())
             .finish_non_exhaustive()
     }

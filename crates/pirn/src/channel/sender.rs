@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::case::{ReadyCase, SendCase};
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::futures::SendFuture;
-use super::shared::Pipe;
+use super::shared::Shared;
 use super::state::Side;
 use crate::base::choice::Operation;
 use crate::wait::object::Nameable;
@@ -36,7 +36,7 @@ use crate::wait::{deadline_in, point};
 #[doc(alias = "UnboundedSender")]
 #[doc(alias = "chan")]
 pub struct Sender<T> {
-    channel: Arc<Pipe<T>>,
+    channel: Arc<Shared<T>>,
 }
 
 impl<T> Nameable for Sender<T> {
@@ -46,7 +46,7 @@ impl<T> Nameable for Sender<T> {
 }
 
 impl<T> Sender<T> {
-    pub(super) fn new(channel: Arc<Pipe<T>>) -> Self {
+    pub(super) fn new(channel: Arc<Shared<T>>) -> Self {
         Sender { channel }
     }
 
@@ -55,7 +55,7 @@ impl<T> Sender<T> {
         self.channel.is_closed()
     }
 
-    pub(super) fn pipe(&self) -> &Pipe<T> {
+    pub(super) fn shared(&self) -> &Shared<T> {
         &self.channel
     }
 
@@ -66,7 +66,7 @@ impl<T> Sender<T> {
         T: Send + 'static,
     {
         let channel = Arc::downgrade(&self.channel);
-        move || channel.upgrade().is_some_and(|pipe| pipe.is_awaited())
+        move || channel.upgrade().is_some_and(|shared| shared.is_awaited())
     }
 
     /// Returns whether the channel holds a value for which `sought` returns true. `sought` is
@@ -529,7 +529,7 @@ impl<T> fmt::Debug for Sender<T> {
 /// assert!(weak.upgrade().is_none());
 /// ```
 pub struct WeakSender<T> {
-    channel: Weak<Pipe<T>>,
+    channel: Weak<Shared<T>>,
 }
 
 impl<T> WeakSender<T> {

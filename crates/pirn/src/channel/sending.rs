@@ -1,11 +1,11 @@
-//! Sending into a pipe: at once, waiting, by force, or in batches.
+//! Sending into a channel: at once, waiting, by force, or in batches.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::time::Instant;
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
-use super::shared::Pipe;
+use super::shared::Shared;
 use super::state::{Brought, Deferred, Offer, Side, State};
 use crate::base::choice::Operation;
 use crate::base::mutant::mutant;
@@ -15,7 +15,7 @@ use crate::wait::{
     Attempt, How, Reason, Spec, Waited, begin, may_spin, spin_before_park, wait_held,
 };
 
-impl<T> Pipe<T> {
+impl<T> Shared<T> {
     /// Tries once to send `value`.
     #[inline]
     pub(super) fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {

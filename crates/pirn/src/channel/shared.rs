@@ -10,7 +10,7 @@ use std::mem;
 use std::time::Instant;
 
 use super::buffer::{Buffer, Row};
-use super::recv_batch::Exit;
+use super::recv_batch::RecvBatch;
 use super::state::{Deferred, Reason, Side, State};
 use crate::base::pad::CachePadded;
 use crate::fiber::{Ticket, current};
@@ -20,7 +20,7 @@ use crate::wait::wait_info::{Subject, closed};
 use crate::wait::{self, wake_all};
 
 /// The data that both ends share.
-pub(super) struct Pipe<T> {
+pub(super) struct Shared<T> {
     /// The capacity; `usize::MAX` means no limit.
     pub(super) capacity: usize,
     /// Twice the length of the buffer, plus one once closed, for reads without the lock. Values at
@@ -30,7 +30,7 @@ pub(super) struct Pipe<T> {
     pub(super) clock: Option<Box<dyn Clock<T>>>,
     pub(super) state: Lock<State<T>>,
     /// Written by receivers, and by senders that find the channel full or drop its oldest value.
-    pub(super) exit: CachePadded<Exit<T>>,
+    pub(super) exit: CachePadded<RecvBatch<T>>,
 }
 
 /// Sends values at certain times.
@@ -42,15 +42,15 @@ pub(super) trait Clock<T>: Send + Sync {
     fn due(&self) -> Option<Instant>;
 }
 
-impl<T> Pipe<T> {
+impl<T> Shared<T> {
     pub(super) fn new(capacity: Option<usize>, clock: Option<Box<dyn Clock<T>>>) -> Self {
         let limit = capacity.unwrap_or(usize::MAX);
-        Pipe {
+        Shared {
             capacity: limit,
             glance: AtomicUsize::new(0),
             clock,
             state: Lock::new(State::new(capacity)),
-            exit: CachePadded::new(Exit::new(Row::idle(capacity))),
+            exit: CachePadded::new(RecvBatch::new(Row::idle(capacity))),
         }
     }
 
@@ -127,8 +127,8 @@ impl<T> Pipe<T> {
             return;
         }
         let mut state = self.state.lock();
-        state.notices += 1;
-        let limit = state.notices;
+        state.notifications += 1;
+        let limit = state.notifications;
         drop(state);
         wake_all(&self.state, |state| {
             // A watcher that joins after this call has seen `limit`, so the loop ends.
@@ -288,9 +288,9 @@ impl<T> Pipe<T> {
     }
 }
 
-impl<T> fmt::Debug for Pipe<T> {
+impl<T> fmt::Debug for Shared<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pipe")
+        f.debug_struct("Shared")
             .field("len", &self.len())
             .field("closed", &self.is_closed())
             .finish_non_exhaustive()

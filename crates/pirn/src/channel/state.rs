@@ -64,7 +64,7 @@ pub(super) struct State<T> {
     /// Parties that wait until the channel is closed (CH6).
     pub(super) closing: WaitQueue<()>,
     /// How often watchers have been notified.
-    pub(super) notices: u64,
+    pub(super) notifications: u64,
     /// No more values are admitted.
     pub(super) closed: bool,
     pub(super) reason: Option<Reason>,
@@ -94,7 +94,7 @@ pub(super) enum Side {
 
 /// A party that waits for readiness.
 pub(super) struct Watcher {
-    /// The value of `notices` when the watcher joined.
+    /// The value of `notifications` when the watcher joined.
     pub(super) seen: u64,
     pub(super) ticket: Ticket,
 }
@@ -159,7 +159,7 @@ impl<T> State<T> {
             receiving: WaitQueue::new(),
             watchers: [WaitQueue::new(), WaitQueue::new()],
             closing: WaitQueue::new(),
-            notices: 0,
+            notifications: 0,
             closed: false,
             reason: None,
             senders: 1,
@@ -367,7 +367,7 @@ impl<T> State<T> {
 }
 
 impl Watcher {
-    /// Returns whether this watcher must be notified by the call that counted `notices` up to
+    /// Returns whether this watcher must be notified by the call that counted `notifications` up to
     /// `limit`. The party of `ticket` itself is excluded.
     pub(super) fn is_due(&self, limit: u64, ticket: Option<Ticket>) -> bool {
         let own = ticket.is_some_and(|own| own.fiber() == self.ticket.fiber());

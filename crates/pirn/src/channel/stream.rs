@@ -13,7 +13,7 @@ use futures_core::stream::FusedStream;
 
 use super::futures::Arrival;
 use super::receiver::Receiver;
-use super::shared::Pipe;
+use super::shared::Shared;
 
 /// A stream that receives values until the channel is closed and drained; made by
 /// [`into_stream`](Receiver::into_stream).
@@ -43,8 +43,8 @@ type Pinned<T> = Pin<Box<Arrival<Owned<T>, T>>>;
 /// A channel borrowed through an owned receiver.
 struct Owned<T>(Receiver<T>);
 
-impl<T> Borrow<Pipe<T>> for Owned<T> {
-    fn borrow(&self) -> &Pipe<T> {
+impl<T> Borrow<Shared<T>> for Owned<T> {
+    fn borrow(&self) -> &Shared<T> {
         &self.0.channel
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use pin_project_lite::pin_project;
 
 use crate::channel::error::{RecvError, TryRecvError};
-use crate::channel::shared::Pipe;
+use crate::channel::shared::Shared;
 use crate::channel::state::Side;
 use crate::wait::case_output::CaseOutput;
 use crate::wait::choice::{Call, Case, Outcome};
@@ -40,7 +40,7 @@ pin_project! {
     #[doc(alias = "SelectCase")]
     pub struct RecvCase<'a, T> {
         #[pin]
-        case: ValueCase<&'a Pipe<T>, T>,
+        case: ValueCase<&'a Shared<T>, T>,
     }
 }
 
@@ -48,7 +48,7 @@ pin_project! {
     /// A case that wins with a value, or because the channel is closed and drained. `P` holds the
     /// channel.
     pub(in crate::channel) struct ValueCase<P, T> {
-        pipe: P,
+        shared: P,
         #[pin]
         slot: WaiterSlot<Option<T>>,
         output: CaseOutput<Result<T, RecvError>>,
@@ -56,9 +56,9 @@ pin_project! {
 }
 
 impl<'a, T> RecvCase<'a, T> {
-    pub(in crate::channel) fn new(pipe: &'a Pipe<T>) -> Self {
+    pub(in crate::channel) fn new(shared: &'a Shared<T>) -> Self {
         RecvCase {
-            case: ValueCase::new(pipe),
+            case: ValueCase::new(shared),
         }
     }
 
@@ -116,17 +116,17 @@ impl<T> Case for RecvCase<'_, T> {
     }
 }
 
-impl<P: Borrow<Pipe<T>>, T> ValueCase<P, T> {
-    pub(in crate::channel) fn new(pipe: P) -> Self {
+impl<P: Borrow<Shared<T>>, T> ValueCase<P, T> {
+    pub(in crate::channel) fn new(shared: P) -> Self {
         ValueCase {
-            pipe,
+            shared,
             slot: WaiterSlot::new(),
             output: CaseOutput::new(),
         }
     }
 
-    pub(in crate::channel) fn pipe(&self) -> &Pipe<T> {
-        self.pipe.borrow()
+    pub(in crate::channel) fn shared(&self) -> &Shared<T> {
+        self.shared.borrow()
     }
 
     /// Takes the result that was won.
@@ -136,11 +136,11 @@ impl<P: Borrow<Pipe<T>>, T> ValueCase<P, T> {
 
     /// Completes the case with the value that the channel's clock sends at `now`, if any.
     pub(in crate::channel) fn attempt_at(&self, now: Instant) {
-        let pipe = self.pipe();
-        if !pipe.is_closed() {
+        let shared = self.shared();
+        if !shared.is_closed() {
             // By the caller's clock more moments may have been missed.
             let now = now.max(wait::now());
-            self.output.win_by(|| pipe.by_clock(now).map(Ok));
+            self.output.win_by(|| shared.by_clock(now).map(Ok));
         }
     }
 
@@ -150,9 +150,9 @@ impl<P: Borrow<Pipe<T>>, T> ValueCase<P, T> {
     }
 }
 
-impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
+impl<P: Borrow<Shared<T>>, T> Case for ValueCase<P, T> {
     fn attempt(&self) -> bool {
-        self.output.win_by(|| match self.pipe().try_recv() {
+        self.output.win_by(|| match self.shared().try_recv() {
             Ok(value) => Some(Ok(value)),
             Err(TryRecvError::Disconnected) => Some(Err(RecvError::Disconnected)),
             Err(TryRecvError::Empty) => None,
@@ -160,17 +160,17 @@ impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
     }
 
     fn due(&self) -> Option<Instant> {
-        self.pipe().due()
+        self.shared().due()
     }
 
     fn subject(&self) -> Option<Subject<'_>> {
-        Some(Subject::of(&self.pipe().state))
+        Some(Subject::of(&self.shared().state))
     }
 
     fn publish(self: Pin<&Self>, call: Call) -> bool {
-        let pipe = self.pipe();
-        let mut state = pipe.state.lock();
-        pipe.refresh_batch_len(&mut state);
+        let shared = self.shared();
+        let mut state = shared.state.lock();
+        shared.refresh_batch_len(&mut state);
         if state.may_receive(Some(call.ticket)) {
             return false;
         }
@@ -181,7 +181,7 @@ impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
             .link(queue, call.ticket, call.code, None);
         drop(state);
         if watched {
-            pipe.notify_other_watchers(Side::Send, Some(call.ticket));
+            shared.notify_other_watchers(Side::Send, Some(call.ticket));
         }
         true
     }
@@ -190,7 +190,7 @@ impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
         let value = if let Outcome::Handed(handed) = outcome {
             self.slot.take_payload(handed)
         } else {
-            let mut state = self.pipe().state.lock();
+            let mut state = self.shared().state.lock();
             self.project_ref().slot.unlink(&mut state.receiving)
         };
         match value {

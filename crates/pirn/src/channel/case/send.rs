@@ -7,7 +7,7 @@ use std::pin::Pin;
 use pin_project_lite::pin_project;
 
 use crate::channel::error::{SendError, TrySendError};
-use crate::channel::shared::Pipe;
+use crate::channel::shared::Shared;
 use crate::channel::state::{Brought, Side};
 use crate::wait::Interrupt;
 use crate::wait::case_output::CaseOutput;
@@ -38,7 +38,7 @@ pin_project! {
     /// ```
     #[doc(alias = "SelectCase")]
     pub struct SendCase<'a, T> {
-        pipe: &'a Pipe<T>,
+        shared: &'a Shared<T>,
         #[pin]
         slot: WaiterSlot<Brought<T>>,
         value: Cell<Option<T>>,
@@ -47,9 +47,9 @@ pin_project! {
 }
 
 impl<'a, T> SendCase<'a, T> {
-    pub(in crate::channel) fn new(pipe: &'a Pipe<T>, value: T) -> Self {
+    pub(in crate::channel) fn new(shared: &'a Shared<T>, value: T) -> Self {
         SendCase {
-            pipe,
+            shared,
             slot: WaiterSlot::new(),
             value: Cell::new(Some(value)),
             output: CaseOutput::new(),
@@ -142,7 +142,7 @@ impl<T> Case for SendCase<'_, T> {
     fn attempt(&self) -> bool {
         self.output.win_by(|| {
             let value = self.value.take()?;
-            match self.pipe.try_send(value) {
+            match self.shared.try_send(value) {
                 Ok(()) => Some(Ok(())),
                 Err(TrySendError::Disconnected(value)) => {
                     Some(Err(SendError::Disconnected(value)))
@@ -156,7 +156,7 @@ impl<T> Case for SendCase<'_, T> {
     }
 
     fn subject(&self) -> Option<Subject<'_>> {
-        Some(Subject::of(&self.pipe.state))
+        Some(Subject::of(&self.shared.state))
     }
 
     fn publish(self: Pin<&Self>, call: Call) -> bool {
@@ -164,8 +164,8 @@ impl<T> Case for SendCase<'_, T> {
             // A case without a value cannot be claimed.
             return true;
         };
-        let mut state = self.pipe.state.lock();
-        self.pipe.reclaim_batch(&mut state);
+        let mut state = self.shared.state.lock();
+        self.shared.reclaim_batch(&mut state);
         if state.may_send(Some(call.ticket)) {
             drop(state);
             self.value.set(Some(value));
@@ -178,7 +178,7 @@ impl<T> Case for SendCase<'_, T> {
             .link(queue, call.ticket, call.code, brought);
         drop(state);
         if watched {
-            self.pipe
+            self.shared
                 .notify_other_watchers(Side::Receive, Some(call.ticket));
         }
         true
@@ -191,7 +191,7 @@ impl<T> Case for SendCase<'_, T> {
         let brought = if let Outcome::Handed(handed) = outcome {
             self.slot.take_payload(handed)
         } else {
-            let mut state = self.pipe.state.lock();
+            let mut state = self.shared.state.lock();
             self.project_ref().slot.unlink(&mut state.sending)
         };
         match brought.into_value() {

@@ -1,15 +1,15 @@
-//! The interface of a pipe for readiness cases: whether an operation would not wait.
+//! The interface of a channel for readiness cases: whether an operation would not wait.
 
 use std::pin::Pin;
 use std::time::Instant;
 
-use crate::channel::shared::Pipe;
+use crate::channel::shared::Shared;
 use crate::channel::state::{Side, Watcher};
 use crate::wait;
 use crate::wait::choice::Call;
 use crate::wait::waiter_slot::WaiterSlot;
 
-/// A pipe with any type of values.
+/// A channel with any type of values.
 pub(in crate::channel) trait Watched {
     /// Returns whether the operation of `side` would not wait now.
     fn is_ready(&self, side: Side) -> bool;
@@ -24,7 +24,7 @@ pub(in crate::channel) trait Watched {
     fn unwatch(&self, side: Side, slot: Pin<&WaiterSlot<Watcher>>);
 }
 
-impl<T> Watched for Pipe<T> {
+impl<T> Watched for Shared<T> {
     fn is_ready(&self, side: Side) -> bool {
         let mut state = self.state.lock();
         self.refresh_batch_len(&mut state);
@@ -53,7 +53,7 @@ impl<T> Watched for Pipe<T> {
         };
         if !ready {
             let watcher = Watcher {
-                seen: state.notices,
+                seen: state.notifications,
                 ticket: call.ticket,
             };
             let queue = &mut state.watchers[side as usize];

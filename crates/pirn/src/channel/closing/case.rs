@@ -91,7 +91,7 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn closed(&self) -> Result<(), Interrupt> {
-        wait_closed(&self.pipe().state)
+        wait_closed(&self.shared().state)
     }
 
     /// Returns a select case that wins when nothing more can be sent: when
@@ -114,7 +114,7 @@ impl<T> Sender<T> {
     /// }
     /// ```
     pub fn closed_case(&self) -> ClosedCase<'_> {
-        ClosedCase::new(&self.pipe().state)
+        ClosedCase::new(&self.shared().state)
     }
 }
 

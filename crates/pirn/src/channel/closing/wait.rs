@@ -11,7 +11,7 @@
 //! # Invariants
 //! * CL1. A waiter joins `closing` only in a critical section that finds the channel open.
 //! * CL2. A call that changes the channel from open to over then claims all waiters in `closing`,
-//!   after it has released the lock: by `wake_closing`, or by `Pipe::wake_all_parties` for a
+//!   after it has released the lock: by `wake_closing`, or by `Shared::wake_all_parties` for a
 //!   channel that never reopens. It may skip that if it has seen in that critical section that
 //!   `closing` is empty.
 //!

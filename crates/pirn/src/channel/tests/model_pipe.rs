@@ -1,4 +1,4 @@
-//! Models of the shipped pipe: hand-over, close and deadlines against each other. In every order, a
+//! Models of the shipped channel: hand-over, close and deadlines against each other. In every order, a
 //! value is received or returned exactly once, and no party waits indefinitely.
 
 use std::sync::Arc;
